@@ -20,6 +20,8 @@ package struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible 
   package let path: String
   /// What is wrong, without the path.
   package let message: String
+  /// The error number of the system's call that failed; 0 where none did.
+  package var errno: Int32 = 0
 
   /// Makes an error of its parts.
   package init(_ kind: Kind, _ path: String, _ message: String) {
@@ -38,6 +40,8 @@ package struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible 
     guard let handle, let text = archive_error_string(handle) else {
       return ArchiveError(kind, path, what)
     }
-    return ArchiveError(kind, path, "\(what): \(String(cString: text))")
+    var error = ArchiveError(kind, path, "\(what): \(String(cString: text))")
+    error.errno = max(0, archive_errno(handle))
+    return error
   }
 }

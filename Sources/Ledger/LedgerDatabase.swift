@@ -18,13 +18,28 @@ package final class LedgerDatabase {
 
   /// Opens the ledger at `path`, and makes it if it is not there.
   package init(path: String) throws {
-    connection = try Connection(path, mode: .create)
+    do {
+      connection = try Self.connect(path)
+    } catch let error as SQLiteError where error.isFull {
+      // It can be read on a full disk by whoever is alone: the index of the log is held in memory then.
+      connection = try Self.connect(path, locking: "EXCLUSIVE")
+    }
+    try prepareSchema()
+  }
+
+  private static func connect(
+    _ path: String, locking: String = "NORMAL"
+  ) throws -> Connection {
+    let connection = try Connection(path, mode: .create)
     // The log is folded in every 16 MiB: a night changes the same pages over and over.
     try connection.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+      "PRAGMA locking_mode = \(locking);"
+        + "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         + "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4096;"
         + "PRAGMA cache_size = -8192")
-    try prepareSchema()
+    // What fails for want of room fails here: the pragmas alone may not touch the log.
+    _ = try connection.integer("PRAGMA user_version")
+    return connection
   }
 
   /// Opens the ledger.

@@ -1,5 +1,6 @@
 import Salesforce
 import SmartStore
+import System
 
 /// Why a sync could not be done.
 public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -48,6 +49,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What the org or the way to it said, where that was the cause.
   package var cause: OrgError?
+  /// Whether the cause is that the disk is full.
+  package var isOfFullDisk = false
 
   /// The HTTP status of the org's answer, where that was the cause.
   public var status: Int? { cause?.status }
@@ -95,7 +98,10 @@ extension SyncError {
   /// Runs what works on a store; a failure that is none of a sync is one of the store.
   package static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
-      throw SyncError(.store, "\(error)")
+      var failure = SyncError(.store, "\(error)")
+      failure.isOfFullDisk =
+        (error as? StoreError)?.isFull ?? (error as? SystemError)?.isFull ?? false
+      throw failure
     }
   }
 

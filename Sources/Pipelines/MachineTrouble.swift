@@ -1,4 +1,6 @@
+import Archive
 import Bundles
+import MobileSync
 import SQLite
 import SmartStore
 import Snapshots
@@ -14,13 +16,17 @@ enum MachineTrouble {
 
   /// Nil where an error says nothing of the machine.
   init?(of error: any Error) {
+    if Self.isFull(error) {
+      self = .certain
+      return
+    }
     switch error {
     case let error as SystemError:
       guard error.isOfTheMachine else { return nil }
       self = .certain
     case let error as SQLiteError:
       guard error.isOfTheMachine else { return nil }
-      self = error.isFull ? .certain : .possible
+      self = .possible
     case StoreError.database(let path, let code, _):
       self.init(of: SQLiteError(code: code, path: path))
     case BundleError.system(let error), SnapshotError.system(let error),
@@ -30,6 +36,29 @@ enum MachineTrouble {
     case SnapshotError.store(let error): self.init(of: error)
     case SnapshotError.database(let error): self.init(of: error)
     default: return nil
+    }
+  }
+
+  /// Whether an error of any layer says that the disk, or the owner's share of it, is full.
+  ///
+  /// The one place that knows it: whatever was being written, the user is told of the disk.
+  static func isFull(_ error: any Error) -> Bool {
+    switch error {
+    case let error as SystemError: error.isFull
+    case let error as SQLiteError: error.isFull
+    case let error as StoreError: error.isFull
+    case let error as SyncError: error.isOfFullDisk
+    case let error as ArchiveError:
+      SystemError(operation: "write", path: error.path, errno: error.errno).isFull
+    case BundleError.system(let error), SnapshotError.system(let error),
+      BundleError.sealing(.system(let error)), SQLCipherError.system(let error):
+      error.isFull
+    case BundleError.archive(let error), SnapshotError.archive(let error): isFull(error)
+    case BundleError.snapshot(let error): isFull(error)
+    case SnapshotError.store(let error): error.isFull
+    case SnapshotError.database(let error): error.isFull
+    case LockError.system(let error): error.isFull
+    default: false
     }
   }
 

@@ -14,6 +14,7 @@ extension PipelineError {
   package init(describing error: any Error) {
     switch error {
     case let error as PipelineError: self = error
+    case _ where MachineTrouble.isFull(error): self.init(fullDisk: error)
     case let error as OrgError: self.init(org: error)
     case let error as SyncError: self.init(sync: error)
     case let error as Problems:
@@ -127,6 +128,20 @@ extension PipelineError {
       reason: holder, fix: "wait until it ends; the lock is free as soon as its process is gone")
   }
 
+  /// That something could not be written as the disk is full.
+  private init(fullDisk error: any Error) {
+    self.init(
+      .failed, Self.diskFullCode, "the disk is full", reason: "\(error)",
+      fix: "\(Self.makingRoom()); then \(Self.goesOnText)")
+  }
+
+  /// The code of whatever fails as the disk is full.
+  static let diskFullCode = "disk.full"
+  /// What to do about a full disk.
+  static func makingRoom(_ pipeline: String = "PIPELINE") -> String {
+    "attache status \(pipeline) --disk shows what lies there, attache prune \(pipeline) makes room; or free "
+      + "some by hand"
+  }
   /// What to do about a run that did not come to its end.
   package static let goesOnText = "run it again: it goes on where it stopped"
   private static let stoppedText = "the run was stopped before its end"

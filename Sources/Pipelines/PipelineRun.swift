@@ -145,6 +145,7 @@ package struct PipelineRun {
       switch error {
       case .held(let holder):
         throw PipelineError(lockedBy: holder, at: data.lock)
+      case _ where MachineTrouble.isFull(error): throw PipelineError(describing: error)
       default: throw PipelineError(.failed, "run.lock", error.description)
       }
     }
@@ -155,9 +156,11 @@ package struct PipelineRun {
     let needed = Int64(pipeline.limits.freeDiskMiB) << 20
     guard let free, free < needed else { return }
     throw PipelineError(
-      .failed, "disk.full", "too little disk space is free to begin a run", location: data.path,
+      .failed, PipelineError.diskFullCode, "too little disk space is free to begin a run",
+      location: data.path,
       reason: "\(free >> 20) MiB are free and limits.freeDiskMiB is \(pipeline.limits.freeDiskMiB)",
-      fix: "free some space, or lower limits.freeDiskMiB in the pipeline file")
+      fix: PipelineError.makingRoom(pipeline.called)
+        + "; or lower limits.freeDiskMiB in the pipeline file")
   }
 
   /// The run to go on with, and what time it is for it: one that died less than a day ago, whatever is asked for

@@ -44,6 +44,13 @@ extension Inbox {
     guard Files.exists(candidate.path) else { return nil }
     // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
     guard !error.isOfTheMachine || error.isOf(candidate.path) else { throw error }
+    if error.path.hasPrefix(processing + "/") {
+      return Refusal(
+        .notCopied,
+        "\(candidate.name) cannot be copied into \(Files.name(of: processing)): \(error)",
+        fix: "let attache write a file of that size there (ulimit -f, and what the file system "
+          + "takes), or take it out of the inbox")
+    }
     return Refusal(
       .unreadable, "\(candidate.name) cannot be taken: \(error)",
       fix: "let the user who runs attache read it, or take it out of the inbox")

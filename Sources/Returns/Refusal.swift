@@ -54,6 +54,8 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case alone = "return.alone"
     /// Left in the inbox: it may not be read.
     case unreadable = "return.unreadable"
+    /// Left in the inbox: no copy of it can be written.
+    case notCopied = "return.not-copied"
     /// Left in the inbox: somebody is at it.
     case changing = "return.changing"
     /// Taken, and left in the inbox: it may not be removed.

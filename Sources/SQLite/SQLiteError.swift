@@ -40,8 +40,11 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Says whether it tells of the machine (the disk, descriptors), and not of the file.
   package var isOfTheMachine: Bool { isDisk || isNoAccess }
 
-  /// Says whether there is no room left.
-  package var isFull: Bool { primaryCode == SQLITE_FULL }
+  /// Says whether there is no room left, be it for the index that SQLite keeps beside a log.
+  package var isFull: Bool { primaryCode == SQLITE_FULL || code == Self.noIndex }
+
+  /// `SQLITE_IOERR_SHMSIZE`: the index of a log (`-shm`) cannot be made as long as it has to be.
+  private static let noIndex = SQLITE_IOERR | (19 << 8)
 
   /// Says whether a text, blob or row is longer than the connection takes.
   package var isTooBig: Bool { primaryCode == SQLITE_TOOBIG }

@@ -55,6 +55,12 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A query spec that means nothing.
   case invalidQuery(String)
 
+  /// Whether the disk that the store is on is full.
+  package var isFull: Bool {
+    guard case .database(let path, let code, _) = self else { return false }
+    return SQLiteError(code: code, path: path).isFull
+  }
+
   /// What is wrong, where, and what to do.
   public var description: String {
     switch self {

@@ -51,9 +51,11 @@ package struct KeepWork {
   /// Plans, and carries the plan out.
   func obey() throws -> KeepPlan {
     let plan = try plan()
+    // On a full disk that first for which nothing is written.
+    for item in plan.going where item.kind != .generation { try remove(item, by: plan) }
     // What the stable names point to does not go, also where a run could not write them.
     if plan.going.contains(where: { $0.kind == .generation }) { try index.write() }
-    for item in plan.going { try remove(item, by: plan) }
+    for item in plan.going where item.kind == .generation { try remove(item, by: plan) }
     try sweepReasons()
     try ledger.prune(edits: plan.values)
     try ledger.prune(runs: plan.runs)
@@ -84,11 +86,23 @@ package struct KeepWork {
     var note = try survey.note(of: number, in: id, now: plan.now)
     // Global stores are in the bundles of users.
     if id == SnapshotID.global { note.goodUntil = note.goodUntil ?? plan.globals[number] }
-    try note.write(into: directory)
-    for name in try Files.list(directory)
-    where name != GenerationRecord.fileName && name != PrunedGeneration.fileName {
-      try Files.remove(directory + "/" + name)
+    let all = try Files.list(directory).filter {
+      $0 != GenerationRecord.fileName && $0 != PrunedGeneration.fileName
     }
+    // The directories of stores before the bundles, of which the note can be made again.
+    let stores = all.filter { Files.isDirectory(directory + "/" + $0) }
+    var names = stores + all.filter { !stores.contains($0) }
+    while true {
+      do throws(SystemError) {
+        try note.write(into: directory)
+        break
+      } catch {
+        // A full disk has no room even for the note: the stores give it some.
+        guard error.isFull, !names.isEmpty else { throw error }
+        try Files.remove(directory + "/" + names.removeFirst())
+      }
+    }
+    for name in names { try Files.remove(directory + "/" + name) }
   }
 
   /// Removes the reasons of refused returns that are gone.
@@ -119,6 +133,16 @@ extension KeepWork {
     defer { ledger.close() }
     try LedgerCheck.checkLedger(ledger, data)
     let work = KeepWork(pipeline, data, ledger: ledger)
-    return isDryRun ? try work.plan() : try work.obey()
+    if isDryRun { return try work.plan() }
+    do {
+      return try work.obey()
+    } catch let error where MachineTrouble.isFull(error) {
+      throw PipelineError(
+        .failed, PipelineError.diskFullCode,
+        "the disk is full, and nothing more can be removed without some room",
+        location: data.path, reason: "\(error)",
+        fix: "remove some of \(data.reports) by hand, of which attache report makes anew what is "
+          + "asked for, and prune again")
+    }
   }
 }
