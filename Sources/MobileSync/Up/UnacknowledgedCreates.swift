@@ -194,8 +194,29 @@ package enum UnacknowledgedCreates {
         + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id", all: true)
   }
 
-  /// The first of some ids, in words.
-  static func named(_ ids: [String]) -> String { ids.prefix(10).joined(separator: ", ") }
+  /// The first of some ids, in words, and how many more there are.
+  static func named(_ ids: [String]) -> String {
+    let shown = ids.prefix(10).joined(separator: ", ")
+    return ids.count > 10 ? "\(shown) and \(ids.count - 10) more" : shown
+  }
+
+  /// In how many fields a record holds what was sent.
+  static func likeness(of fields: JSONObject, with record: JSONObject) -> Int {
+    fields.count { name, value in
+      !FieldValue.isSame(value, nil) && FieldValue.isSame(value, record[name])
+    }
+  }
+
+  /// The ids of records that may be what a create made, the likeliest first: by the fields that hold what was
+  /// sent, and then the newest.
+  ///
+  /// A person reads the first of them.
+  static func byLikeness(
+    _ records: [(id: String, record: JSONObject, created: Int64)], to fields: JSONObject
+  ) -> [String] {
+    records.map { (id: $0.id, like: likeness(of: fields, with: $0.record), created: $0.created) }
+      .sorted { ($0.like, $0.created, $1.id) > ($1.like, $1.created, $0.id) }.map(\.id)
+  }
 
   /// What became of a create that the org most likely refused, beside the records that nothing accounts for.
   ///

@@ -205,7 +205,8 @@ struct UnacknowledgedCreatesMatching {
 
   /// What is left for a create that got no record.
   private func rest(_ create: Int) -> UnacknowledgedCreates.Fate {
-    let left = candidates(of: create).map(\.id).sorted()
+    let left = UnacknowledgedCreates.byLikeness(
+      candidates(of: create).map { ($0.id, $0.record, $0.created) }, to: creates[create].fields)
     if !creates[create].isOver {
       let words =
         creates[create].isPresumed

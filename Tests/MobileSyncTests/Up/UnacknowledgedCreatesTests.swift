@@ -80,6 +80,32 @@ import Testing
     #expect(fates([lost(a), lost(a)], [deleted, record(1, a)]) == "21")
   }
 
+  @Test func `of records that may be it the likeliest are named first, and the rest counted`() {
+    func record(_ number: Int, _ fields: JSONObject, after seconds: Int64) -> JSONObject {
+      self.record(
+        1, fields, after: seconds, touched: true,
+        ["Id": .string("0010000000000\(number)AAA")])
+    }
+    var create = lost(["Name": "A", "Phone": "1", "Fax": "7"])
+    create.isPresumed = true
+    create.isRevised = true
+    // Of nothing in common but by whom and when they were made, from the oldest to the newest.
+    let unlike = (10...21).map { number in
+      record(number, ["Name": "Z"], after: Int64(number))
+    }
+    let half = record(80, ["Name": "A", "Phone": "9"], after: 1)
+    let most = record(90, ["Name": "A", "Phone": "1", "Fax": "9"], after: 1)
+    let newer = record(70, ["Name": "A", "Phone": "8"], after: 5)
+    let fates = UnacknowledgedCreates.match([create], unlike + [half, most, newer])
+    guard case .unclear(let words, let ids)? = fates.first else {
+      Issue.record("\(fates)")
+      return
+    }
+    let numbers = ids.compactMap { Int($0.dropFirst(13).prefix(2)) }
+    #expect(numbers == [90, 70, 80] + (10...21).reversed())
+    #expect(words.hasSuffix(ids.prefix(10).joined(separator: ", ") + " and 5 more"))
+  }
+
   @Test func `what has become of the record since is told`() throws {
     func words(_ record: JSONObject) -> String? {
       guard case .made(let made)? = UnacknowledgedCreates.match([lost(a)], [record]).first else {
