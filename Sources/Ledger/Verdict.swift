@@ -136,7 +136,9 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .partlyUndone:
       "The reason names the fields that stand: what is to be undone there, change in the org by hand"
     case .notUndone: "Read the reason; what is still to be undone, change in the org by hand"
-    case .filtered: "If the field should travel, add it to the field list of the sync up"
+    case .filtered:
+      "If the field should travel, add it to the field list of the sync up: what devices save from then on is sent "
+        + "with it, and this edit once its row is saved again"
     case .conflict: "Compare the values and decide"
     case .clash: "Decide which device is right: its edit is sent, and the others are given up"
     case .createdTwice:

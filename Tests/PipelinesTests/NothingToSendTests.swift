@@ -26,6 +26,32 @@ import Testing
     #expect(left.detail.outside.map(\.name) == ["BillingCity"])
   }
 
+  /// The report says that adding the field is not enough.
+  @Test func `what was outside the field list is sent when its row is saved again, and not before`()
+    async throws
+  {
+    let scene = try DecisionScene()
+    let device = try await scene.phone()
+    let ids = [try scene.account(device), try scene.account(device, 1)]
+    let before = try scene.field("BillingCity", of: ids[1])
+    for id in ids {
+      try device.edit("accounts", id: id, ["BillingCity": "Bergen"], now: scene.world.org.now())
+    }
+    try await scene.handBack(device, leaves: [.filtered: 2])
+    try scene.world.rewrite(
+      #"["Name", "Phone", "Website", "Description"]"#,
+      #"["Name", "Phone", "Website", "Description", "BillingCity"]"#, in: "demo/usersyncs.json")
+    try scene.world.org.moveClock(by: 60_000)
+    try device.edit("accounts", id: ids[0], ["BillingCity": "Bergen"], now: scene.world.org.now())
+    try scene.world.handBack(device, as: "again.sqlite")
+    let run = try await scene.world.runAsWritten([.ingest, .reconcile])
+    #expect(run.verdicts[.updated] == 1 && run.verdicts[.filtered] == nil)
+    #expect(try scene.field("BillingCity", of: ids[0]) == "Bergen")
+    #expect(try scene.field("BillingCity", of: ids[1]) == before)
+    let advice = try #require(Verdict.filtered.advice)
+    #expect(advice.contains("once its row is saved again"))
+  }
+
   @Test func `two devices' edits that are sent are a clash still`() async throws {
     let scene = try DecisionScene()
     _ = try await scene.clash(
