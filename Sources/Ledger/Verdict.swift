@@ -106,7 +106,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .filtered: "Only fields outside the field list were edited; they never travel."
     case .conflict: "The record changed in the org after the device read it; it was left alone."
     case .clash: "Several devices edited the record, and nothing says whose edit stands."
-    case .createdTwice: "The device and this pipeline both created the record; two exist now."
+    case .createdTwice:
+      "Two records were made of it: by this pipeline, and by the device or a request that arrived late."
     case .deletedOnServer: "The record was deleted in the org; it was not created again."
     case .mergedOnServer: "The record was merged into another record in the org."
     case .notVisible: "The sender cannot see the record, and it was not proved to be deleted."
