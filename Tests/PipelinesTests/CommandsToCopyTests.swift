@@ -45,8 +45,9 @@ import Testing
     #expect(run.status == 3)
     let again = try await attache(["decide", file, "1", "--again", "--now"])
     #expect(again.output.contains("attache decide '\(file)' EDIT "), "\(again.everything)")
-    let name = try #require(
-      try Files.list(world.data.reports).max { RunRow.precedes($0, $1) })
+    let ledger = try #require(try world.data.ledgerIfThere())
+    defer { ledger.close() }
+    let name = try #require(try ledger.latestRun(of: try Files.list(world.data.reports)))
     let report = world.data.report(name)
     let json = try JSONValue(parsing: try Files.read(report + "/report.json"))
     let open = try #require(json["stillOpen"]?[0])

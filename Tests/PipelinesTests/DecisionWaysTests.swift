@@ -200,7 +200,9 @@ import Testing
       let night = try await again()
       #expect(night.verdicts == [.createdTwice: 1])
       #expect(night.exitStatus == .needsAttention)
-      let told = try scene.withLedger { try ReportModel(state: $0, run: night.run).stillOpen.all() }
+      let told = try scene.withLedger {
+        try ReportModel(state: $0, run: night.run, called: "field").stillOpen.all()
+      }
       let detail = try #require(told.first?.detail)
       #expect([detail.recordID, detail.otherID] == [first, second])
       #expect(detail.message?.contains("does not show that one of the two is deleted") == true)
