@@ -9,8 +9,8 @@ struct OwnWriteStory {
     var edit: Int64
     /// The record's date after it.
     var date: String?
-    /// What the record held after it in the fields that it sent; nil where nobody read that, or somebody else wrote in
-    /// between.
+    /// What the record held after it, also in fields that were read for other writes; nil where nobody read that, or
+    /// somebody else wrote in between.
     var left: JSONObject?
     var sent: JSONObject
     /// What the org held before it in the fields that it sent, and the record's date then.
@@ -52,7 +52,7 @@ struct OwnWriteStory {
     isKnown = next.left != nil
     // What could not be read back is taken to stand as it was sent. What stands in other fields no device was given.
     var after = next.sent
-    for name in next.sent.names { after[name] = next.left?[name] ?? after[name] }
+    for (name, value) in next.left ?? [:] where next.sent[name] != nil { after[name] = value }
     for (name, value) in after {
       write.left[name] = value
       if isSameRow { write.fields[name] = value }

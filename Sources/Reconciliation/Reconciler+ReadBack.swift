@@ -88,8 +88,8 @@ extension Reconciler {
     }
   }
 
-  /// What a write left of the record that was read, in the fields that it sent: others were read for other writes,
-  /// and are nothing that a device was given.
+  /// What a write left of the record that was read; in fields that it did not send, which were read for other
+  /// writes, that says nothing of what its device was given (`OwnWriteStory`).
   ///
   /// Where somebody else wrote in between, what stands there is not ours; who has seen that date has seen our write
   /// all the same.
@@ -99,10 +99,7 @@ extension Reconciler {
     let record = operation.recordID.flatMap { found[$0] } ?? [:]
     let date = record[try modificationField(of: operation)]?.string
     let isOurs = Self.isLeft(record, date, by: operation, access.session.identity.userID)
-    guard isOurs else { return (operation, date, nil) }
-    var sent: JSONObject = [:]
-    for name in operation.payload.names { sent[name] = record[name] }
-    return (operation, date, sent)
+    return (operation, date, isOurs ? record : nil)
   }
 
   /// The fields that are read of what writes left.

@@ -2,6 +2,15 @@ import Testing
 
 /// Histories that broke a promise once, shrunk to what matters.
 @Suite struct FoundByHistoriesTests {
+  /// Two phones of Ada's and one of Ben's.
+  private static func phones(
+    android: [Bool], marking: [Bool] = [true, true, true]
+  ) -> [HistorySetup.PhoneSetup] {
+    zip(["ada", "ada", "ben"], zip(android, marking)).map { user, phone in
+      .init(user: user, isAndroid: phone.0, marksInstall: phone.1)
+    }
+  }
+
   /// Plays a history; nil where it holds.
   private func violation(_ seed: UInt64, _ setup: HistorySetup, _ steps: [Step]) async -> String? {
     var history = History(seed: seed)
@@ -19,11 +28,7 @@ import Testing
     let gone = OfficeWork(action: .reassign, target: .ofPhone, isSameSecond: false)
     let setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 0, visitKey: .none,
-      phones: [
-        .init(user: "ada", isAndroid: true, marksInstall: false),
-        .init(user: "ada", isAndroid: true, marksInstall: false),
-        .init(user: "ben", isAndroid: true, marksInstall: true),
-      ])
+      phones: Self.phones(android: [true, true, true], marking: [false, false, true]))
     let violation = await violation(
       20_261_122_121, setup,
       [
@@ -37,11 +42,7 @@ import Testing
   @Test func `a record that a lost create made is found after a phone has changed it`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
-      phones: [
-        .init(user: "ada", isAndroid: false, marksInstall: false),
-        .init(user: "ada", isAndroid: true, marksInstall: true),
-        .init(user: "ben", isAndroid: true, marksInstall: true),
-      ])
+      phones: Self.phones(android: [false, true, true], marking: [false, true, true]))
     setup.across = .first
     let violation = await violation(
       20_261_122_223, setup,
@@ -59,9 +60,7 @@ import Testing
   {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 900, visitKey: .external,
-      phones: ["ada", "ada", "ben"].map {
-        .init(user: $0, isAndroid: false, marksInstall: true)
-      })
+      phones: Self.phones(android: [false, false, false]))
     setup.across = .first
     let violation = await violation(
       777_035, setup,
@@ -78,11 +77,7 @@ import Testing
   @Test func `an undone value is not sent with what comes of several hand-backs at once`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
-      phones: [
-        .init(user: "ada", isAndroid: false, marksInstall: true),
-        .init(user: "ada", isAndroid: false, marksInstall: false),
-        .init(user: "ben", isAndroid: false, marksInstall: false),
-      ])
+      phones: Self.phones(android: [false, false, false], marking: [true, false, false]))
     setup.across = .first
     let violation = await violation(
       93_000_048, setup,
@@ -101,9 +96,7 @@ import Testing
   @Test func `what does not travel of a new record that was undone goes back to its phone`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 0, visitKey: .correlation,
-      phones: [true, false, true].enumerated().map {
-        .init(user: $0 < 2 ? "ada" : "ben", isAndroid: $1, marksInstall: true)
-      })
+      phones: Self.phones(android: [true, false, true]))
     setup.carries = true
     let violation = await violation(
       93_000_044, setup,
@@ -120,9 +113,7 @@ import Testing
   {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
-      phones: [false, false, true].enumerated().map {
-        .init(user: $0 < 2 ? "ada" : "ben", isAndroid: $1, marksInstall: true)
-      })
+      phones: Self.phones(android: [false, false, true]))
     setup.across = .first
     let office = OfficeWork(action: .update(field: 2), target: .ofPhone, isSameSecond: false)
     let violation = await violation(
@@ -140,9 +131,7 @@ import Testing
   @Test func `what a phone has sent is not made again after it was restored from a backup`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
-      phones: ["ada", "ada", "ben"].enumerated().map {
-        .init(user: $1, isAndroid: $0 == 2, marksInstall: true)
-      })
+      phones: Self.phones(android: [false, false, true]))
     setup.carries = true
     let violation = await violation(
       20_261_123_189, setup,
@@ -159,11 +148,7 @@ import Testing
   {
     let setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .none,
-      phones: [
-        .init(user: "ada", isAndroid: false, marksInstall: true),
-        .init(user: "ada", isAndroid: false, marksInstall: false),
-        .init(user: "ben", isAndroid: true, marksInstall: true),
-      ])
+      phones: Self.phones(android: [false, false, true], marking: [true, false, true]))
     var death = Mishap(kind: .killAtWrite, nth: 1, arrives: true)
     death.then = OfficeWork(action: .update(field: 52), target: .newest, isSameSecond: true)
     let violation = await violation(
@@ -181,9 +166,7 @@ import Testing
   {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 900, visitKey: .none,
-      phones: ["ada", "ada", "ben"].enumerated().map {
-        .init(user: $1, isAndroid: $0 != 1, marksInstall: true)
-      })
+      phones: Self.phones(android: [true, false, true]))
     setup.carries = true
     let violation = await violation(
       20_261_126_166, setup,
