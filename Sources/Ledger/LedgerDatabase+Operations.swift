@@ -328,7 +328,8 @@ extension LedgerDatabase {
   ///
   /// That we have changed it says so where its device was given it before any create of unknown fate was sent;
   /// one that was given it later may have what that create had made. A device that syncs by itself may have a record
-  /// that its bundle had not: what it holds of the record must be of a time before the bundle, too.
+  /// that its bundle had not: the record must have been issued with the bundle, or what the device holds of it must be
+  /// of a time before the bundle.
   package func isClaimed(recordID: String) throws -> Bool {
     let isMade = try connection.integer(
       """
@@ -339,7 +340,7 @@ extension LedgerDatabase {
     if isMade != nil { return true }
     let changes = try connection.all(
       """
-      SELECT r.issued_ms, e.modification_date FROM operation o
+      SELECT r.issued_ms, e.modification_date, e.base IS NOT NULL FROM operation o
       JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND r.issued_ms < (
         SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
@@ -348,6 +349,7 @@ extension LedgerDatabase {
           OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))
       """)
     return changes.contains { change in
+      if change[2].integer == 1 { return true }
       guard let issued = change[0].integer,
         let held = change[1].text.flatMap({ Dates.milliseconds(iso8601: $0) })
       else { return false }
