@@ -15,7 +15,14 @@ final class PageChainCore: Sendable {
     var pending: [HTTPRequest] = []
     var reader: CheckedContinuation<Answer, Never>?
     var spare: [[UInt8]] = []
+    /// The bytes of the longest page so far.
+    var longest = 0
     var isCancelled = false
+
+    /// How many pages may be in flight or unread: fewer of long ones, but one beside the one that is read next.
+    func room(_ window: Int) -> Int {
+      min(window, max(2, PageChainCore.aheadBytes / max(1, longest)))
+    }
 
     /// What the reader gets now; nil if it has to wait, or if nobody reads.
     mutating func delivery() -> Delivery? {
@@ -58,6 +65,9 @@ final class PageChainCore: Sendable {
   /// The address stands in the first bytes; beyond these only the whole page is looked at.
   private static let headBytes = 16 << 10
 
+  /// What more than two pages that are in flight or unread may take together.
+  fileprivate static let aheadBytes = 8 << 20
+
   private static let cancelled = HTTPError(
     .cancelled, phase: .beforeSend, url: "", message: "the pages were cancelled")
 
@@ -79,7 +89,7 @@ final class PageChainCore: Sendable {
     body.removeAll(keepingCapacity: true)
     let buffer = body
     state.withLock { state in
-      if state.spare.count < window { state.spare.append(buffer) }
+      if state.spare.count < state.room(window) { state.spare.append(buffer) }
     }
   }
 
@@ -102,7 +112,7 @@ final class PageChainCore: Sendable {
   private func startPending() {
     let transfers = state.withLock { state -> [Transfer] in
       var started: [Transfer] = []
-      while !state.isCancelled, !state.pending.isEmpty, state.slots.count < window {
+      while !state.isCancelled, !state.pending.isEmpty, state.slots.count < state.room(window) {
         let transfer = Transfer(
           state.pending.removeFirst(), buffer: state.spare.popLast() ?? [])
         state.slots.append(Slot(transfer: transfer))
@@ -152,6 +162,9 @@ final class PageChainCore: Sendable {
     state.withLock { state in
       guard let index = state.slots.firstIndex(where: { $0.transfer === transfer }) else { return }
       state.slots[index].result = result
+      if case .success(let response) = result {
+        state.longest = max(state.longest, response.body.count)
+      }
     }
     if spare.capacity > 0 { recycle(spare) }
     deliver()

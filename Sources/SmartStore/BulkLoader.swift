@@ -326,7 +326,7 @@ extension Store {
     guard looseLoads == 1 else { return }
     try connection.execute(
       """
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -4096;
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -2048;
       PRAGMA temp_store = FILE
       """)
   }

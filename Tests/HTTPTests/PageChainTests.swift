@@ -69,6 +69,38 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(requests.count == 23)
   }
 
+  @Test func `of pages of some megabytes two are in flight or unread`() async throws {
+    let address = Locked("")
+    let requests = Counter()
+    let isRead = Gate()
+    let third = Gate()
+    let server = try HTTPServer { request in
+      let number = Int(request.path.dropFirst()) ?? 0
+      if requests.increment() == 3 { third.open() }
+      let body = page(number, of: 5, url: address.withLock { $0 }, padding: 3_000_000)
+      guard number == 1 else { return ServerResponse(status: 200, body: body) }
+      // How long the pages are is known when the first is whole.
+      return ServerResponse(
+        status: 200, body: body, fault: .pause(afterBytes: 0, until: { isRead.wait() }))
+    }
+    let url = server.url
+    address.withLock { $0 = url }
+    let client = try HTTPClient()
+    let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
+    _ = try await chain.next()
+    isRead.open()
+    await third.opened()
+    for _ in 0..<3 { _ = try await client.send(HTTPRequest("GET", url + "/4")) }
+    #expect(requests.count == 6)
+    for number in 1..<5 {
+      #expect(
+        try await chain.next()?.body.count
+          == page(number, of: 5, url: url, padding: 3_000_000).count)
+    }
+    #expect(try await chain.next() == nil)
+    #expect(requests.count == 8)
+  }
+
   @Test func `a buffer that is given back serves a page to come`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
