@@ -15,7 +15,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case filtered
   /// The record changed in the org since the device read it, and the merge mode leaves it.
   case conflict
-  /// Several devices edited the record.
+  /// Several edits of the record, of several devices or of one, contradict each other.
   case clash
   /// The device and attache both created the record.
   case createdTwice = "created twice"
@@ -105,7 +105,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .alreadyThere: "The org already holds the device's values; nothing was sent."
     case .filtered: "Only fields outside the field list were edited; they never travel."
     case .conflict: "The record changed in the org after the device read it; it was left alone."
-    case .clash: "Several devices edited the record, and nothing says whose edit stands."
+    case .clash:
+      "Several edits of the record contradict each other, and nothing says which one stands."
     case .createdTwice:
       "Two records were made of it: by this pipeline, and by the device or a request that arrived late."
     case .deletedOnServer: "The record was deleted in the org; it was not created again."

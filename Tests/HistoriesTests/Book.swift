@@ -131,14 +131,7 @@ struct Book {
       // Of a restored phone a bundle may include an earlier hand-back of the same number: what it has handed
       // back since is on its way.
       if !holders.isEmpty, isRestored { continue }
-      // The deletion of a record that was made anew came open under the record's new Id.
-      let isDeletionOfNew = holders.contains { holder in
-        guard row.isDeleted, let id = told(of: holder.row, in: [holder.file]).last?.recordID else {
-          return false
-        }
-        return phone.state.came.values.contains { $0.isDeleted && $0.record == id }
-      }
-      if isDeletionOfNew { continue }
+      if phone.state.came.values.contains(where: { isDeletion($0, of: row) }) { continue }
       let isSettled = holders.contains { holder in
         let told = verdicts(of: holder.row, in: [holder.file])
         // What was sent loses nothing where its undo waits.
@@ -179,6 +172,19 @@ struct Book {
     let own = Set(row.changed.values.map(\.change))
     return other.mended.contains { came in
       came.record == row.record || !own.isDisjoint(with: came.changed.values.map(\.change))
+        || isDeletion(came, of: row)
+    }
+  }
+
+  /// Whether a row that came open is another one's deletion of a record that was made anew: it came
+  /// under the record's new Id, which the reports tell.
+  private func isDeletion(_ came: PhoneRow, of row: PhoneRow) -> Bool {
+    guard row.isDeleted, came.isDeleted else { return false }
+    return handed.contains { one in
+      one.rows.values.contains { holder in
+        holder.isSameWork(as: row)
+          && told(of: holder.id, in: [one.file]).contains { $0.recordID == came.record }
+      }
     }
   }
 
