@@ -13,6 +13,8 @@ final class Strike: Sendable {
     var events = 0
     var writes = 0
     var run: String?
+    /// Why a kill failed.
+    var failure: String?
     var task: Task<(Int32?, String?), Never>?
   }
 
@@ -40,6 +42,7 @@ final class Strike: Sendable {
   var isStruck: Bool { state.withLock { $0.isStruck } }
   var isKilled: Bool { state.withLock { $0.isKilled } }
   var run: String? { state.withLock { $0.run } }
+  var failure: String? { state.withLock { $0.failure } }
   var writes: Int { state.withLock { $0.writes } }
 
   func take(_ task: Task<(Int32?, String?), Never>) {
@@ -121,19 +124,16 @@ final class Strike: Sendable {
 
   /// Copies the pipeline's directory as the disk has it; what the run does from now on is gone.
   private func kill() {
-    let ledger = root + "/" + HistoryPipeline.name + "/state.sqlite"
-    do {
-      // Nobody commits while the copy is made. A run that has no ledger yet has done nothing.
-      if Files.exists(ledger) {
-        let connection = try Connection(ledger)
-        defer { connection.close() }
-        try connection.transaction { try Self.copyTree(root, to: copy) }
-      } else if Files.exists(root) {
-        try Self.copyTree(root, to: copy)
+    for attempt in 1... {
+      do {
+        try copyRoot()
+        break
+      } catch  where attempt < 5 {
+        // The run has removed a file meanwhile.
+        continue
+      } catch {
+        return state.withLock { $0.failure = "the run was not killed: \(error)" }
       }
-    } catch {
-      // Without the copy the run was not killed.
-      return
     }
     let task = state.withLock { state in
       state.isKilled = true
@@ -141,6 +141,19 @@ final class Strike: Sendable {
       return state.task
     }
     task?.cancel()
+  }
+
+  private func copyRoot() throws {
+    try Files.remove(copy)
+    let ledger = root + "/" + HistoryPipeline.name + "/state.sqlite"
+    // Nobody commits while the copy is made. A run that has no ledger yet has done nothing.
+    if Files.exists(ledger) {
+      let connection = try Connection(ledger)
+      defer { connection.close() }
+      try connection.transaction { try Self.copyTree(root, to: copy) }
+    } else if Files.exists(root) {
+      try Self.copyTree(root, to: copy)
+    }
   }
 
   /// Copies a directory; what is never changed after it was published is linked.

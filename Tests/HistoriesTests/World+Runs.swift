@@ -39,6 +39,7 @@ extension World {
     strike.arm()
     let ended = await Self.execute(pipeline, root, variables, options, strike)
     server.faults.removeAll()
+    if let failure = strike.failure { throw Violation(failure) }
     if strike.isKilled { root = strike.copy }
     watch.look(.pipeline)
     var result = RunResult(step: step, verb: verb, id: strike.run, isStruck: strike.isStruck)
