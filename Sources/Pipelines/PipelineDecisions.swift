@@ -115,8 +115,10 @@ package struct PipelineDecisions: Sendable {
     let fields = try SendableFields(pipeline)
     var result = Result()
     var refusals: [DecisionRefusal] = []
+    let described = try described(requests, ledger)
     for request in requests {
       do throws(DecisionRefusal) {
+        if let edit = described[request.edit] { try request.check(of: edit, shown) }
         result.decided.append(try prepare(request, ledger, fields))
       } catch {
         refusals.append(error)
@@ -160,6 +162,18 @@ package struct PipelineDecisions: Sendable {
     let ledger = try data.openLedger()
     defer { ledger.close() }
     return Set(decided).union(try ledger.editsToDecide([.blocked]))
+  }
+
+  /// The edits of which a file says more than the number.
+  private func described(
+    _ requests: [DecisionRequest], _ ledger: LedgerDatabase
+  ) throws -> [Int64: ReportEdit] {
+    let numbers = requests.filter { !$0.descriptions.isEmpty || !$0.device.isEmpty }.map(\.edit)
+    var edits: [Int64: ReportEdit] = [:]
+    for part in numbers.parts(of: ReportEdits.batch) {
+      for edit in try ledger.reportEdits(numbers: Array(part)) { edits[edit.number] = edit }
+    }
+    return edits
   }
 
   private func prepare(

@@ -70,7 +70,9 @@ private struct JSONDecisions {
   }
 
   private func request(_ node: JSONNode) -> DecisionRequest? {
-    let keys = ["edit", "decision", "values", "rest", "record", "shown"]
+    let described = DecisionRequest.Description.columns
+    let keys =
+      ["edit", "decision", "values", "rest", "record", "shown"] + described.map(\.rawValue)
     guard let object = reader.object(node, known: keys, what: "a decision") else { return nil }
     guard let number = object["edit"].flatMap({ reader.int($0, in: 1...Int.max) }),
       let kind = object["decision"].flatMap({
@@ -90,10 +92,17 @@ private struct JSONDecisions {
       return nil
     }
     let shown = object["shown"]?.members ?? []
-    return DecisionRequest(
+    var request = DecisionRequest(
       edit: Int64(number), choice,
       shown: Dictionary(
         shown.map { ($0.name, .value($0.value.value)) }, uniquingKeysWith: { first, _ in first }))
+    let cells = described.compactMap { column in
+      object[column.rawValue].flatMap(reader.string).map { (column, $0) }
+    }
+    if !cells.isEmpty {
+      request.descriptions = [.init(Dictionary(uniqueKeysWithValues: cells))]
+    }
+    return request
   }
 
   private func choice(
@@ -144,6 +153,8 @@ private struct CSVDecisions {
     var value: String
     var field: String
     var server: String
+    var device: String
+    var description: DecisionRequest.Description
   }
 
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
@@ -182,47 +193,62 @@ private struct CSVDecisions {
         continue
       }
       let word = decision < row.count ? row[decision].trimmed.lowercased() : ""
-      let kind = Decision.Kind(rawValue: word)
-      if !word.isEmpty, kind == nil {
-        reader.add(
-          place + 1, 1, "decision", "\(JSONText.quoted(word)) is not a decision",
-          ConfigurationReader.oneOf(Decision.Kind.allCases.map(\.rawValue), near: word))
-      }
       let value = cell(.value)
-      if !value.isEmpty, word.isEmpty {
-        reader.add(
-          place + 1, 1, "decision", "the row has a value and no decision",
-          "write set, or empty the value")
-      } else if !value.isEmpty, let kind, kind != .set, kind != .record {
-        reader.add(
-          place + 1, 1, "value", "\(kind.rawValue) takes no value",
-          "empty it, or write set to send it")
-      }
+      let kind = kind(word, value, place + 1)
+      let described = DecisionRequest.Description.columns.map { ($0, cell($0).trimmed) }
       entries.append(
         Entry(
           line: place + 1, edit: edit, kind: kind, value: value, field: cell(.field),
-          server: cell(.server)))
+          server: cell(.server), device: cell(.device),
+          description: .init(Dictionary(uniqueKeysWithValues: described))))
     }
     var order: [Int64] = []
     for entry in entries where entry.kind != nil && !order.contains(entry.edit) {
       order.append(entry.edit)
     }
     let groups = Dictionary(grouping: entries, by: \.edit)
-    let hasServer = index(of: .server) != nil
-    return order.compactMap { request($0, groups[$0] ?? [], hasServer: hasServer) }
+    let sides = (server: index(of: .server) != nil, device: index(of: .device) != nil)
+    return order.compactMap { edit in
+      let rows = groups[edit] ?? []
+      var request = request(edit, rows)
+      for row in rows where !row.field.isEmpty {
+        if sides.server { request?.shown[row.field] = .cell(row.server) }
+        if sides.device { request?.device[row.field] = row.device }
+      }
+      request?.descriptions = Set(rows.map(\.description))
+      return request
+    }
   }
 
-  private func request(_ edit: Int64, _ rows: [Entry], hasServer: Bool) -> DecisionRequest? {
+  /// The decision that a row's word names, with a complaint where it is none, or does not fit the value.
+  private func kind(_ word: String, _ value: String, _ line: Int) -> Decision.Kind? {
+    let kind = Decision.Kind(rawValue: word)
+    if !word.isEmpty, kind == nil {
+      reader.add(
+        line, 1, "decision", "\(JSONText.quoted(word)) is not a decision",
+        ConfigurationReader.oneOf(Decision.Kind.allCases.map(\.rawValue), near: word))
+    }
+    if !value.isEmpty, word.isEmpty {
+      reader.add(
+        line, 1, "decision", "the row has a value and no decision",
+        "write set, or empty the value")
+    } else if !value.isEmpty, let kind, kind != .set, kind != .record {
+      reader.add(
+        line, 1, "value", "\(kind.rawValue) takes no value",
+        "empty it, or write set to send it")
+    }
+    return kind
+  }
+
+  private func request(_ edit: Int64, _ rows: [Entry]) -> DecisionRequest? {
     let kinds = Set(rows.compactMap(\.kind))
-    var shown: [String: DecisionRequest.ShownValue] = [:]
-    for row in rows where hasServer && !row.field.isEmpty { shown[row.field] = .cell(row.server) }
     let choice: DecisionRequest.Choice?
     if kinds.count == 1, let kind = kinds.first, kind != .set {
       choice = whole(kind, rows)
     } else {
       choice = fields(rows)
     }
-    return choice.map { DecisionRequest(edit: edit, $0, shown: shown) }
+    return choice.map { DecisionRequest(edit: edit, $0) }
   }
 
   private func whole(_ kind: Decision.Kind, _ rows: [Entry]) -> DecisionRequest.Choice? {

@@ -45,6 +45,41 @@ package struct DecisionRequest: Sendable, Hashable {
     }
   }
 
+  /// What a file says of the edit beside its number: it decides nothing, and has to be true of the edit.
+  ///
+  /// Numbers of edits begin again where a ledger was lost, and other pipelines have the same.
+  package struct Description: Sendable, Hashable {
+    /// What it says, by the column of `conflicts.csv`; what is empty says nothing.
+    var cells: [ConflictColumn: String]
+
+    /// The columns that describe an edit.
+    static let columns: [ConflictColumn] = [.user, .soup, .sobject, .recordId, .foundBy]
+
+    /// A description.
+    init(_ cells: [ConflictColumn: String]) {
+      self.cells = cells.filter { !$0.value.isEmpty }
+    }
+
+    /// The first column that is not true of an edit, and what the edit has there.
+    func contradiction(to edit: ReportEdit) -> (column: ConflictColumn, has: String)? {
+      for column in Self.columns {
+        guard let told = cells[column] else { continue }
+        let known: [String?] =
+          switch column {
+          case .user: [edit.username ?? ""]
+          case .soup: [edit.soup]
+          case .sobject: [edit.sobject]
+          case .recordId: [edit.recordID, edit.detail.recordID, edit.detail.otherID]
+          case .foundBy: [edit.foundBy]
+          default: []
+          }
+        let isTrue = known.contains { $0 == told || $0 != nil && $0 == told.recordID18 }
+        if !isTrue { return (column, known.lazy.compactMap(\.self).first ?? "nothing") }
+      }
+      return nil
+    }
+  }
+
   /// The edit's number.
   package var edit: Int64
   /// What is asked.
@@ -53,6 +88,10 @@ package struct DecisionRequest: Sendable, Hashable {
   package var seen: Seen?
   /// The org's values that were seen, by field; none to stand by those of the last report.
   package var shown: [String: ShownValue]
+  /// The device's values that were seen, by field, as cells of `conflicts.csv`.
+  package var device: [String: String] = [:]
+  /// What the file says of the edit; several where its rows differ.
+  package var descriptions: Set<Description> = []
 
   /// A request.
   package init(
@@ -139,6 +178,29 @@ package struct DecisionRequest: Sendable, Hashable {
   }
 
   // MARK: what was seen
+
+  /// Refuses what was decided about another edit than the one that has this number.
+  package func check(of edit: ReportEdit, _ options: ReportMask) throws(DecisionRefusal) {
+    for description in descriptions {
+      guard let (column, has) = description.contradiction(to: edit) else { continue }
+      let told = description.cells[column] ?? ""
+      throw refusal(
+        "the file has \"\(told)\" as its \(column.rawValue), and that is \"\(has)\": \(Self.otherEdit)"
+      )
+    }
+    for (name, cell) in device.sorted(by: { $0.key < $1.key }) {
+      guard let field = edit.detail.fields.first(where: { $0.name == name }) else { continue }
+      let text = VisibleText.cell(options.shown(field.device, of: name).cell)
+      if FieldValue.isSameCell(cell, text, of: field.device) { continue }
+      throw refusal(
+        "the column device has \"\(cell)\" for \(name), and the device has "
+          + "\(options.shown(field.device, of: name).words): \(Self.otherEdit)")
+    }
+  }
+
+  private static let otherEdit =
+    "the file is of another pipeline or of before a recovery, or a part of it was sorted or changed; "
+    + "decide by the last report"
 
   private func checkShown(
     _ found: DecisionFacts, _ options: ReportMask

@@ -216,4 +216,28 @@ import Testing
     }
     #expect(error?.reason?.contains("the last report has newer") == true)
   }
+
+  @Test(arguments: ["recordId", "user", "foundBy", "device"])
+  func `a table whose rows are of other edits than their numbers say is refused`(
+    _ column: String
+  ) async throws {
+    let id = try await scene.conflict()
+    let run = try scene.withLedger { try $0.runs(limit: 1)[0].id }
+    let table = try Files.read(scene.world.data.report(run) + "/conflicts.csv")
+    let theirs = [
+      "recordId": (id, "001000000000001AAA"), "user": ("ada@", "ben@"),
+      "foundBy": (run, "20200101T000000Z-1"), "device": (",device,office,", ",other,office,"),
+    ]
+    let (own, other) = try #require(theirs[column])
+    let filled = String(decoding: table, as: UTF8.self)
+      .replacing(own, with: other).replacing(",,\r\n", with: ",device,\r\n")
+    let file = scene.world.directory.file("filled.csv")
+    try DurableFile.write(Array(filled.utf8), to: file)
+    let error = #expect(throws: PipelineError.self) {
+      try scene.decisions.enter(try DecisionFile.read(path: file), by: "grace")
+    }
+    #expect(error?.reason?.contains("of another pipeline or of before a recovery") == true)
+    #expect(error?.reason?.contains(column) == true)
+    #expect(try scene.states().isEmpty)
+  }
 }
