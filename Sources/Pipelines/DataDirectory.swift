@@ -64,6 +64,32 @@ package struct DataDirectory: Sendable, Hashable {
     name.hasPrefix("/") ? name : path + "/" + name
   }
 
+  /// Says whether the name of an inbox is that of the pipeline's directory, or of something else within it.
+  static func isOwn(_ name: String) -> Bool {
+    let data = DataDirectory(root: "", name: "")
+    let own = [
+      data.processing, data.done, data.quarantine, data.reports, data.issued, data.state,
+      data.tokens,
+      data.lock, data.format, data.stampKey, data.snapshot(SnapshotID.global), data.path + "/users",
+    ].map(Files.name)
+    guard let first = name.split(separator: "/").first(where: { $0 != "." }) else { return true }
+    return !name.hasPrefix("/") && own.contains(String(first))
+  }
+
+  /// Refuses an inbox in which something else lies: it would be taken for returns.
+  func checkInbox(of pipeline: Pipeline) throws {
+    let place = (try? Files.resolved(inbox(pipeline.inbox.path))) ?? inbox(pipeline.inbox.path)
+    let home = (try? Files.resolved(path)) ?? path
+    let file = (try? Files.resolved(pipeline.file)) ?? pipeline.file
+    let isOwn =
+      Files.isWithin(place, home) && Self.isOwn(String(place.dropFirst(home.utf8.count + 1)))
+    guard isOwn || Files.isWithin(home, place) || Files.isWithin(file, place) else { return }
+    throw PipelineError(
+      .configuration, "inbox.own",
+      "the inbox holds what is attache's own, which would be taken for returns",
+      location: place, fix: "name a directory of its own as inbox.path")
+  }
+
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.
   package func snapshot(_ id: String) -> String {
     id == SnapshotID.global ? path + "/" + SnapshotID.global : path + "/users/" + id

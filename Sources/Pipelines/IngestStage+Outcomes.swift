@@ -82,7 +82,7 @@ extension IngestStage {
   }
 
   /// Whether an error is no return's: a stop, the ledger, or this machine.
-  private func isOwnTrouble(_ error: any Error) throws -> Bool {
+  func isOwnTrouble(_ error: any Error) throws -> Bool {
     switch error {
     case is CancellationError, is LedgerError, is PipelineError: return true
     case let error as SQLiteError where error.path == run.data.state: return !error.isOfTheValues

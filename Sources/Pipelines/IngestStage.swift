@@ -163,12 +163,14 @@ struct IngestStage {
     let ingested = try alone(taken.name, places: places(of: taken, proof)) {
       let reading = proof.reading ?? proof.intake.read(taken, in: proof.work)
       for warning in reading.warnings { run.warn(warning) }
-      let result = try enter(try reading.result.get())
-      if !isDryRun { try inbox.finish(taken) }
-      return result
+      let read = try reading.result.get()
+      try LedgerCheck.checkIssued(to: read.parts.map(\.row), run.ledger, run.data, taken.name)
+      return try enter(read)
     }
     switch ingested {
-    case .success(let result): try tell(taken, taken.directory, result)
+    case .success(let result):
+      let path = try isDryRun ? taken.directory : putAway(taken, inbox).directory
+      try tell(taken, path, result)
     case .failure(let refusal): try quarantine(taken, refusal, inbox)
     }
     if let remains = taken.remains {
@@ -179,8 +181,24 @@ struct IngestStage {
   /// Puts away what was taken once more: its copy was removed as it was old, or a run died before the copy was
   /// put away.
   private func finishKnown(_ taken: TakenReturn, _ inbox: Inbox) throws {
-    let finished = isDryRun ? taken : try inbox.finish(taken)
+    let finished = isDryRun ? taken : try putAway(taken, inbox)
     try tell(finished, finished.directory, .known)
+  }
+
+  /// Puts away what the ledger has.
+  ///
+  /// Where that cannot be done the edits are safe all the same: it stays where it is, and the next run puts it away.
+  private func putAway(_ taken: TakenReturn, _ inbox: Inbox) throws -> TakenReturn {
+    do {
+      return try inbox.finish(taken)
+    } catch {
+      if try isOwnTrouble(error) { throw error }
+      let words = PipelineError(describing: error).reason ?? "\(error)"
+      run.warn(
+        "\(taken.name) was taken in, and stays in \(taken.directory), as it cannot be put away: \(words)"
+      )
+      return taken
+    }
   }
 
   private func tell(

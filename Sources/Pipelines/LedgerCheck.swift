@@ -58,15 +58,38 @@ enum LedgerCheck {
     }
   }
 
+  /// Refuses a return of a generation that neither the ledger nor its data directory has issued: both are
+  /// those of an earlier time, such as an image of the machine, and what has come back since is not known.
+  static func checkIssued(
+    to returns: [ReturnRow], _ state: LedgerDatabase, _ data: DataDirectory, _ name: String
+  ) throws {
+    let epoch = try state.epoch
+    for row in returns where row.epoch == epoch {
+      let known = try state.snapshotRow(id: row.snapshotID)?.generation ?? 0
+      if row.generation <= known { continue }
+      let directory = SnapshotDirectory(path: data.snapshot(row.snapshotID))
+      let newest = max(known, Int64(try directory.generations().last ?? 0))
+      if row.generation <= newest { continue }
+      throw behind(
+        state, data,
+        "\(name) comes from generation \(row.generation) of \(row.snapshotID), and ",
+        "the newest that it knows is \(newest)",
+        fix:
+          "bring back the newest data directory; if it is lost, attache recover --restored lets the "
+          + "pipeline go on: what may have been sent since is looked for in the org first")
+    }
+  }
+
   private static func behind(
-    _ state: LedgerDatabase?, _ data: DataDirectory, _ found: String, _ known: String
+    _ state: LedgerDatabase?, _ data: DataDirectory, _ found: String, _ known: String,
+    fix: String? = nil
   ) -> PipelineError {
     PipelineError(
       .configuration, behindCode,
       "the ledger is older than what was published or sent: edits of devices could be sent twice",
       location: data.state, reason: found + (state == nil ? "there is no ledger" : known),
-      fix:
-        "bring back the ledger that belongs to these snapshots; if it is lost, attache recover lets the "
+      fix: fix
+        ?? "bring back the ledger that belongs to these snapshots; if it is lost, attache recover lets the "
         + "pipeline go on: what may have been sent since is looked for in the org first")
   }
 

@@ -37,6 +37,7 @@ package struct PipelineRun {
   ) async throws -> RunSummary {
     let data = DataDirectory(root: root, name: pipeline.name)
     try LedgerCheck.checkRights(data)
+    try data.checkInbox(of: pipeline)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
     let lock = try lock(data)

@@ -274,6 +274,11 @@ package enum Files {
     return directory == "/" ? "/" + name : directory + "/" + name
   }
 
+  /// Says whether a path is that of a directory or of something below it; both are `resolved`.
+  package static func isWithin(_ path: String, _ directory: String) -> Bool {
+    path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")
+  }
+
   private static func real(_ path: String) -> String? {
     guard let text = realpath(path, nil) else { return nil }
     defer { free(text) }

@@ -104,4 +104,29 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
     #expect(try Files.list(world.data.inbox("inbox")).isEmpty)
   }
+
+  @Test func `a data directory put back from an image refuses a bundle that it never issued`()
+    async throws
+  {
+    try await world.run()
+    let image = world.directory.file("image")
+    try Tree.copy(world.data.path, to: image)
+    let admin = try world.user("admin")
+    let account = try world.ids("accounts", on: try world.device("ada"))[0]
+    #expect(world.org.update("Account", id: account, ["Phone": "7"], as: admin).errors.isEmpty)
+    try await world.run()
+    let device = try world.device("ada", as: "ada-2")
+    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(world.org.update("Account", id: account, ["Phone": "9"], as: admin).errors.isEmpty)
+    try Files.remove(world.data.path)
+    try Tree.copy(image, to: world.data.path)
+    try world.handBack(device, as: "again.sqlite")
+    let error = await #expect(throws: PipelineError.self) { try await world.run() }
+    #expect(error?.code == "ledger.behind")
+    #expect(error?.reason?.contains("again.sqlite comes from generation 2 of ") == true)
+    #expect(error?.fix?.contains("--restored") == true)
+    #expect(try world.record("Account", account)["Phone"] == "9")
+  }
 }

@@ -1,5 +1,6 @@
 import JSON
 import Returns
+import System
 
 /// Where returns arrive, and what they may be.
 package struct InboxSettings: Sendable, Hashable {
@@ -28,6 +29,12 @@ package struct InboxSettings: Sendable, Hashable {
         node, "\(JSONText.quoted(path)) leads out of the pipeline's directory",
         "write a name below snapshots/, or a whole path")
     }
+    if let node = object["path"], DataDirectory.isOwn(path) || Self.holds(path, directory) {
+      reader.report(
+        node,
+        "\(JSONText.quoted(path)) holds what is attache's own: its files would be taken for returns",
+        "give returns a directory of their own")
+    }
     accept = object.words("accept", "a kind of return", default: accept)
     passphrase = object["passphrase"].flatMap { reader.secret($0, in: directory) }
     settleSeconds = object.int("settleSeconds", default: settleSeconds, in: 0...86400)
@@ -39,6 +46,11 @@ package struct InboxSettings: Sendable, Hashable {
       limits.ratio = section.int("ratio", default: limits.ratio, in: 1...100_000)
       limits.recordMiB = section.int("recordMiB", default: limits.recordMiB, in: 1...1024)
     }
+  }
+
+  /// Says whether a directory lies within another one that is named by its whole path.
+  private static func holds(_ path: String, _ directory: String) -> Bool {
+    path.hasPrefix("/") && Files.isWithin(directory, path)
   }
 
   var json: JSONValue {

@@ -1,0 +1,70 @@
+import Foundation
+import JSON
+import LocalOrg
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Where returns arrive and where they are put away.
+@Suite struct InboxPlaceTests {
+  private func world(_ inbox: String) throws -> World {
+    try World {
+      $0.replacing(#""inbox": {"#, with: #""inbox": { "path": "\#(inbox)","#)
+    }
+  }
+
+  @Test(arguments: [
+    ".", "./", "issued/x", "processing", "quarantine", "state.sqlite", "users", "/",
+  ])
+  func `an inbox that holds what is the pipeline's own is refused with its file`(
+    _ path: String
+  ) throws {
+    let error = #expect(throws: (any Error).self) { try world(path).pipeline }
+    #expect(error.map { "\($0)".contains("holds what is attache's own") } == true)
+  }
+
+  @Test func `an inbox that is a link to the data directory, or to the pipeline's, takes nothing`()
+    async throws
+  {
+    let place = TemporaryDirectory.untilExit("inbox-place").file("link")
+    let world = try world(place)
+    for target in [world.data.path, world.root, Files.parent(of: world.pipeline.file) ?? "/"] {
+      try Files.makeDirectory(target)
+      try? FileManager.default.removeItem(atPath: place)
+      try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: target)
+      let before = try Files.list(target)
+      let error = await #expect(throws: PipelineError.self) { try await world.run() }
+      #expect(error?.code == "inbox.own", "\(target)")
+      #expect(try Files.list(target) == before)
+    }
+  }
+
+  @Test func `a return that is taken in and cannot be put away is no refused one`() async throws {
+    let world = try World()
+    try await world.run()
+    let elsewhere = "/dev/shm/done-\(UUID().uuidString)"
+    try Files.makeDirectory(elsewhere)
+    defer { try? FileManager.default.removeItem(atPath: elsewhere) }
+    guard try Files.status(elsewhere).device != Files.status(world.data.path).device else { return }
+    try Files.remove(world.data.done)
+    try FileManager.default.createSymbolicLink(
+      atPath: world.data.done, withDestinationPath: elsewhere)
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    let first = try await world.run()
+    #expect(first.verdicts == [.updated: 1])
+    #expect(first.returns.quarantined == 0 && first.returns.ingested == 1)
+    #expect(first.warnings.contains { $0.contains("stays in") && $0.contains("/processing/") })
+    // As soon as it can be, it is.
+    try Files.remove(world.data.done)
+    try Files.makeDirectory(world.data.done)
+    let second = try await world.run()
+    #expect(second.returns.quarantined == 0 && second.exitStatus == .done)
+    #expect(try Files.list(world.data.done).count == 1)
+    #expect(try Files.list(world.data.processing).isEmpty)
+  }
+}
