@@ -9,7 +9,9 @@ import System
 ///
 /// - Asked are the integration user, each user whose edits wait, and the first user who is primed: one
 ///   request each. Only while all of them lack the same thing are further users asked, for then it is the
-///   file that is wrong, and the run stops with all its problems at once.
+///   file that is wrong or the org that has changed for everybody, and the run stops with all problems at once.
+/// - What is lacking for edits stops it before they lose a field. What is lacking for records stops the
+///   prime alone: the returns that are there are reconciled first.
 /// - What some users lack is told, and keeps them alone from being primed: each is asked right before
 ///   records are fetched for them (`PrimeJob`), so that a run with a small budget gets on.
 /// - An org that cannot be asked stops nothing here: the stages meet the same trouble, or do not.
@@ -24,9 +26,13 @@ struct PreflightStage {
 
   private typealias Login = @Sendable () async throws(OrgError) -> Session?
 
-  /// Asks once in a run; throws `Problems` where nobody's syncs can do their work.
-  func perform() async throws {
-    if run.isChecked { return }
+  /// Asks once in a run; throws `Problems` where nobody's syncs can do the work of `stage`.
+  func perform(before stage: Stage) async throws {
+    if !run.isChecked { try await ask(before: stage) }
+    if stage == .prime, let problems = run.primeProblems { throw problems }
+  }
+
+  private func ask(before stage: Stage) async throws {
     run.isChecked = true
     let before = run.access.spent
     defer {
@@ -38,10 +44,12 @@ struct PreflightStage {
     do {
       try await askIntegration(preflight, &found)
       try await askUsers(preflight, &found)
-      let stops = Set(try await stopping(preflight, found).map(\.problem))
-      guard stops.isEmpty else {
-        throw Problems(found.findings.map { stops.contains($0.problem) ? $0.problem : $0.told })
-      }
+      let stops = try await stopping(preflight, found)
+      let named = Set(stops.map(\.problem))
+      let problems = Problems(
+        found.findings.map { named.contains($0.problem) ? $0.problem : $0.told })
+      if stops.contains(where: { $0.isOfSyncUp || stage == .prime }) { throw problems }
+      if !stops.isEmpty { run.primeProblems = problems }
     } catch let error as OrgError where error.kind != .cancelled {
       try Task.checkCancellation()
       return run.warn("the syncs could not be held against the org before the run: \(error)")

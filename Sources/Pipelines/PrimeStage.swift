@@ -12,7 +12,7 @@ struct PrimeStage {
 
   /// Fetches what changed for every snapshot, several at a time, and publishes new generations.
   func perform() async throws {
-    try await PreflightStage(run: run).perform()
+    try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
     var jobs: [PrimeJob] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {

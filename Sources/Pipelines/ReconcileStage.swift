@@ -19,7 +19,7 @@ struct ReconcileStage {
     if let undo = run.options.undo {
       try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
     }
-    try await PreflightStage(run: run).perform()
+    try await PreflightStage(run: run).perform(before: .reconcile)
     let presumed = run.options.isDryRun ? PresumedWrites() : nil
     var row = run.row
     row.now = run.times.org

@@ -23,7 +23,9 @@ final class RunContext {
   var preflight: Preflight?
   /// What the org lacks for the users who were asked.
   var findings = PreflightFindings()
-  /// What of that a person was told.
+  /// What keeps the syncs down from their work for everybody; nil where nothing does.
+  var primeProblems: Problems?
+  /// What of the findings a person was told.
   var toldProblems: Set<Problem> = []
   /// What that took: requests and the bytes of their answers.
   var checkSpent = (requests: 0, bytes: 0)

@@ -224,4 +224,28 @@ import Testing
       })
     #expect(check.findings.count >= 1)
   }
+
+  @Test(arguments: [true, false])
+  func `where everybody lost a fetched field, what came back is sent, and the prime says so`(
+    _ isOneOfTwo: Bool
+  ) async throws {
+    let world = try Self.world(query: "SELECT Id, Name, Phone, Tradestyle FROM Account") {
+      isOneOfTwo ? $0 : $0.replacing(", \"ben@example.com\"]", with: "]")
+    }
+    // Nobody edits it.
+    try world.rewrite("\"Tradestyle\", \"Site\"", "\"Site\"", in: "syncs.json")
+    _ = try await world.runAsWritten(Set(Stage.allCases))
+    let account = try Self.accounts("ada", world)[0]
+    let device = try world.device("ada")
+    try device.edit("accounts", id: account, ["Phone": "1"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    try Self.hide(world, butFor: [])
+    let ended = try await world.program(["run"], [])
+    #expect(ended.status == 4)
+    #expect(ended.everything.contains("Account has no field \"Tradestyle\" for this user"))
+    #expect(ended.everything.contains("report: "))
+    #expect(try world.record("Account", account)["Phone"] == "1")
+    let told = try await world.program(["report"], ["--format", "text"])
+    #expect(told.output.contains("updated"), "\(told.everything)")
+  }
 }
