@@ -19,6 +19,7 @@ struct ReconcileStage {
     if let undo = run.options.undo {
       try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
     }
+    try await learnUsernames()
     try await PreflightStage(run: run).perform(before: .reconcile)
     let presumed = run.options.isDryRun ? PresumedWrites() : nil
     var row = run.row
@@ -46,6 +47,25 @@ struct ReconcileStage {
     try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)
     // At once: what follows may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
+  }
+
+  /// Learns the names that the users have by now, where this run primes them too: who was renamed sends under
+  /// the new name at once.
+  private func learnUsernames() async throws {
+    let only = run.options.only
+    guard run.options.stages.contains(.prime),
+      try !run.ledger.snapshotsWithOpenEdits(run: run.row.id, only: only).isEmpty
+    else { return }
+    // Why they cannot be had is told by the stage that serves them.
+    let users = (try? await PipelineUsers(run: run).listed()) ?? []
+    try Task.checkCancellation()
+    for user in users {
+      guard var row = try run.ledger.snapshotRow(id: user.id),
+        row.username?.lowercased() != user.username.lowercased()
+      else { continue }
+      row.username = user.username
+      try run.ledger.save(row)
+    }
   }
 
   /// Asks who they are that changed records in the org, where the report has no more than their Ids: one

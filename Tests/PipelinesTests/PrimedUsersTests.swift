@@ -186,4 +186,29 @@ import Testing
     let path = summary.bundles.first { $0.contains(id) && $0.contains("ios.bundle.") }
     return try BundleReader.inspect(try #require(path))
   }
+
+  @Test func `who was renamed sends under the new name in the first run that has it`()
+    async throws
+  {
+    try await run()
+    let device = try world.device("ada")
+    let account = try #require(try world.ids("accounts", on: device).first)
+    try device.edit("accounts", id: account, ["Phone": "+1 555 0188"], now: world.org.now())
+    try world.handBack(device, as: "ada.sqlite")
+    let (ada, ben) = (try world.user("ada"), try world.user("ben"))
+    let admin = try world.user("admin")
+    // Her former name is somebody else's by now.
+    for (id, name) in [(ada.id, "lovelace"), (ben.id, "ada")] {
+      let renamed: JSONObject = ["Username": .string(name + "@example.com")]
+      #expect(world.org.update("User", id: id, renamed, as: admin).errors == [])
+    }
+    let summary = try await world.runAsWritten(Set(Stage.allCases))
+    #expect(summary.verdicts == [.updated: 1])
+    #expect(summary.exitStatus == .done)
+    #expect(try world.record("Account", account)["LastModifiedById"]?.string == ada.id)
+    let ledger = try LedgerDatabase(path: world.data.state)
+    defer { ledger.close() }
+    #expect(try ledger.snapshotRow(id: ada.id)?.username == "lovelace@example.com")
+    #expect(try ledger.snapshotRow(id: ben.id)?.username == "ada@example.com")
+  }
 }
