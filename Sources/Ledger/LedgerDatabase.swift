@@ -141,6 +141,13 @@ package final class LedgerDatabase {
   /// The pipeline file whose runs these are, a whole path without links; nil before the first.
   package var pipelineFile: String? { get throws { try meta("pipelineFile") } }
 
+  /// The same of a ledger that somebody else may be at, and that is left as it is.
+  package static func pipelineFile(ofLedger path: String) throws -> String? {
+    let connection = try Connection(path, mode: .readOnly)
+    defer { connection.close() }
+    return try connection.text("SELECT value FROM meta WHERE name = 'pipelineFile'")
+  }
+
   /// Ties the ledger to a pipeline file.
   package func notePipelineFile(_ path: String) throws { try setMeta("pipelineFile", path) }
 

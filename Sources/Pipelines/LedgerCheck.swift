@@ -5,7 +5,7 @@ import Snapshots
 import System
 
 /// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
-enum LedgerCheck {
+package enum LedgerCheck {
   /// Refuses to look where this user has no rights: what cannot be read would be taken for what is not there.
   ///
   /// Who only asks writes as well: SQLite notes the readers of a ledger beside it.
@@ -104,12 +104,8 @@ enum LedgerCheck {
   static func checkFile(
     _ pipeline: Pipeline, _ state: LedgerDatabase, _ data: DataDirectory
   ) throws {
-    // One that is gone since it was read is known by its name.
-    let path = (try? Files.resolved(pipeline.file)) ?? pipeline.file
-    guard let known = try state.pipelineFile, known != path else {
-      return try state.notePipelineFile(path)
-    }
-    guard isAnother(known, path), bears(name: pipeline.name, known) else {
+    let path = path(of: pipeline)
+    guard let known = try otherFile(than: pipeline, state) else {
       return try state.notePipelineFile(path)
     }
     throw PipelineError(
@@ -124,6 +120,43 @@ enum LedgerCheck {
   private static func isAnother(_ known: String, _ path: String) -> Bool {
     guard let one = try? Files.status(known) else { return false }
     guard let other = try? Files.status(path) else { return true }
+  /// One that is gone since it was read is known by its name.
+  private static func path(of pipeline: Pipeline) -> String {
+    (try? Files.resolved(pipeline.file)) ?? pipeline.file
+  }
+
+  /// The pipeline file whose runs are in a ledger, where it is another one that is there and bears the name.
+  static func otherFile(than pipeline: Pipeline, _ state: LedgerDatabase) throws -> String? {
+    let path = path(of: pipeline)
+    guard let known = try state.pipelineFile, known != path, isAnother(known, path),
+      bears(name: pipeline.name, known)
+    else { return nil }
+    return known
+  }
+
+  /// Refuses to begin anew where the data of this very pipeline file lie beside, under the name that it had
+  /// before: open edits, and what phones hand back, would be left there.
+  package static func checkName(_ pipeline: Pipeline, root: String) throws(PipelineError) {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    // What cannot be looked at is told by whoever needs it.
+    if Files.exists(data.state) || (try? data.snapshots())?.isEmpty == false { return }
+    let path = path(of: pipeline)
+    for name in (try? Files.list(root)) ?? [] where name != pipeline.name {
+      let other = DataDirectory(root: root, name: name)
+      guard Files.exists(other.state),
+        (try? LedgerDatabase.pipelineFile(ofLedger: other.state)) == path
+      else { continue }
+      throw PipelineError(
+        .configuration, "pipeline.renamed",
+        "the pipeline was named \(name) before, and its data lie in \(other.path)",
+        location: pipeline.file,
+        reason: "as \(pipeline.name) it would begin with nothing, and the open edits, the returns "
+          + "and the phones with bundles of \(name) would be left behind",
+        fix: "write \"name\": \"\(name)\" again: phones' bundles carry that name; or move "
+          + "\(other.path) away to begin with nothing")
+    }
+  }
+
     return (one.device, one.inode) != (other.device, other.inode)
   }
 

@@ -38,6 +38,7 @@ package struct PipelineRun {
     let data = DataDirectory(root: root, name: pipeline.name)
     try LedgerCheck.checkRights(data)
     try data.checkInbox(of: pipeline)
+    try LedgerCheck.checkName(pipeline, root: root)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
     let lock = try lock(data)

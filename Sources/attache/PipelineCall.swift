@@ -17,8 +17,15 @@ struct PipelineCall {
     return (pipeline, root(of: pipeline))
   }
 
-  /// The pipeline; with `variables` those that its file names have to be set.
+  /// The pipeline, whose data lie under its name; with `variables` those that its file names have to be set.
   func read(variables: [String: String]? = nil) throws -> Pipeline {
+    let pipeline = try readFile(variables: variables)
+    try LedgerCheck.checkName(pipeline, root: root(of: pipeline))
+    return pipeline
+  }
+
+  /// The pipeline, also one whose data lie under another name: of that a run tells whoever is to be told.
+  private func readFile(variables: [String: String]?) throws -> Pipeline {
     let path = program.absolute(try PipelineFile.locate(name))
     var pipeline = try PipelineFile.read(path: path, variables: variables)
     pipeline.called = called(pipeline)
@@ -46,8 +53,9 @@ struct PipelineCall {
 
   /// Runs stages, shows their events and the summary, and answers the exit status.
   func run(_ runOptions: RunOptions) async throws -> ExitStatus {
-    let (pipeline, root): (Pipeline, String)
-    do { (pipeline, root) = try self.pipeline() } catch { return try ended(error) }
+    let pipeline: Pipeline
+    do { pipeline = try readFile(variables: program.variables) } catch { return try ended(error) }
+    let root = root(of: pipeline)
     let watch = RunWatch(pipeline: pipeline.name)
     let log: LogFile?
     do throws(PipelineError) {

@@ -164,4 +164,44 @@ import Testing
     try Files.rename(other, to: world.directory.file("pipelines/third.json"))
     #expect(try await run(world.directory.file("pipelines/third.json")).exitStatus == .done)
   }
+
+  @Test func `a pipeline file with another name does not begin anew beside its own data`()
+    async throws
+  {
+    try await world.run()
+    let left = try Tree.files(world.root)
+    try world.rewrite(#""name": "demo""#, #""name": "second""#)
+    for command in [["run"], ["run", "--dry-run"], ["status"], ["decide", "--list"], ["report"]] {
+      let said = try await world.program(command)
+      #expect(said.status == 4, "\(command): \(said.everything)")
+      #expect(said.everything.contains("pipeline.renamed"))
+      #expect(said.everything.contains("write \"name\": \"demo\" again"))
+      #expect(said.everything.contains(world.data.path))
+    }
+    let checked = try await ProgramRun.blocking(
+      ["check", world.pipeline.file], variables: ["ATTACHE_DATA": world.root])
+    #expect(checked.status == 4 && checked.everything.contains("pipeline.renamed"))
+    #expect(!Files.exists(world.root + "/second"))
+    let now = try Tree.files(world.root)
+    #expect(now.filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") } == left)
+    // Who means it moves the old directory away.
+    try Files.rename(world.data.path, to: world.directory.file("former"))
+    #expect(try await world.runAsWritten().exitStatus == .done)
+    // With data of its own it is a pipeline like any other, whatever lies beside.
+    try Files.rename(world.directory.file("former"), to: world.data.path)
+    #expect(try await world.runAsWritten().exitStatus == .done)
+  }
+
+  @Test func `the data of another pipeline file keep no new one from its first run`() async throws {
+    try await world.run()
+    let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
+    let other = world.directory.file("pipelines/second.json")
+    try DurableFile.write(
+      Array(text.replacing(#""name": "demo""#, with: #""name": "second""#).utf8), to: other)
+    let pipeline = try PipelineFile.read(path: other, variables: world.variables)
+    let summary = try await PipelineRun.execute(
+      pipeline, root: world.root, variables: world.variables, options: RunOptions(),
+      report: { _ in })
+    #expect(summary.exitStatus == .done)
+  }
 }

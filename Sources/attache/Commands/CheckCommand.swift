@@ -34,6 +34,8 @@ struct CheckCommand: Command {
     let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
     let pipeline = try reading.checked()
     if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
+    let call = PipelineCall(program: context, options: options, name: self.pipeline)
+    try LedgerCheck.checkName(pipeline, root: call.root(of: pipeline))
     if !options.quiet {
       for note in reading.notes {
         if options.json {
