@@ -11,12 +11,16 @@ package enum LedgerCheck {
   /// Who only asks writes as well: SQLite notes the readers of a ledger beside it.
   static func checkRights(_ data: DataDirectory) throws(PipelineError) {
     for path in [data.path, data.state] {
-      guard let owner = Files.denyingOwner(of: path) else { continue }
+      guard let (place, owner) = Files.denied(path) else { continue }
       let user = ProcessEnvironment.userName()
+      // Its own user is kept out by its mode alone.
+      let isOwn = owner == user
       throw PipelineError(
         .configuration, "data.rights", "the user \(user) may not read and write it", location: path,
-        reason: "it belongs to \(owner)",
-        fix: "run the command as that user: sudo -u \(owner) attache …")
+        reason: isOwn ? "the mode of \(place) keeps it from its owner" : "it belongs to \(owner)",
+        fix: isOwn
+          ? "chmod u+rwX \(ShellWord.quoted(place))"
+          : "run the command as that user: sudo -u \(owner) attache …")
     }
   }
 
@@ -116,10 +120,6 @@ package enum LedgerCheck {
         + "other's place, remove that one")
   }
 
-  /// Says whether a path is there and no other name of the file itself.
-  private static func isAnother(_ known: String, _ path: String) -> Bool {
-    guard let one = try? Files.status(known) else { return false }
-    guard let other = try? Files.status(path) else { return true }
   /// One that is gone since it was read is known by its name.
   private static func path(of pipeline: Pipeline) -> String {
     (try? Files.resolved(pipeline.file)) ?? pipeline.file
@@ -157,6 +157,10 @@ package enum LedgerCheck {
     }
   }
 
+  /// Says whether a path is there and no other name of the file itself.
+  private static func isAnother(_ known: String, _ path: String) -> Bool {
+    guard let one = try? Files.status(known) else { return false }
+    guard let other = try? Files.status(path) else { return true }
     return (one.device, one.inode) != (other.device, other.inode)
   }
 

@@ -37,9 +37,9 @@ package enum Files {
     return FileStatus(status)
   }
 
-  /// Whose `path` is, or the directory on the way to it, where the caller has no right to read and write it; nil
-  /// where it has, and where nothing is there.
-  package static func denyingOwner(of path: String) -> String? {
+  /// What keeps the caller from reading and writing `path`, the path itself or a directory on the way to it, and
+  /// whose that is; nil where nothing does, and where nothing is there.
+  package static func denied(_ path: String) -> (place: String, owner: String)? {
     guard faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0, errno == EACCES || errno == EPERM
     else { return nil }
     var status = stat()
@@ -48,7 +48,7 @@ package enum Files {
       guard let parent = parent(of: place), parent != place else { return nil }
       place = parent
     }
-    return ProcessEnvironment.userName(of: status.st_uid)
+    return (place, ProcessEnvironment.userName(of: status.st_uid))
   }
 
   /// Whether anything stands at `path`, a dangling link included.

@@ -113,4 +113,27 @@ import Testing
     try recover { $0.backup = backup }
     #expect(Files.exists(upload))
   }
+
+  @Test func `a recovery beside the file whose runs they were says what the next run would refuse`()
+    async throws
+  {
+    try await world.run()
+    let backup = try await backUp()
+    let copy = world.directory.file("pipelines/copy.json")
+    try Files.copy(world.pipeline.file, to: copy)
+    let place = world.directory.file("elsewhere")
+    let arguments = [copy, "--data", place]
+    let told = try await ProgramRun.blocking(
+      ["recover"] + arguments + ["--from", backup], variables: world.variables)
+    #expect(told.status == 0, "\(told.everything)")
+    #expect(
+      told.output.contains(
+        "next: \(world.pipeline.file), whose runs these were, is still there and bears the name"))
+    let refused = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
+    #expect(refused.status == 4 && refused.everything.contains("pipeline.twice"))
+    // As it was told.
+    try Files.remove(world.pipeline.file)
+    let ran = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
+    #expect(ran.status == 0, "\(ran.everything)")
+  }
 }

@@ -67,6 +67,27 @@ import Testing
     #expect(told.messages.contains("sudo -u root attache"))
   }
 
+  @Test(
+    .enabled(
+      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
+      "needs root and setpriv, to be somebody else"))
+  func `who may not read data of one's own is told what to give oneself`() async throws {
+    let world = try World()
+    try await world.run(.prime)
+    let told = try await world.program(
+      ["status"],
+      shell: """
+        chmod -R a+rX '\(world.directory.file("pipelines"))'
+        chown -R 65534 '\(world.root)'
+        chmod 500 '\(world.data.path)'
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+        """)
+    #expect(told.status == 4, "\(told.everything)")
+    #expect(told.messages.contains("the mode of \(world.data.path) keeps it from its owner"))
+    #expect(told.messages.contains("chmod u+rwX \(world.data.path)"))
+    #expect(!told.messages.contains("sudo"))
+  }
+
   @Test func `the stages that are asked for are done, and no other`() async throws {
     let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])

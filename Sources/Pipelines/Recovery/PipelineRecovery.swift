@@ -97,6 +97,7 @@ package struct PipelineRecovery {
     let isThere = ![.lost, .damaged].contains(findings.ledger)
     let ledger = isThere ? try LedgerDatabase(path: data.state) : nil
     defer { ledger?.close() }
+    findings.otherFile = try ledger.flatMap { try LedgerCheck.otherFile(than: pipeline, $0) }
     try look(through: data, ledger, key, &findings)
     let isHalfDone = try isThere && !ProvenanceKey.isNoted(by: ledger, in: data)
     let isNew = !findings.releasable.isEmpty && findings.isFirst

@@ -51,6 +51,9 @@ package struct RecoveryFindings: Sendable, Hashable {
   package var aside: String?
   /// The backup; nil for a data directory that lies there.
   package var from: String?
+  /// The pipeline file whose runs these were, where that is another one that bears the name still: no run begins
+  /// beside it.
+  package var otherFile: String?
   /// Whether the next run ties the pipeline to another org.
   package var isNewOrg = false
 
@@ -84,7 +87,11 @@ package struct RecoveryFindings: Sendable, Hashable {
         ? "recovered: what bundles from before bring is looked for in the org before it is sent"
         : "nothing was changed")
     if isDone {
-      lines.append("next: attache run \(pipeline)")
+      lines.append(
+        otherFile.map {
+          "next: \($0), whose runs these were, is still there and bears the name: remove it, or give it another "
+            + "name; then attache run \(pipeline)"
+        } ?? "next: attache run \(pipeline)")
       if ledger == .backup || ledger == .sound {
         let since = known.map { " since \(Dates.utcSeconds($0))" } ?? ""
         lines.append(
@@ -105,6 +112,7 @@ package struct RecoveryFindings: Sendable, Hashable {
     ]
     object["known"] = known.map { .string(Dates.utc($0)) }
     object["aside"] = aside.map(JSONValue.string)
+    object["otherFile"] = otherFile.map(JSONValue.string)
     object["from"] = from.map(JSONValue.string)
     return .object(object)
   }
