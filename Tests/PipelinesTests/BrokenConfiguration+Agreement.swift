@@ -207,6 +207,38 @@ extension BrokenConfiguration {
       pipeline.json:23:29: report.metricsFile: "attache.prom" is no file that node exporter reads; write its whole path, ending with .prom
       """#),
     BrokenConfiguration(
+      "two stores of one name",
+      [.edit(.pipeline, "  ],\n  \"platforms\"", second("default"))],
+      #"""
+      pipeline.json:22:5: stores[1]: two stores of scope user are named "default"; give this one another "storeName" than the one on line 15
+      """#),
+    BrokenConfiguration(
+      "a store that is named as the SDK names its default one",
+      [.edit(.pipeline, "  ],\n  \"platforms\"", second("defaultStore"))],
+      #"""
+      pipeline.json:22:5: stores[1]: on ios the stores "default" and "defaultStore" are one file: the SDK's default store is named "defaultStore" there; give this one another "storeName" than the one on line 15
+      """#),
+    BrokenConfiguration(
+      "a store that is named as another platform's SDK names its default one",
+      [
+        .edit(.pipeline, "  ],\n  \"platforms\"", second("smartstore")),
+        .edit(.pipeline, "[\"ios\"]", "[\"ios\", \"android\"]"),
+      ],
+      #"""
+      pipeline.json:22:5: stores[1]: on android the stores "default" and "smartstore" are one file: the SDK's default store is named "smartstore" there; give this one another "storeName" than the one on line 15
+      """#),
+    BrokenConfiguration(
+      "users with a space around their names",
+      [
+        .edit(
+          .pipeline, #"["ada@example.com", "ben@example.com"]"#,
+          #"[" ada@example.com", "ben@example.com"], "except": ["ben@example.com "]"#)
+      ],
+      #"""
+      pipeline.json:13:22: users.list[0]: " ada@example.com" begins or ends with a space, which no username does; write "ada@example.com"
+      pipeline.json:13:73: users.except[0]: "ben@example.com " begins or ends with a space, which no username does; write "ben@example.com"
+      """#),
+    BrokenConfiguration(
       "a feature that does not exist yet",
       [
         .edit(
@@ -218,4 +250,14 @@ extension BrokenConfiguration {
       pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it
       """#),
   ]
+
+  /// The end of the stores, with a second one.
+  private static func second(_ name: String) -> String {
+    #"""
+      ,
+        {"storeName": "NAME", "schema": "store.json", "syncs": "syncs.json"}
+      ],
+      "platforms"
+    """#.replacing("NAME", with: name)
+  }
 }

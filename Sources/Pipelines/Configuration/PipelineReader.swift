@@ -48,7 +48,7 @@ struct PipelineReader {
       reader.report(
         node, "a pipeline without a platform makes nothing", "write [\"ios\", \"android\"]")
     }
-    let stores = readStores(root)
+    let stores = readStores(root, platforms)
     func optional(_ name: String, _ keys: [String], _ what: String) -> ConfigurationObject? {
       root.object(name, known: keys, what: what)
     }
@@ -111,7 +111,9 @@ struct PipelineReader {
       "write \(JSONText.quoted(String(String(plain).prefix(40))))")
   }
 
-  private mutating func readStores(_ root: ConfigurationObject) -> [StoreSettings] {
+  private mutating func readStores(
+    _ root: ConfigurationObject, _ platforms: [Platform]
+  ) -> [StoreSettings] {
     let example = "[{\"schema\": \"userstore.json\", \"syncs\": \"usersyncs.json\"}]"
     guard let node = root.required("stores", example), let elements = root.elements("stores") else {
       return []
@@ -120,22 +122,39 @@ struct PipelineReader {
       reader.report(node, "a pipeline without a store makes nothing", "write \(example)")
     }
     var stores: [StoreSettings] = []
-    var seen: [String: Int] = [:]
+    var lines: [Int] = []
     for element in elements {
       guard let store = store(element) else { continue }
-      let identity = "\(store.scope.rawValue) \(store.storeName)"
-      if let line = seen[identity] {
-        reader.report(
-          element,
-          "two stores of scope \(store.scope.rawValue) are named "
-            + JSONText.quoted(store.storeName),
-          "give this one another \"storeName\" than the one on line \(line)")
-      } else {
-        seen[identity] = element.line
-      }
+      report(store, element, twinOf: stores, lines, platforms)
       stores.append(store)
+      lines.append(element.line)
     }
     return stores
+  }
+
+  /// Two stores of one name are one store, and so are two that a platform gives one name.
+  private func report(
+    _ store: StoreSettings, _ node: JSONNode, twinOf stores: [StoreSettings], _ lines: [Int],
+    _ platforms: [Platform]
+  ) {
+    for (other, line) in zip(stores, lines) where other.scope == store.scope {
+      let fix = "give this one another \"storeName\" than the one on line \(line)"
+      let name = JSONText.quoted(store.storeName)
+      if other.storeName == store.storeName {
+        return reader.report(
+          node, "two stores of scope \(store.scope.rawValue) are named \(name)", fix)
+      }
+      let shared = platforms.first {
+        StoreLocation($0, storeName: other.storeName).platformName
+          == StoreLocation($0, storeName: store.storeName).platformName
+      }
+      guard let shared else { continue }
+      return reader.report(
+        node,
+        "on \(shared.rawValue) the stores \(JSONText.quoted(other.storeName)) and \(name) are one "
+          + "file: the SDK's default store is named "
+          + JSONText.quoted(StoreLocation(shared).platformName) + " there", fix)
+    }
   }
 
   private mutating func store(_ node: JSONNode) -> StoreSettings? {
