@@ -27,6 +27,17 @@ package enum PipelineFile {
   /// A file larger than this is none of ours.
   static let limitBytes = 16 << 20
 
+  /// Why a file of such a mode is not obeyed, with what to do; nil where not everybody may write it.
+  ///
+  /// Who may write it decides what is sent, and as whom. A group may: it is its owner's own on most systems.
+  static func fault(ofModeOf path: String) -> (message: String, fix: String)? {
+    // Of a link the file counts.
+    guard let status = try? Files.status(Files.resolved(path)), status.mode & 0o002 != 0 else {
+      return nil
+    }
+    return ("everybody may write \(path)", "chmod o-w \(ShellWord.quoted(path))")
+  }
+
   /// Reads a pipeline that is to be run.
   ///
   /// - Parameters:
@@ -54,6 +65,7 @@ package enum PipelineFile {
     }
     let directory = path.contains("/") ? Files.parent(of: path) ?? "" : ""
     var parser = PipelineReader(reader: reader, directory: directory)
+    parser.checkWritable(path)
     let root = reader.parse(bytes)
     let pipeline = root.flatMap { parser.pipeline($0) }
     if thoroughly, let root, let pipeline {

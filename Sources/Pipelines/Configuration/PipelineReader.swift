@@ -189,12 +189,24 @@ struct PipelineReader {
 
   private func load(_ path: String, _ node: JSONNode) -> [UInt8]? {
     do throws(SystemError) {
-      return try Files.read(path, limit: PipelineFile.limitBytes)
+      let bytes = try Files.read(path, limit: PipelineFile.limitBytes)
+      checkWritable(path, node)
+      return bytes
     } catch {
       reader.report(
         node, "\(path) cannot be read: \(error.reason)",
         "paths are taken from the pipeline file's directory; write the way from there")
       return nil
+    }
+  }
+
+  /// Refuses a file that everybody may write.
+  func checkWritable(_ path: String, _ node: JSONNode? = nil) {
+    guard let fault = PipelineFile.fault(ofModeOf: path) else { return }
+    if let node {
+      reader.report(node, fault.message, fault.fix)
+    } else {
+      reader.report(fault.message, fault.fix)
     }
   }
 
