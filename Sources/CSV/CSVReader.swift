@@ -54,6 +54,27 @@ package struct CSVReader: Sendable {
     try endRow(row)
   }
 
+  /// The rows of a whole table that a person keeps, its header first.
+  ///
+  /// A spreadsheet writes a semicolon or a tab between the cells where the comma is a decimal sign: the header tells,
+  /// in which no column's name has one.
+  package static func table(_ bytes: [UInt8]) throws(CSVError) -> [[String]] {
+    let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
+    let delimiter = [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
+    var rows: [[String]] = []
+    var reader = CSVReader(delimiter: delimiter)
+    do {
+      try bytes.withUnsafeBytes { try reader.feed($0) { rows.append($0) } }
+      try reader.finish { rows.append($0) }
+    } catch let error as CSVError {
+      throw error
+    } catch {
+      // Nothing else is thrown: no row is refused.
+      throw CSVError(line: 0, message: "\(error)")
+    }
+    return rows
+  }
+
   private mutating func skipMark(_ byte: UInt8, _ row: ([String]) throws -> Void) throws {
     guard var pending = mark else { return try take(byte, row) }
     pending.append(byte)

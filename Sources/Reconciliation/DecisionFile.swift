@@ -158,11 +158,9 @@ private struct CSVDecisions {
   }
 
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
-    var rows: [[String]] = []
+    let rows: [[String]]
     do {
-      var csv = CSVReader(delimiter: Self.delimiter(of: bytes))
-      try bytes.withUnsafeBytes { try csv.feed($0) { rows.append($0) } }
-      try csv.finish { rows.append($0) }
+      rows = try CSVReader.table(bytes)
     } catch {
       let isText = String(validating: bytes, as: UTF8.self) != nil
       reader.report(
@@ -307,14 +305,6 @@ private struct CSVDecisions {
       }
     }
     return isWhole ? .fields(choices, rest: nil) : nil
-  }
-
-  /// What stands between the cells.
-  ///
-  /// A spreadsheet writes a semicolon or a tab where the comma is a decimal sign; no column's name has one.
-  private static func delimiter(of bytes: [UInt8]) -> UInt8 {
-    let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
-    return [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
   }
 }
 

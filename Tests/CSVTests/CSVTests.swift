@@ -40,6 +40,17 @@ import Testing
     #expect(error?.description == expected)
   }
 
+  @Test(
+    arguments: [
+      ("a,b\n1;2,3\n", [["a", "b"], ["1;2", "3"]]), ("a;b\r\n1,2;3", [["a", "b"], ["1,2", "3"]]),
+      ("\u{FEFF}a\tb\n1\t2\n", [["a", "b"], ["1", "2"]]), ("a\n1;2\n", [["a"], ["1;2"]]), ("", []),
+    ] as [(String, [[String]])])
+  func `of a table the header tells what stands between the cells`(
+    text: String, expected: [[String]]
+  ) throws {
+    #expect(try CSVReader.table(Array(text.utf8)) == expected)
+  }
+
   @Test func `bytes that are not UTF-8 are an error`() {
     var reader = CSVReader()
     #expect(throws: CSVError.self) {

@@ -8,6 +8,7 @@ extension PipelineReader {
   /// What is wrong in one is a problem. One that is not there, or that only another user may read, is told: a
   /// pipeline is often checked where its secrets are not.
   mutating func checkFiles(_ pipeline: Pipeline, _ root: JSONNode) {
+    checkUsers(pipeline, root)
     let login = root["org"]?["login"]
     if case .file(let path) = pipeline.org.login.key, let node = login?["key"]?["file"],
       let bytes = content(of: path, node)
@@ -31,6 +32,32 @@ extension PipelineReader {
       else { continue }
       if bytes.isEmpty { reader.report(node, "\(path) is empty", "put the secret there") }
       checkAccess(path, node)
+    }
+  }
+
+  /// Reads the table of users; one with refresh tokens is a secret as well.
+  private mutating func checkUsers(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard case .csv(let file, let username, let token) = pipeline.users.source,
+      let section = root["users"]?["csv"], let node = section["file"]
+    else { return }
+    do throws(UserTable.Fault) {
+      guard let token else {
+        _ = try UserTable(file: file).rows(["username": username])
+        return
+      }
+      guard let bytes = content(of: file, node) else { return }
+      checkAccess(file, node)
+      _ = try UserTable(file: file).rows(["username": username, "refreshToken": token], of: bytes)
+    } catch {
+      if error.line > 0 {
+        otherProblems.append(
+          Problem(
+            file: file, line: error.line, column: 1, path: "", message: error.message,
+            fix: error.fix))
+      } else {
+        reader.report(
+          error.key.flatMap { section[$0] } ?? node, "\(file): \(error.message)", error.fix)
+      }
     }
   }
 

@@ -8,7 +8,7 @@ struct PipelineReader {
   let reader: ConfigurationReader
   let directory: String
   /// What is wrong in the files that this one names.
-  private(set) var otherProblems: [Problem] = []
+  var otherProblems: [Problem] = []
   /// The keys whose feature does not exist yet.
   var notYet: [Problem] = []
   /// What is no problem, and should be known.

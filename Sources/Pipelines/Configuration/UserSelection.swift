@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// Whose snapshots a pipeline makes.
 package struct UserSelection: Sendable, Hashable {
@@ -62,6 +63,10 @@ package struct UserSelection: Sendable, Hashable {
     guard let source = Self.source(object, in: directory) else { return nil }
     self.source = source
     except = object.strings("except") ?? []
+    // It would leave nobody out.
+    for (name, element) in zip(except, object["except"]?.array ?? []) where name != name.trimmed {
+      Self.reportSpace(name, element, reader)
+    }
     let known = ["atLeast", "atMost"]
     if let expect = object.object("expect", known: known, what: "the section expect") {
       atLeast = expect.int("atLeast", default: atLeast)
@@ -106,11 +111,21 @@ package struct UserSelection: Sendable, Hashable {
       if !name.contains("@") {
         reader.report(
           element, "\(JSONText.quoted(name)) is not a username", "write it like an e-mail address")
+      } else if name != name.trimmed {
+        reportSpace(name, element, reader)
       } else if !seen.insert(name.lowercased()).inserted {
         reader.report(element, "\(JSONText.quoted(name)) is there twice", "keep one")
       }
     }
     return .list(names)
+  }
+
+  private static func reportSpace(
+    _ name: String, _ node: JSONNode, _ reader: ConfigurationReader
+  ) {
+    reader.report(
+      node, "\(JSONText.quoted(name)) begins or ends with a space, which no username does",
+      "write \(JSONText.quoted(name.trimmed))")
   }
 
   private static func csv(

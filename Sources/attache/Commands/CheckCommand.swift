@@ -8,9 +8,10 @@ struct CheckCommand: Command {
   static let summary = "read a pipeline and everything it names, offline"
   static let discussion = """
     All problems are listed at once, each with file, line, column, JSON path and what to write instead. A \
-    pipeline without problems is printed with every default filled in. Private keys and certificates of \
-    authorities are read too, and what is wrong in one is named; a file that is not there, or not yours to \
-    read, is told and no problem, and so is a pipeline that has another name than its file. With --notify it \
+    pipeline without problems is printed with every default filled in. A table of users, \
+    private keys and certificates of authorities are read too, and what is wrong in one is named; a secret that \
+    is not there, or not yours to read, is told and no problem, and so is a pipeline that has another name than \
+    its file. With --notify it \
     sends a notice that is marked as a test to whom "notify" names, whatever its "on" says, asks for the \
     heartbeat, and tells what each answered.
     """
@@ -33,9 +34,9 @@ struct CheckCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
     let pipeline = try reading.checked()
-    if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
     let call = PipelineCall(program: context, options: options, name: self.pipeline)
     try LedgerCheck.checkName(pipeline, root: call.root(of: pipeline))
+    if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
     if !options.quiet {
       for note in reading.notes {
         if options.json {

@@ -1,0 +1,75 @@
+import CSV
+import System
+
+/// A table of users: a CSV file with a column of usernames, and perhaps one of refresh tokens.
+struct UserTable {
+  let file: String
+
+  /// What is wrong with a table, and where.
+  struct Fault: Error, Hashable {
+    /// The line of the table; 0 where it is none of them.
+    var line = 0
+    /// The key of `users.csv` whose value does not fit; nil where the file itself is wrong.
+    var key: String?
+    /// What is wrong.
+    let message: String
+    /// What to do.
+    let fix: String
+  }
+
+  private static let limitBytes = 64 << 20
+
+  /// The cells of some columns, row by row and without the space around them; an empty text where a row is too short.
+  ///
+  /// - Parameters:
+  ///   - columns: A column's name by the key that names it.
+  ///   - bytes: What the file holds, where it was read already.
+  func rows(
+    _ columns: KeyValuePairs<String, String>, of bytes: [UInt8]? = nil
+  ) throws(Fault) -> [[String]] {
+    let bytes = if let bytes { bytes } else { try read() }
+    var rows: [[String]]
+    do throws(CSVError) {
+      rows = try CSVReader.table(bytes)
+    } catch {
+      let isText = String(validating: bytes, as: UTF8.self) != nil
+      throw Fault(
+        line: error.line, message: error.message,
+        fix: isText ? "correct the line" : "save the table as CSV in UTF-8")
+    }
+    let header = rows.isEmpty ? [] : rows.removeFirst().map(\.trimmed)
+    var places: [Int] = []
+    for (key, name) in columns {
+      guard let place = header.firstIndex(of: name) else {
+        throw Fault(
+          key: key, message: "the table of users has no column \"\(name)\"",
+          fix: "name one of its columns in users.csv.\(key)")
+      }
+      places.append(place)
+    }
+    return rows.map { row in places.map { $0 < row.count ? row[$0].trimmed : "" } }
+  }
+
+  private func read() throws(Fault) -> [UInt8] {
+    if let fault = PipelineFile.fault(ofModeOf: file) {
+      throw Fault(message: fault.message, fix: fault.fix)
+    }
+    do throws(SystemError) {
+      return try Files.read(file, limit: Self.limitBytes)
+    } catch {
+      throw Fault(
+        message: "the table of users cannot be read: \(error.reason)",
+        fix: "paths are taken from the pipeline file's directory; write the way from there in "
+          + "users.csv.file")
+    }
+  }
+}
+
+extension PipelineError {
+  /// A table of users that a run cannot take.
+  init(_ fault: UserTable.Fault, of file: String) {
+    self.init(
+      .configuration, "users.csv", fault.message,
+      location: fault.line > 0 ? "\(file):\(fault.line)" : file, fix: fault.fix)
+  }
+}

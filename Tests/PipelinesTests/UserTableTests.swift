@@ -1,0 +1,147 @@
+import JSON
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// The table that `users.csv` names, as persons and their spreadsheets write it: `check` says what a run says.
+@Suite struct UserTableTests {
+  let directory = TemporaryDirectory("users")
+
+  private var table: String { directory.file("users.csv") }
+  private var file: String { directory.file("first.json") }
+
+  init() throws {
+    let samples = World.repository + "/pipelines/samples/"
+    for name in ["contacts.userstore.json", "contacts.usersyncs.json"] {
+      try Files.copy(samples + name, to: directory.file(name))
+    }
+    let key = try OrgTemplate.key.get()
+    try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"))
+    let minimal = String(decoding: try Files.read(samples + "pipeline-minimal.json"), as: UTF8.self)
+      .replacing("/etc/attache/jwt.key", with: "jwt.key")
+      .replacing(
+        #"{ "list": ["ada@example.com"] }"#,
+        with: #"{ "csv": { "file": "users.csv", "username": "Username" } }"#)
+    try #require(minimal.contains("users.csv"))
+    try DurableFile.write(Array(minimal.utf8), to: directory.file("first.json"))
+  }
+
+  private func check() async throws -> ProgramRun {
+    try await ProgramRun.blocking(["check", file])
+  }
+
+  /// What a run that never gets to its org says.
+  private func run() async throws -> ProgramRun {
+    let variables = ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"]
+    return try await ProgramRun.blocking(
+      ["run", file, "--data", directory.file("data"), "--user", "nobody@example.com"],
+      variables: variables)
+  }
+
+  @Test(arguments: [
+    (
+      "a cell in another encoding", Array("Username,N\nada@example.com,".utf8) + [0xE4, 0x0A], 2,
+      "a field is not valid UTF-8", "save the table as CSV in UTF-8"
+    ),
+    (
+      "a quote that is not closed", Array("Username\nben@example.com\n\"ada@example.com\n".utf8), 3,
+      "the quote that opens here is never closed", "correct the line"
+    ),
+    (
+      "no table at all", [0xFF, 0xFE, 0x55, 0x00, 0x0A, 0x00], 1,
+      "a field is not valid UTF-8", "save the table as CSV in UTF-8"
+    ),
+  ])
+  func `a table that cannot be read is named with its line, by check and by a run`(
+    _ what: String, _ bytes: [UInt8], _ line: Int, _ message: String, _ fix: String
+  ) async throws {
+    try DurableFile.write(bytes, to: table)
+    let checked = try await check()
+    #expect(checked.status == 4)
+    #expect(
+      checked.messages.contains("\(table):\(line):1: \(message); \(fix)"), "\(checked.everything)")
+    let ran = try await run()
+    #expect(ran.status == 4)
+    for part in [message, "[users.csv]", "\(table):\(line)", fix] {
+      #expect(ran.messages.contains(part), "\(ran.everything)")
+    }
+    #expect(!Files.exists(directory.file("data")))
+  }
+
+  @Test func `a table that is not there is a problem at the key that names it`() async throws {
+    let checked = try await check()
+    #expect(checked.status == 4)
+    #expect(
+      checked.messages.contains(
+        "users.csv.file: \(table): the table of users cannot be read: No such file"),
+      "\(checked.everything)")
+    let ran = try await run()
+    #expect(ran.status == 4)
+    #expect(ran.messages.contains("the table of users cannot be read: No such file"))
+    #expect(ran.messages.contains(table))
+  }
+
+  @Test func `a table without the column is a problem at the key that names it`() async throws {
+    try DurableFile.write(Array("User\nada@example.com\n".utf8), to: table)
+    let checked = try await check()
+    #expect(checked.status == 4)
+    #expect(
+      checked.messages.contains(
+        "users.csv.username: \(table): the table of users has no column \"Username\""),
+      "\(checked.everything)")
+    let ran = try await run()
+    #expect(ran.status == 4 && ran.messages.contains("no column \"Username\""))
+  }
+
+  @Test(arguments: [
+    "\u{FEFF}Name;Username\r\nAda;ada@example.com\r\nBen;ben@example.com\r\n",
+    "Username;;\r\nada@example.com;;\r\n;;\r\nben@example.com;;\r\n",
+    "Name\tUsername\nAda\tada@example.com\nBen\tben@example.com\n",
+    "Username\n\nada@example.com\n  \n ben@example.com \n\n",
+    " Username \nada@example.com\nben@example.com",
+  ])
+  func `a table as spreadsheets write it, with blank rows and spaces, is taken`(_ text: String)
+    async throws
+  {
+    try DurableFile.write(Array(text.utf8), to: table)
+    let checked = try await check()
+    #expect(checked.status == 0, "\(checked.everything)")
+    let ran = try await run()
+    #expect(ran.status == 2, "\(ran.everything)")
+    #expect(ran.messages.contains("nobody@example.com is no user of the pipeline"))
+    for name in ["ada@exampel.com", "ben@exampel.com"] {
+      let near = try await ProgramRun.blocking(
+        ["run", file, "--data", directory.file("data"), "--user", name],
+        variables: ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"])
+      let right = name.replacing("exampel", with: "example")
+      #expect(near.messages.contains("did you mean \(right)?"), "\(near.everything)")
+    }
+  }
+
+  @Test func `a file that everybody may write is not obeyed, and one that a group may write is`()
+    async throws
+  {
+    try DurableFile.write(Array("Username\nada@example.com\n".utf8), to: table)
+    let names = [
+      "first.json", "contacts.userstore.json", "contacts.usersyncs.json", "users.csv",
+    ]
+    for name in names {
+      let path = directory.file(name)
+      try Files.setMode(of: path, 0o664)
+      #expect(try await check().status == 0)
+      try Files.setMode(of: path, 0o646)
+      for said in [try await check(), try await run()] {
+        #expect(said.status == 4, "\(name): \(said.everything)")
+        #expect(said.messages.contains("everybody may write \(path)"))
+        #expect(said.messages.contains("chmod o-w \(path)"))
+      }
+      try Files.setMode(of: path, 0o644)
+    }
+    // A link has every right; what it leads to counts.
+    let link = directory.file("link.json")
+    try DurableFile.link(link, to: "first.json")
+    let linked = try await ProgramRun.blocking(["check", link])
+    #expect(linked.status == 0, "\(linked.everything)")
+  }
+}
