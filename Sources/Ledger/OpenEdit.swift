@@ -75,8 +75,10 @@ package struct OpenEdit {
     case .update: recordID == nil ? .create : .update
     case .delete: recordID == nil ? .dropLocally : .delete
     case .create: recordID == nil ? .create : .update
-    // What the device gave up was never its own where an upsert found it there.
-    case .dropped: recordID == nil || creation?.isAdopted == true ? .dropLocally : .delete
+    // What the device gave up was never its own where an upsert found it there, or where the row bore the Id of a
+    // record all along: no SDK sends anything then.
+    case .dropped:
+      recordID == nil || serverID != nil || creation?.isAdopted == true ? .dropLocally : .delete
     case .synced: .none
     }
   }

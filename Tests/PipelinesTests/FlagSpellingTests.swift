@@ -32,10 +32,11 @@ import Testing
     try await world.run()
     let device = try world.device("ada", spelling.platform)
     let account = try #require(try world.ids("accounts", on: device).first)
-    let contact = try #require(
-      try world.ids("contacts", on: device).first {
-        try world.record("Contact", $0)["OwnerId"]?.string == world.user("ada").id
-      })
+    let own = try world.ids("contacts", on: device).filter {
+      try world.record("Contact", $0)["OwnerId"]?.string == world.user("ada").id
+    }
+    let contact = try #require(own.first)
+    let kept = try #require(own.last { $0 != contact })
     func write(_ soup: String, _ id: String, set: [String], _ fields: JSONObject) throws {
       let store = try Store(opening: device.storePath)
       var element = try store.elements(in: soup, where: "Id", is: id).first?.object ?? [:]
@@ -55,9 +56,13 @@ import Testing
     try write(
       "contacts", "local_2", set: ["__local__", "__locally_created__", "__locally_deleted__"],
       ["LastName": "Never", "attributes": attributes])
+    // Whatever the Id is, nothing is sent.
+    try write(
+      "contacts", kept, set: ["__local__", "__locally_created__", "__locally_deleted__"], [:])
     try world.handBack(device, as: "ada.sqlite")
     let summary = try await world.run()
-    #expect(summary.verdicts == [.updated: 1, .deleted: 1, .created: 1, .unchanged: 1])
+    #expect(summary.verdicts == [.updated: 1, .deleted: 1, .created: 1, .unchanged: 2])
+    #expect(try world.record("Contact", kept)["Id"]?.string == kept)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0171")
     let admin = try world.user("admin")
     func count(_ condition: String) throws -> Int {
