@@ -33,3 +33,18 @@ package struct JSONSpan: Sendable, BitwiseCopyable, Equatable {
   /// The offsets as a range of the buffer.
   @inlinable package var range: Range<Int> { Int(start)..<Int(end) }
 }
+
+extension JSONSpan {
+  /// The text that stands at the place; nil where none does.
+  package func text(in bytes: UnsafeRawBufferPointer) -> String? {
+    let raw = UnsafeRawBufferPointer(rebasing: bytes[range])
+    if kind == .string { return String(decoding: raw, as: UTF8.self) }
+    return kind == .escapedString ? JSONText.unescaped(raw) : nil
+  }
+
+  /// The number that stands at the place, as it is written; nil where none does.
+  package func number(in bytes: UnsafeRawBufferPointer) -> String? {
+    guard kind == .number else { return nil }
+    return String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+  }
+}

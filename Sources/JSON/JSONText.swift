@@ -84,6 +84,14 @@ package enum JSONText {
     }
   }
 
+  /// What the contents of a JSON string mean, which were read as JSON before.
+  package static func unescaped(_ raw: UnsafeRawBufferPointer) -> String {
+    var text: [UInt8] = []
+    // Nothing is wrong with them.
+    try? unescape(raw, into: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
   private static func unescapeOne(
     _ raw: UnsafeRawBufferPointer, at index: Int, into bytes: inout [UInt8]
   ) throws(JSONFault) -> Int {

@@ -41,8 +41,9 @@ extension BulkLoader {
       changes.nulls = batch.nulls
       changes.latestModification = batch.latestModificationText
       let composer = ElementComposer(options)
+      let type = soup.map { store.idType(of: $0, at: options.idPath) } ?? .string
       for record in 0..<batch.count {
-        if !skip.isEmpty, skip.contains(batch.id(record)) { continue }
+        if !skip.isEmpty, try skip.contains(batch.id(record, in: store, type)) { continue }
         if let soup, try isStored(record, batch, composer, soup, store, options) { continue }
         changes.changed.append(record)
         changes.ranges.append(batch.records[record])
@@ -58,11 +59,14 @@ extension BulkLoader {
     guard let column = soup.column(of: options.idPath, on: store.platform) else {
       throw StoreError.noIndex(soup: soup.name, path: options.idPath)
     }
+    let type = store.idType(of: soup, at: options.idPath)
+    let wanted =
+      try batch.idValue(record, in: store, type) ?? .text(batch.id(record, in: store, type))
     var found = 0
     var isSame = false
     try store.connection.rows(
       """
-      SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: column) = \(batch.id(record))
+      SELECT id, soup FROM \(raw: soup.table) WHERE \(raw: column) = \(wanted)
       """
     ) { row in
       found += 1

@@ -11,6 +11,7 @@ final class IncrementalWriter: BulkWriter {
   private let composer: ElementComposer
   private let options: BulkLoader.Options
   private let lookup: Statement
+  private let idType: IndexType
   private var updates: [UInt64: Statement] = [:]
   private let insert: Statement
   private let insertWords: Statement?
@@ -35,6 +36,7 @@ final class IncrementalWriter: BulkWriter {
     store = destination.store
     connection = store.connection
     skip = destination.skip
+    idType = store.idType(of: soup, at: plan.options.idPath)
     self.soup = soup
     self.composer = composer
     options = plan.options
@@ -75,7 +77,7 @@ final class IncrementalWriter: BulkWriter {
     var additions: [Int] = []
     var additionPlaces: [String: Int] = [:]
     for record in 0..<batch.count {
-      if !skip.isEmpty, skip.contains(batch.id(record)) {
+      if !skip.isEmpty, try skip.contains(batch.id(record, in: store, idType)) {
         counts.skipped += 1
         continue
       }
@@ -91,7 +93,7 @@ final class IncrementalWriter: BulkWriter {
           changes.append(change)
         }
       case .absent:
-        let id = batch.id(record)
+        let id = try batch.id(record, in: store, idType)
         if let place = additionPlaces[id] {
           counts.doubles += 1
           if !isEarlier(batch, record, than: additions[place]) { additions[place] = record }
@@ -121,7 +123,11 @@ final class IncrementalWriter: BulkWriter {
   private func find(
     _ record: Int, _ batch: RecordBatch, _ counts: inout BulkLoader.Counts
   ) throws -> Comparison {
-    try lookup.bind(1, bytes: batch.bytes(batch.field(record, RecordPlan.id)))
+    if let value = batch.idValue(record, in: store, idType) {
+      try lookup.bind(1, value)
+    } else {
+      try lookup.bind(1, bytes: batch.bytes(batch.field(record, RecordPlan.id)))
+    }
     defer { lookup.reset() }
     guard try lookup.step() else { return .absent }
     let id = lookup.columnInteger(0)

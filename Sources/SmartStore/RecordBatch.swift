@@ -37,7 +37,9 @@ struct RecordBatch {
       records.append(record)
       fields.append(contentsOf: spans)
       let id = spans[RecordPlan.id]
-      if id.kind != .string || id.start == id.end { withoutID = withoutID ?? index }
+      if id.kind != .string || id.start == id.end, !Self.isRareID(id) {
+        withoutID = withoutID ?? index
+      }
       if RecordPlan.hasReplaced(spans) { replaced.append(index) }
       let modification = spans[RecordPlan.modification]
       if modification.kind == .string {
@@ -73,9 +75,24 @@ struct RecordBatch {
     UnsafeRawBufferPointer(rebasing: page[span.range])
   }
 
-  /// The text of a record's id.
-  func id(_ record: Int) -> String {
-    String(decoding: bytes(field(record, RecordPlan.id)), as: UTF8.self)
+  /// Whether what is no plain text is an id all the same: the SDKs take text with escapes, and numbers.
+  private static func isRareID(_ id: JSONSpan) -> Bool {
+    id.kind == .number || id.kind == .escapedString
+  }
+
+  /// The text of a record's id, as an index of `type` has it in a store.
+  func id(_ record: Int, in store: Store, _ type: IndexType) throws -> String {
+    let span = field(record, RecordPlan.id)
+    if span.kind == .string { return String(decoding: bytes(span), as: UTF8.self) }
+    return try store.text(ofID: span, in: page, type) ?? ""
+  }
+
+  /// What a record's id is compared with in an index of `type`; nil for plain text, whose bytes are it.
+  @inline(__always)
+  func idValue(_ record: Int, in store: Store, _ type: IndexType) -> SQLiteValue? {
+    let span = field(record, RecordPlan.id)
+    if span.kind == .string { return nil }
+    return store.value(ofID: span, in: page, type)
   }
 
   /// The record up to, and without, its closing brace.

@@ -117,7 +117,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
       "element \(element) of a page of soup \"\(soup)\" cannot be read as the type asked for: "
         + reason
     case .recordWithoutID(let soup, let record, let path):
-      "record \(record) of a page for soup \"\(soup)\" has no text at \"\(path)\""
+      "record \(record) of a page for soup \"\(soup)\" has neither text nor a number at \"\(path)\""
     case .invalidPage(let soup, let reason):
       "a page of records for soup \"\(soup)\" cannot be read: \(reason)"
     default: ""

@@ -14,16 +14,7 @@ package struct StoredElement: ~Copyable {
   package let fields: UnsafeBufferPointer<JSONSpan>
 
   /// The text of the member at a position of the paths; nil when it is no text.
-  package func text(_ index: Int) -> String? {
-    let span = fields[index]
-    let raw = UnsafeRawBufferPointer(rebasing: bytes[span.range])
-    if span.kind == .string { return String(decoding: raw, as: UTF8.self) }
-    guard span.kind == .escapedString else { return nil }
-    var text: [UInt8] = []
-    // The scanner has proved the escapes.
-    guard (try? JSONText.unescape(raw, into: &text)) != nil else { return nil }
-    return String(decoding: text, as: UTF8.self)
-  }
+  package func text(_ index: Int) -> String? { fields[index].text(in: bytes) }
 
   /// The bytes of the member at a position of the paths; of text, what stands between the quotes.
   package func raw(_ index: Int) -> UnsafeRawBufferPointer {

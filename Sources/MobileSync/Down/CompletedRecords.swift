@@ -60,7 +60,10 @@ package struct CompletedRecords {
   package func date(of record: UnsafeRawBufferPointer) throws(SyncError) -> String? {
     try SyncError.inStore {
       let record = try JSONValue(parsing: record)
-      guard let id = JSONProjection.project(place.idPath, from: record)?.string,
+      guard
+        let id = try store.text(
+          ofID: JSONProjection.project(place.idPath, from: record), soup: place.soupName,
+          path: place.idPath),
         let date = JSONProjection.project(place.modificationPath, from: record)?.string,
         seenUntil.map({ Dates.milliseconds(iso8601: date) ?? .max <= $0 }) ?? true
       else { return nil }

@@ -20,11 +20,11 @@ struct DeletedRows {
         var isFirst = true
         _ = try scanner.scan(bytes, in: .member("records")) { _, record, fields throws(SyncError) in
           let flag = fields[1]
-          guard flag.kind == .true || flag.kind == .false, fields[0].kind == .string else {
+          guard flag.kind == .true || flag.kind == .false, let id = fields[0].text(in: bytes) else {
             throw Self.unreadable
           }
           if flag.kind == .true {
-            deleted.append(String(decoding: bytes[fields[0].range], as: UTF8.self))
+            deleted.append(id)
             return
           }
           if !isFirst { living.append(UInt8(ascii: ",")) }

@@ -66,8 +66,7 @@ extension AnswerWindow<QueryAnswer> {
     while hasMore {
       try context.checkStop()
       try await take().read(paths: [idField]) { bytes, fields in
-        guard fields[0].kind == .string else { return }
-        ids.insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]))
+        PageID.reading(fields[0], in: bytes) { ids.insert($0) }
       }
     }
   }

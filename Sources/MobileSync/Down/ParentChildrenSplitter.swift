@@ -136,7 +136,7 @@ struct ParentChildrenSplitter {
         add(child: record, fields, of: array, parentID: parentID, leaving: left, to: &page)
       }
     }
-    let address = try Self.text(fields[5], in: bytes)
+    let address = fields[5].text(in: bytes)
     if fields[4].kind == .false || address != nil {
       page.unfinished.append(Unfinished(parentID: Array(parentID), address: address))
     }
@@ -148,8 +148,8 @@ struct ParentChildrenSplitter {
     to page: inout Page
   ) {
     if !left.parents.isEmpty {
-      let parent = String(decoding: parentID, as: UTF8.self)
-      let child = String(decoding: bytes[fields[1].range], as: UTF8.self)
+      let parent = JSONText.unescaped(parentID)
+      let child = fields[1].text(in: bytes) ?? ""
       if left.parents.contains(parent), !left.knownChildren.contains(child) {
         page.leftParents.insert(parent)
         return
@@ -175,15 +175,6 @@ struct ParentChildrenSplitter {
       Self.append(quoted: parentID, to: &page.children)
       page.children.append(contentsOf: bytes[value.upperBound..<record.upperBound])
     }
-  }
-
-  private static func text(
-    _ span: JSONSpan, in bytes: UnsafeRawBufferPointer
-  ) throws(JSONError) -> String? {
-    guard span.kind == .string || span.kind == .escapedString else { return nil }
-    var text: [UInt8] = []
-    try JSONText.unescape(UnsafeRawBufferPointer(rebasing: bytes[span.range]), into: &text)
-    return String(decoding: text, as: UTF8.self)
   }
 
   private static func append(quoted raw: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {

@@ -12,6 +12,12 @@ struct RecordDates: Sendable {
     return others[String(decoding: id, as: UTF8.self)]
   }
 
+  /// When the record with an id of a page was last changed; nil for a number, by which no record is asked for.
+  subscript(_ id: PageID) -> Int64? {
+    guard case .text(let text) = id else { return nil }
+    return self[text]
+  }
+
   /// Notes the dates of a page's records.
   mutating func insert(
     _ page: [UInt8], _ idField: String, _ dateField: String,
@@ -21,11 +27,13 @@ struct RecordDates: Sendable {
       try page.withUnsafeBytes { bytes in
         _ = try RecordScanner(paths: [idField, dateField]).scan(bytes, in: container) {
           _, _, fields in
-          guard fields[0].kind == .string, fields[1].kind == .string,
+          guard fields[1].kind == .string,
             let date = Dates.milliseconds(
               iso8601: String(decoding: bytes[fields[1].range], as: UTF8.self))
           else { return }
-          insert(UnsafeRawBufferPointer(rebasing: bytes[fields[0].range]), date)
+          PageID.reading(fields[0], in: bytes) { id in
+            if case .text(let text) = id { insert(text, date) }
+          }
         }
       }
     }
@@ -53,9 +61,9 @@ extension SoupReader {
     try SyncError.inStore {
       let paths = [idPath, modificationPath, LocalFields.syncID]
       try store.forEachElement(in: soup, paths: paths, .clean(syncID: nil)) { element in
-        guard element.fields[0].kind == .string, element.fields[1].kind == .string,
+        guard element.fields[1].kind == .string,
           own.contains(where: { element.raw(2).elementsEqual($0) }),
-          let date = dates[element.raw(0)],
+          let date = PageID.reading(element.fields[0], in: element.bytes, { dates[$0] }) ?? nil,
           let stored = element.text(1).flatMap({ Dates.milliseconds(iso8601: $0) }), stored != date,
           let id = element.text(0)
         else { return }

@@ -13,7 +13,7 @@ package struct RecordIDSet: Sendable {
 
   private var keys: Set<Key> = []
   /// Values of an id field that are no record ids.
-  private var others: Set<String> = []
+  private var others: OtherIDs = OtherIDs()
 
   /// An empty set.
   package init() {}
@@ -24,19 +24,25 @@ package struct RecordIDSet: Sendable {
 
   var count: Int { keys.count + others.count }
 
+  /// Whether ids are in the set that the org sent as numbers.
+  var hasNumbers: Bool { others.hasNumbers }
+
   /// Adds an id; false when it was there.
   @discardableResult
   mutating func insert(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.insert(key).inserted }
-    return others.insert(id).inserted
+    return others.insert(id)
   }
 
   /// Adds the id that stands in a buffer; false when it was there.
   @discardableResult
   package mutating func insert(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.insert(key).inserted }
-    return others.insert(String(decoding: bytes, as: UTF8.self)).inserted
+    return others.insert(String(decoding: bytes, as: UTF8.self))
   }
+
+  /// Adds an id that the org sent as a number.
+  mutating func insert(_ number: Double) { others.insert(number) }
 
   /// Whether the id of a record, of 15 or 18 characters, is in the set.
   package func contains(_ id: String) -> Bool {
@@ -50,6 +56,9 @@ package struct RecordIDSet: Sendable {
     return others.contains(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// Whether an id that the org sent as a number is in the set.
+  func contains(_ number: Double) -> Bool { others.contains(number) }
+
   /// Adds the ids of another set.
   mutating func formUnion(_ other: RecordIDSet) {
     keys.formUnion(other.keys)
@@ -59,26 +68,28 @@ package struct RecordIDSet: Sendable {
   /// Takes the ids of another set out.
   mutating func subtract(_ other: RecordIDSet) {
     keys.subtract(other.keys)
-    others.subtract(other.others)
+    others.keep { !$0.isIn(other.others) }
   }
 
   /// The ids that another set has, too.
   func intersection(_ other: RecordIDSet) -> RecordIDSet {
     var set = self
     set.keys.formIntersection(other.keys)
-    set.others.formIntersection(other.others)
+    set.others.keep { $0.isIn(other.others) }
     return set
   }
 
-  /// The ids that another set has not, in their order.
+  /// The ids that another set has not, in their order, without those that the org sent as numbers: no query
+  /// finds a number among texts.
   func subtracting(_ other: RecordIDSet) -> IDList {
     IDList(
-      keys.subtracting(other.keys).map(Self.text) + others.subtracting(other.others))
+      keys.subtracting(other.keys).map(Self.text)
+        + others.texts.filter { !other.others.contains($0) })
   }
 
   /// What any text begins with that is an id of the set: the 15 characters that name a record, or all of another
   /// text.
-  var beginnings: [String] { keys.map(Self.name) + others }
+  var beginnings: [String] { keys.map(Self.name) + others.texts }
 
   /// The id in 18 characters, or the 15 of something that is no record's id.
   private static func text(_ key: Key) -> String {
@@ -133,7 +144,7 @@ extension RecordIDSet {
     var withoutID = 0
   }
 
-  /// Adds the ids of a page's records, each of which is handed to `see`.
+  /// Adds the ids of a page's records, each of which that is text is handed to `see`.
   @discardableResult
   mutating func insert(
     _ page: [UInt8], _ idField: String,
@@ -144,13 +155,11 @@ extension RecordIDSet {
       var withoutID = 0
       let found = try page.withUnsafeBytes { bytes in
         try RecordScanner(paths: [idField]).scan(bytes, in: container) { _, _, fields in
-          guard fields[0].kind == .string else {
-            withoutID += 1
-            return
+          let isID: Void? = PageID.reading(fields[0], in: bytes) { id in
+            insert(id)
+            if case .text(let text) = id { see(text) }
           }
-          let id = UnsafeRawBufferPointer(rebasing: bytes[fields[0].range])
-          insert(id)
-          see(id)
+          if isID == nil { withoutID += 1 }
         }
       }
       return Page(records: found.records, nulls: found.nulls, withoutID: withoutID)

@@ -74,13 +74,15 @@ extension RefreshTarget: OneSoupTarget {
         let paths = [idFieldName, modificationDateFieldName, LocalFields.syncID]
         let own = Array(String(context.syncID).utf8)
         try context.store.forEachElement(in: soupName, paths: paths) { element in
-          guard element.fields[0].kind == .string, !element.raw(0).starts(with: local),
-            isAsked(element.raw(0))
-          else { return }
-          if element.fields[1].kind == .string, element.raw(2).elementsEqual(own) {
-            dated.append(element.raw(0))
-          } else {
-            undated.append(element.raw(0))
+          PageID.reading(element.fields[0], in: element.bytes) { id in
+            guard case .text(let text) = id, !text.starts(with: local), isAsked(text) else {
+              return
+            }
+            if element.fields[1].kind == .string, element.raw(2).elementsEqual(own) {
+              dated.append(text)
+            } else {
+              undated.append(text)
+            }
           }
         }
       } else {

@@ -234,10 +234,10 @@ final class SoqlPages: SyncDownPages {
       }
       // The page was read before: it can be read again.
       _ = try? scanner.scan(bytes, in: .member("records")) { _, _, fields in
-        guard fields[0].kind == .string, fields[1].kind == .string,
+        guard let id = fields[0].text(in: bytes), fields[1].kind == .string,
           let date = Dates.milliseconds(iso8601: text(fields[1])), date < begun
         else { return }
-        key = SyncQuery.Key(modified: SOQLLiteral.date(date), id: text(fields[0]))
+        key = SyncQuery.Key(modified: SOQLLiteral.date(date), id: id)
       }
     }
     return key

@@ -78,6 +78,7 @@ package struct SoupReader {
   /// An index that was added to rows that are there, and not filled, tells nothing of them.
   private func rows(of ids: RecordIDSet, _ idPath: String) throws -> [Int64]? {
     if ids.count == 0 { return [] }
+    if ids.hasNumbers { return nil }
     let types = try store.indexSpecs(of: soup).filter { $0.path == idPath }.map(\.type)
     guard !types.isEmpty, types.allSatisfy({ $0 == .string }),
       try ids.count * Self.lookup < store.count(of: soup),

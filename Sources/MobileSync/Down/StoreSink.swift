@@ -217,13 +217,12 @@ final class StoreSink: RecordSink {
       paths: [part.destination.idPath, part.destination.modificationPath])
     var found: [Record] = []
     try part.bytes.withUnsafeBytes { bytes in
-      func text(_ span: JSONSpan) -> String? {
-        guard span.kind == .string else { return nil }
-        return String(decoding: bytes[span.range], as: UTF8.self)
-      }
       _ = try scanner.scan(bytes, in: part.container) { _, _, fields in
-        if let id = text(fields[0]), ids.contains(id) {
-          found.append(Record(id: id, date: text(fields[1])))
+        let id = try context.store.text(
+          ofID: fields[0], in: bytes, soup: part.destination.soupName,
+          path: part.destination.idPath)
+        if let id, ids.contains(id) {
+          found.append(Record(id: id, date: fields[1].text(in: bytes)))
         }
       }
     }

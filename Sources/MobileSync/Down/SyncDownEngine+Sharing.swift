@@ -103,7 +103,7 @@ struct LostRecords {
   /// All of them, in their order.
   var all: IDList { ids.subtracting(RecordIDSet()) }
 
-  func contains(_ id: UnsafeRawBufferPointer) -> Bool { own.contains(id) || renewed.contains(id) }
+  func contains(_ id: PageID) -> Bool { own.contains(id) || renewed.contains(id) }
 
   mutating func subtract(_ ids: RecordIDSet) {
     own.subtract(ids)
@@ -114,7 +114,7 @@ struct LostRecords {
 extension SyncPage {
   /// The records of a page that are to be kept, by their soups and ids, and how many the page held.
   fileprivate func picked(
-    _ isKept: (_ soup: String, _ id: UnsafeRawBufferPointer) -> Bool
+    _ isKept: (_ soup: String, _ id: PageID) -> Bool
   ) throws(SyncError) -> (page: SyncPage, records: Int) {
     var picked = SyncPage(parts: [])
     var records = 0
@@ -124,8 +124,8 @@ extension SyncPage {
         try part.bytes.withUnsafeBytes { page in
           let scanner = RecordScanner(paths: [part.destination.idPath])
           let found = try scanner.scan(page, in: part.container) { _, range, fields in
-            let id = UnsafeRawBufferPointer(rebasing: page[fields[0].range])
-            guard fields[0].kind == .string, isKept(part.destination.soupName, id) else { return }
+            let soup = part.destination.soupName
+            guard PageID.reading(fields[0], in: page, { isKept(soup, $0) }) == true else { return }
             if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             bytes.append(contentsOf: page[range])
           }
