@@ -19,7 +19,7 @@ struct SmartSQL {
     while position < scalars.count {
       let scalar = scalars[position]
       if scalar == "'" {
-        insideMatch = !inside && translation.output.hasSuffix("MATCH ")
+        insideMatch = !inside && translation.endsInMatch
         inside.toggle()
       }
       if scalar == "{", !inside || insideMatch,
@@ -47,6 +47,12 @@ struct SmartSQL {
     var output = ""
 
     init(platform: Platform) { self.platform = platform }
+
+    /// Whether what follows is the text of a MATCH, which one or more spaces part from the word.
+    var endsInMatch: Bool {
+      guard output.utf8.last == 0x20 else { return false }
+      return output.reversed().drop { $0 == " " }.starts(with: "HCTAM")
+    }
 
     mutating func append(
       _ reference: String, at position: Int, soup find: (String) throws -> Soup?

@@ -121,6 +121,17 @@ import Testing
       "select TABLE_1.id in (select rowid from TABLE_1_fts where "
         + "TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1"
     ),
+    // The SDKs' pattern takes one or more spaces.
+    (
+      "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
+        + "{employees}_fts MATCH   '{employees:lastName}:Haas') from {employees}",
+      "select TABLE_1.id in (select rowid from TABLE_1_fts where "
+        + "TABLE_1_fts MATCH   'TABLE_1_1:Haas') from TABLE_1"
+    ),
+    (
+      "select {employees:firstName} from {employees} where MATCH'{no:such}' = ''",
+      "select TABLE_1_0 from TABLE_1 where MATCH'{no:such}' = ''"
+    ),
     ("{employees:_soup} from {employees}", "TABLE_1.soup from TABLE_1"),
     // SDK: testConvertSmartSqlWithSpecialColumnsAndJoin
     (
