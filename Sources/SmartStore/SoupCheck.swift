@@ -40,9 +40,8 @@ struct SoupCheck {
   }
 
   private mutating func checkSpecs() {
-    for spec in soup.specs where spec.path == SyncField.local && spec.type != .string {
-      report(
-        path: spec.path, "it must be indexed as string, dirty elements are not found otherwise")
+    for spec in soup.specs where spec.path == SyncField.local {
+      if let fault = spec.type.localFlagFault { report(path: spec.path, fault) }
     }
     if Set(soup.specs.map(\.path)).count < soup.specs.count {
       report("two indexes are on one path")

@@ -12,11 +12,10 @@ extension Store {
         for soup in config.soups {
           try Self.validate(soup.soupName, soup.indexes)
           if let spec = soup.indexes.first(where: { $0.path == SyncField.local }),
-            spec.type != .string
+            let reason = spec.type.localFlagFault
           {
             throw StoreError.unusableIndex(
-              soup: soup.soupName, path: spec.path,
-              reason: "it must be a string, or no SDK finds the changed elements")
+              soup: soup.soupName, path: spec.path, reason: reason)
           }
           guard try find(soup.soupName) == nil else { continue }
           try registerSoup(soup.soupName, indexSpecs: soup.indexes)

@@ -259,7 +259,7 @@ public final class Store {
     var columns: [String] = []
     for row in rows {
       guard let path = row[0].text, let column = row[1].text, let typeName = row[2].text,
-        let type = IndexType(rawValue: typeName)
+        let type = IndexType(stored: typeName, on: platform)
       else {
         throw StoreError.damaged(
           path: self.path, reason: "soup \"\(name)\" has an index of an unknown type")

@@ -81,11 +81,8 @@ extension StoreConfig {
     _ path: String, _ pathNode: JSONNode, _ type: IndexType, _ typeNode: JSONNode,
     _ reader: ConfigurationReader
   ) {
-    if path == "__local__", type != .string {
-      reader.report(
-        typeNode,
-        "\"__local__\" must be indexed as string: Android asks for {soup:__local__} = 'true'",
-        "write \"string\"")
+    if path == "__local__", let fault = type.localFlagFault {
+      reader.report(typeNode, "the index on \"__local__\": \(fault)", "write \"string\"")
     }
     if ["_soupEntryId", "_soupLastModifiedDate", "_soupCreatedDate"].contains(path) {
       reader.report(

@@ -30,7 +30,8 @@ enum StoreSchemaCheck {
     guard findings.violations.isEmpty else { return findings }
     findings.interrupted = try interrupted(connection, platform, &findings.violations)
     let expected = try expectations(connection, platform, objects, &findings)
-    for object in objects where !metaNames.contains(object.name) {
+    for object in objects
+    where !metaNames.contains(object.name) && !isOfTheFramework(object, platform) {
       if let reason = fault(in: object, expected) {
         findings.violations.append(Violation(object.name, reason))
       }
@@ -61,6 +62,13 @@ enum StoreSchemaCheck {
 
   private static let metaNames = Set(SchemaSQL(platform: .android).metaObjects.map(\.name))
     .union(["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"])
+
+  /// Whether it is the table that Android's own SQLite makes in a database that it opens to write.
+  private static func isOfTheFramework(_ object: Object, _ platform: Platform) -> Bool {
+    platform == .android && object.type == "table" && object.name == "android_metadata"
+      && object.table == object.name
+      && object.sql.map(tokens) == tokens("CREATE TABLE android_metadata (locale TEXT)")
+  }
 
   private static func metaViolations(_ objects: [Object], _ platform: Platform) -> [Violation] {
     var violations: [Violation] = []
@@ -115,10 +123,12 @@ enum StoreSchemaCheck {
     for (name, number) in try soupNumbers(connection, &findings.violations) {
       let parts: [FullTextGrammar.Object]
       if let alteration = findings.interrupted.first(where: { $0.old.name == name }) {
-        try compareMap(of: alteration, connection, &findings.violations)
+        try compareMap(of: alteration, connection, platform, &findings.violations)
         parts = alteration.objects(layout) { fullText($0, objects) }
       } else {
-        guard let soup = try soup(name, number, connection, &findings.violations) else { continue }
+        guard let soup = try soup(name, number, connection, platform, &findings.violations) else {
+          continue
+        }
         parts = whole(soup, layout, objects)
       }
       for part in parts {
@@ -150,11 +160,16 @@ enum StoreSchemaCheck {
 
   /// What `soup_index_map` says of a soup must be what the alteration's last step left in it.
   private static func compareMap(
-    of alteration: SoupAlteration, _ connection: Connection, _ violations: inout [Violation]
+    of alteration: SoupAlteration, _ connection: Connection, _ platform: Platform,
+    _ violations: inout [Violation]
   ) throws {
     let name = alteration.old.name
     let rows = try connection.all(
-      "SELECT path, columnName, columnType FROM soup_index_map WHERE soupName = \(name)")
+      "SELECT path, columnName, columnType FROM soup_index_map WHERE soupName = \(name)"
+    ).map { row in
+      let type = row[2].text.flatMap { IndexType(stored: $0, on: platform) }
+      return [row[0], row[1], type.map { .text($0.rawValue) } ?? row[2]]
+    }
     let soup = alteration.mappedSoup
     let wanted: [[SQLiteValue]] = zip(soup?.specs ?? [], soup?.columnNames ?? []).map {
       [.text($0.path), .text($1), .text($0.type.rawValue)]
@@ -191,7 +206,8 @@ enum StoreSchemaCheck {
   }
 
   private static func soup(
-    _ name: String, _ number: Int64, _ connection: Connection, _ violations: inout [Violation]
+    _ name: String, _ number: Int64, _ connection: Connection, _ platform: Platform,
+    _ violations: inout [Violation]
   ) throws -> Soup? {
     let rows = try connection.all(
       """
@@ -199,7 +215,9 @@ enum StoreSchemaCheck {
       """)
     var specs: [IndexSpec] = []
     for row in rows {
-      guard let path = row[0].text, let type = row[2].text.flatMap(IndexType.init) else {
+      guard let path = row[0].text,
+        let type = row[2].text.flatMap({ IndexType(stored: $0, on: platform) })
+      else {
         violations.append(
           Violation("soup_index_map", row: row[3].integer, "an index of an unknown type"))
         return nil

@@ -45,7 +45,27 @@ extension BrokenConfiguration {
           #"{"path": "__local__", "type": "json1"}"#)
       ],
       #"""
-      store.json:8:39: soups[0].indexes[2].type: "__local__" must be indexed as string: Android asks for {soup:__local__} = 'true'; write "string"
+      store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it has to be a string: as json1 no SDK finds edits by it; write "string"
+      """#),
+    BrokenConfiguration(
+      "__local__ that is searched by word",
+      [
+        .edit(
+          .store, #"{"path": "__local__", "type": "string"}"#,
+          #"{"path": "__local__", "type": "full_text"}"#)
+      ],
+      #"""
+      store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it has to be a string: nobody looks for edits by the words of a search; write "string"
+      """#),
+    BrokenConfiguration(
+      "__local__ that is a number",
+      [
+        .edit(
+          .store, #"{"path": "__local__", "type": "string"}"#,
+          #"{"path": "__local__", "type": "integer"}"#)
+      ],
+      #"""
+      store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it has to be a string: as a number only iOS finds edits by it; write "string"
       """#),
     BrokenConfiguration(
       "a soup without an index on Id",

@@ -129,6 +129,10 @@ class Reader:
                     "sqlite_sequence"}
         if self.platform == "android":
             expected.add("soup_index_map_0")
+            # Android's SQLite makes it in any database that it opens to write.
+            made = self.rows("SELECT sql FROM sqlite_master WHERE name = 'android_metadata'")
+            if made == [("CREATE TABLE android_metadata (locale TEXT)",)]:
+                expected.add("android_metadata")
         names = set()
         last = self.rows("SELECT max(id) FROM soup_attrs")[0][0] or 0
         sequence = self.rows("SELECT seq FROM sqlite_sequence WHERE name = 'soup_attrs'")
@@ -159,6 +163,8 @@ class Reader:
             f"CREATE INDEX {table}_lastModified_idx {on} {table} ( lastModified )")
         columns = []
         for place, (path, column, kind) in enumerate(specs):
+            if kind not in TYPES and self.platform == "ios":
+                kind = "string"
             if kind not in TYPES:
                 self.say(f"soup_index_map {soup} {path}", f"unknown type {kind}")
                 continue
