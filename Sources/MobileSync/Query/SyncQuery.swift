@@ -20,8 +20,8 @@ struct SyncQuery: Sendable, Hashable {
   ///
   /// As the SDK does, the modification date and the id are put into the select list and an order is
   /// added where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK,
-  /// line ends become spaces, `id` becomes `Id`, and a WHERE with an OR is parenthesised, because
-  /// the device will put a condition before it.
+  /// line ends become spaces, `id` becomes `Id`, a WHERE with an OR is parenthesised, because the
+  /// device will put a condition before it, and a WITH gets a WHERE before it.
   init(
     _ query: String, idField: String = TargetFields().idFieldName,
     modificationField: String = TargetFields().modificationDateFieldName
@@ -40,6 +40,8 @@ struct SyncQuery: Sendable, Hashable {
       if soql.selects(field) { soql.spellField(field) } else { soql.addField(field) }
     }
     soql.closeConditions()
+    // The SDK's parsers leave WITH in the clause before, and put a WHERE after that.
+    if soql[.with] != nil, soql[.where] == nil { soql[.where] = "\(idField) != null" }
     if soql[.orderBy] == nil { soql[.orderBy] = modificationField }
     stored = soql == original ? plain : soql.text
     self.soql = soql
@@ -126,7 +128,7 @@ struct SyncQuery: Sendable, Hashable {
   }
 
   func condition(after key: Key) -> String {
-    let id = "'\(key.id)'"
+    let id = SOQLLiteral.text(key.id)
     return "(\(modificationField) > \(key.modified) or "
       + "(\(modificationField) = \(key.modified) and \(idField) > \(id)))"
   }

@@ -38,10 +38,26 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
         words.first?.lowercased() == "find"
           ? "this is SOSL: write \"type\": \"sosl\"" : "write SELECT … FROM …")
     }
+    if let node = object["query"], !object.reader.isLenient {
+      Self.checkLimit(query, node, object.reader)
+    }
     self.init(
       query: query,
       maxBatchSize: object.int("maxBatchSize", default: Self.defaultBatchSize, in: 1...Int.max),
       fields: TargetFields(object))
+  }
+
+  /// Says of a LIMIT or OFFSET that Android's SDK would lose.
+  private static func checkLimit(_ query: String, _ node: JSONNode, _ reader: ConfigurationReader) {
+    guard let soql = try? SOQLText(query), soql.isBounded,
+      let last = [SOQLText.Clause.for, .allRows].first(where: { soql[$0] != nil })
+    else { return }
+    let clause = soql[.offset] == nil ? "LIMIT" : "OFFSET"
+    let word = "\(last.keyword) \(soql[last] ?? "")".uppercased().trimmed
+    reader.report(
+      node,
+      "Android's SDK finds no number in the \(clause) before \(word), and fetches without it",
+      "leave out \(word), or the \(clause)")
   }
 
   /// The target as a device stores it.

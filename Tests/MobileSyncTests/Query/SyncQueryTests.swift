@@ -96,6 +96,17 @@ import Testing
       "SELECT a.Id, LastModifiedDate FROM Account a WHERE A = 1 OR B = 2 ORDER BY Name",
       "select Id, LastModifiedDate from Account a where (A = 1 OR B = 2) order by Name"
     ),
+    (
+      "SELECT Id, LastModifiedDate FROM Account WITH USER_MODE ORDER BY LastModifiedDate",
+      "select Id, LastModifiedDate from Account where Id != null with USER_MODE "
+        + "order by LastModifiedDate"
+    ),
+    (
+      "SELECT Id, LastModifiedDate FROM Account USING SCOPE mine WHERE A = 1 OR B = 2 "
+        + "WITH SECURITY_ENFORCED",
+      "select Id, LastModifiedDate from Account using scope mine where (A = 1 OR B = 2) "
+        + "with SECURITY_ENFORCED order by LastModifiedDate"
+    ),
   ])
   func `the stored query is one that both SDKs parse and continue`(
     _ text: String, _ expected: String
