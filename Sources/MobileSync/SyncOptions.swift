@@ -29,8 +29,8 @@ public struct SyncOptions: Sendable, Hashable {
 
   /// Reads the options of a sync; nil when the merge mode is wrong.
   ///
-  /// An absent one overwrites, as in the SDK.
-  init?(_ node: JSONNode, _ reader: ConfigurationReader) {
+  /// A sync down without one overwrites; a sync up has to have one.
+  init?(_ node: JSONNode, of type: SyncType?, _ reader: ConfigurationReader) {
     let misplaced = ["createFieldlist", "updateFieldlist"]
     guard
       let object = reader.object(
@@ -43,11 +43,17 @@ public struct SyncOptions: Sendable, Hashable {
         "move it into \"target\"")
     }
     fieldlist = object.strings("fieldlist")
-    guard let node = object["mergeMode"] else {
+    guard let word = object["mergeMode"] else {
       mergeMode = .overwrite
+      if type == .syncUp {
+        reader.report(
+          node, "a sync up without \"mergeMode\" is refused by Android, and crashes iOS",
+          "add \"mergeMode\": \"LEAVE_IF_CHANGED\", which never goes over what others have "
+            + "changed, or \"OVERWRITE\"")
+      }
       return
     }
-    guard let mode = reader.word(node, "a merge mode", as: MergeMode.self) else { return nil }
+    guard let mode = reader.word(word, "a merge mode", as: MergeMode.self) else { return nil }
     mergeMode = mode
   }
 }

@@ -53,7 +53,7 @@ extension SyncsConfig {
     }
     let soupName = object.requiredText("soupName")
     let options = object.required("options", "{\"mergeMode\": \"OVERWRITE\"}").flatMap {
-      SyncOptions($0, reader)
+      SyncOptions($0, of: type, reader)
     }
     let example = type == .syncUp ? "{}" : "{\"type\": \"soql\", \"query\": \"SELECT …\"}"
     let targetNode = object.required("target", example)

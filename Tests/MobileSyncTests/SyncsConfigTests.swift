@@ -164,6 +164,39 @@ import Testing
     _ = try SyncTarget(stored: stored, type: .syncDown)
   }
 
+  @Test func `a sync up has to say what it does with a conflict, a sync down overwrites`() throws {
+    func read(_ type: String, _ target: String) throws -> SyncsConfig {
+      let text = """
+        {"syncs": [{"syncName": "s", "syncType": "\(type)", "soupName": "x", "target": \(target),
+          "options": {"fieldlist": ["Name"]}}]}
+        """
+      return try SyncsConfig(json: Array(text.utf8), file: "f")
+    }
+    let error = #expect(throws: Problems.self) { try read("syncUp", "{}") }
+    #expect(error?.list.map(\.path) == ["syncs[0].options"])
+    #expect(error?.description.contains("OVERWRITE") == true)
+    let down = try read("syncDown", #"{"type": "soql", "query": "SELECT Id FROM A"}"#)
+    #expect(down.syncs[0].options.mergeMode == .overwrite)
+  }
+
+  @Test func `a limit that Android's SDK cannot read is refused, where a file has it`() throws {
+    func query(_ end: String) -> String {
+      #"{"type": "soql", "query": "SELECT Id, LastModifiedDate FROM A \#(end)"}"#
+    }
+    for (end, clause) in [
+      ("LIMIT 10 FOR VIEW", "LIMIT"), ("limit 10 offset 5 for reference", "OFFSET"),
+      ("LIMIT 10 ALL ROWS", "LIMIT"),
+    ] {
+      let error = #expect(throws: Problems.self) { try config(query(end)) }
+      #expect(error?.description.contains("no number in the \(clause) before") == true, "\(end)")
+      // A device stored it: it was accepted there.
+      _ = try SyncTarget(stored: JSONValue(parsing: query(end)), type: .syncDown)
+    }
+    for end in ["LIMIT 10 OFFSET 5", "FOR VIEW", "WHERE Name = ' LIMIT 1 FOR VIEW'"] {
+      _ = try config(query(end))
+    }
+  }
+
   @Test func `two infos of one type are taken, two types in one soup are not`() throws {
     func briefcase(_ type: String, _ soup: String) throws -> SyncTarget {
       try config(

@@ -121,6 +121,50 @@ extension BrokenConfiguration {
       syncs.json:11:32: syncs[0].options.mergeMode: "overwrite" is not a merge mode; did you mean "OVERWRITE"? It is one of "OVERWRITE", "LEAVE_IF_CHANGED"
       """#),
     BrokenConfiguration(
+      "a sync up without a merge mode",
+      [.edit(.syncs, #""mergeMode": "LEAVE_IF_CHANGED", "#, "")],
+      #"""
+      syncs.json:18:18: syncs[1].options: a sync up without "mergeMode" is refused by Android, and crashes iOS; add "mergeMode": "LEAVE_IF_CHANGED", which never goes over what others have changed, or "OVERWRITE"
+      """#),
+    BrokenConfiguration(
+      "a class of a sync up for one of two platforms",
+      [
+        .edit(.pipeline, #""platforms": ["ios"]"#, #""platforms": ["ios", "android"]"#),
+        .edit(
+          .syncs, #"{"createFieldlist": ["LastName", "Email"]}"#,
+          #"{"createFieldlist": ["Email"], "iOSImpl": "SFBatchSyncUpTarget"}"#),
+      ],
+      #"""
+      syncs.json:17:59: syncs[1].target.iOSImpl: this class is for iOS alone: Android sends collections in its place; name the class of Android too, in "androidImpl"
+      """#),
+    BrokenConfiguration(
+      "a class of a sync up for the other platform",
+      [
+        .edit(
+          .syncs, #"{"createFieldlist": ["LastName", "Email"]}"#,
+          #"{"createFieldlist": ["Email"], "androidImpl": "com.example.SyncUpTarget"}"#)
+      ],
+      #"""
+      syncs.json:17:63: syncs[1].target.androidImpl: this class is for Android alone: iOS sends collections in its place; name the class of iOS too, in "iOSImpl"
+      """#),
+    BrokenConfiguration(
+      "a layout without a mode",
+      [
+        .edit(.pipeline, #""platforms": ["ios"]"#, #""platforms": ["android"]"#),
+        .edit(
+          .syncs, "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
+          "\"type\": \"layout\", \"sobjectType\": \"Contact\", \"layoutType\": \"Full\""),
+      ],
+      #"""
+      syncs.json:7:17: syncs[0].target: a layout target without "mode" crashes the app on Android; add "mode": "Create" or "Edit" or "View"
+      """#),
+    BrokenConfiguration(
+      "a limit that Android loses",
+      [.edit(.syncs, "LastName FROM Contact", "LastName FROM Contact LIMIT 10 FOR VIEW")],
+      #"""
+      syncs.json:9:18: syncs[0].target.query: Android's SDK finds no number in the LIMIT before FOR VIEW, and fetches without it; leave out FOR VIEW, or the LIMIT
+      """#),
+    BrokenConfiguration(
       "a sync type that is not known",
       [.edit(.syncs, #""syncDown""#, #""syncdown""#)],
       #"""

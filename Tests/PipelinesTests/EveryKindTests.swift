@@ -52,7 +52,7 @@ import Testing
         """),
       down(
         "layout", "layouts",
-        #"{"type":"layout","sobjectType":"Account","layoutType":"Compact"}"#),
+        #"{"type":"layout","sobjectType":"Account","layoutType":"Compact","mode":"View"}"#),
       down("metadata", "metadata", #"{"type":"metadata","sobjectType":"Account"}"#),
     ]
     let list = indexes.joined(separator: ",")
@@ -108,7 +108,7 @@ import Testing
       let nothing = platform == .ios ? "(null)" : "null"
       #expect(
         try world.ids("layouts", on: device)
-          == ["Account-\(nothing)-Compact-\(nothing)-\(nothing)"])
+          == ["Account-\(nothing)-Compact-View-\(nothing)"])
       #expect(try device.elements("metadata").first?["keyPrefix"] == "001")
     }
     let before = try Tree.entries(world.data.path + "/users")

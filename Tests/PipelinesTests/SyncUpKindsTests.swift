@@ -56,8 +56,7 @@ import Testing
         up("up-batch", "batch", "{\(impl("BatchSyncUpTarget"))}", leave),
         up("up-single", "single", "{\(impl("SyncUpTarget"))}", leave),
         up("up-twice", "twice", "{}", leave),
-        // Without a merge mode it overwrites, as in the SDK.
-        up("up-twice-again", "twice", "{}", ""),
+        up("up-twice-again", "twice", "{}", #","mergeMode":"OVERWRITE""#),
       ]
     let files = [
       "kinds.json": """

@@ -148,7 +148,8 @@ extension SyncUpTarget {
     return first.1
   }
 
-  private static func kind(ofClass name: String) -> Kind {
+  /// The kind that the name of a class stands for.
+  static func kind(ofClass name: String) -> Kind {
     let last = name.split(separator: ".").last.map(String.init) ?? name
     return switch last.hasPrefix("SF") ? String(last.dropFirst(2)) : last {
     case "SyncUpTarget": .single

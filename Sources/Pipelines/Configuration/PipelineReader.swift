@@ -124,7 +124,7 @@ struct PipelineReader {
     var stores: [StoreSettings] = []
     var lines: [Int] = []
     for element in elements {
-      guard let store = store(element) else { continue }
+      guard let store = store(element, platforms) else { continue }
       report(store, element, twinOf: stores, lines, platforms)
       stores.append(store)
       lines.append(element.line)
@@ -157,7 +157,7 @@ struct PipelineReader {
     }
   }
 
-  private mutating func store(_ node: JSONNode) -> StoreSettings? {
+  private mutating func store(_ node: JSONNode, _ platforms: [Platform]) -> StoreSettings? {
     guard let object = reader.object(node, known: StoreSettings.keys, what: "a store") else {
       return nil
     }
@@ -176,7 +176,7 @@ struct PipelineReader {
     let syncsFile = object.text("syncs").map { ConfigurationReader.join(directory, $0) }
     let schema = schemaFile.flatMap { path in schemaNode.flatMap { loadSchema(path, $0) } }
     let syncs = syncsFile.flatMap { path in
-      syncsNode.flatMap { loadSyncs(path, $0, schema.map { ($0, schemaFile ?? "") }) }
+      syncsNode.flatMap { loadSyncs(path, $0, schema.map { ($0, schemaFile ?? "") }, platforms) }
     }
     guard let schemaFile, let syncsFile else { return nil }
     let down = names(object, "prime", .syncDown, syncs, syncsFile)
@@ -221,13 +221,14 @@ struct PipelineReader {
   }
 
   private mutating func loadSyncs(
-    _ path: String, _ node: JSONNode, _ schema: (StoreConfig, String)?
+    _ path: String, _ node: JSONNode, _ schema: (StoreConfig, String)?, _ platforms: [Platform]
   ) -> SyncsConfig? {
     if let known = syncFiles[path] { return known }
     guard let bytes = load(path, node) else { return nil }
     let reader = ConfigurationReader(file: path)
     let config = SyncsConfig.read(bytes, reader)
     if let schema { config.check(against: schema.0, storeFile: schema.1, reader) }
+    config.check(for: platforms, reader)
     otherProblems += reader.sorted
     syncFiles[path] = config
     return reader.problems.isEmpty || !config.syncs.isEmpty ? config : nil

@@ -1,0 +1,45 @@
+import JSON
+import SmartStore
+
+extension SyncsConfig {
+  /// Adds what the SDK of one of the platforms would take otherwise than this file means it.
+  package func check(for platforms: [Platform], _ reader: ConfigurationReader) {
+    for sync in syncs {
+      guard let target = definitions[sync.syncName]?["target"] else { continue }
+      if sync.syncType == .syncUp { checkClasses(target, platforms, reader) }
+      guard let layout = sync.target.of(LayoutTarget.self), layout.mode == nil,
+        platforms.contains(.android)
+      else { continue }
+      let modes = LayoutTarget.Mode.allCases.map { JSONText.quoted($0.rawValue) }
+      reader.report(
+        target, "a layout target without \"mode\" crashes the app on Android",
+        "add \"mode\": \(modes.joined(separator: " or "))")
+    }
+  }
+
+  /// Says of a class that is named for one platform alone: the other one's SDK makes a target for collections.
+  private func checkClasses(
+    _ target: JSONNode, _ platforms: [Platform], _ reader: ConfigurationReader
+  ) {
+    let keys = [(Platform.ios, "iOSImpl"), (.android, "androidImpl")]
+    let named = keys.filter { !(target[$0.1]?.string ?? "").isEmpty }
+    guard let (platform, key) = named.first, named.count == 1, let value = target[key],
+      let other = keys.first(where: { $0.0 != platform }), platforms.contains(other.0),
+      SyncUpTarget.kind(ofClass: value.string ?? "") != .collection
+    else { return }
+    reader.report(
+      value,
+      "this class is for \(platform.words) alone: \(other.0.words) sends collections in its place",
+      "name the class of \(other.0.words) too, in \"\(other.1)\"")
+  }
+}
+
+extension Platform {
+  /// The platform's name as it is written in a sentence.
+  fileprivate var words: String {
+    switch self {
+    case .ios: "iOS"
+    case .android: "Android"
+    }
+  }
+}
