@@ -86,6 +86,16 @@ import Testing
     }
   }
 
+  @Test(arguments: Platform.allCases)
+  func `an element that is not there cannot be replaced`(_ platform: Platform) throws {
+    let test = try TestStore(platform)
+    try test.store.registerSoup("s", indexSpecs: specs)
+    #expect(throws: StoreError.noSuchEntry(soup: "s", soupEntryID: 7)) {
+      try test.store.upsert([#"{"key":"new"}"#, #"{"_soupEntryId":7,"key":"a"}"#], into: "s")
+    }
+    #expect(try test.store.count(of: "s") == 0)
+  }
+
   // SDK: testRetrieve (Android), testDelete (Android), testClearSoup (Android)
   // SDK: testRemoveEntriesByIds (iOS)
   @Test func `removed ids are never given again`() throws {

@@ -223,8 +223,11 @@ import Testing
     #expect(try await store.element(ids[0])?["Name"]?.string == "local \(ids[0])")
   }
 
-  @Test func `a custom id field is asked for by its values, quotes and all`() async throws {
-    let store = try await ManagedStore { store in
+  @Test(arguments: Platform.allCases)
+  func `a custom id field is asked for by its values, quotes and all`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform) { store in
       try store.registerSoup(
         "numbered",
         indexSpecs: [

@@ -234,6 +234,20 @@ import Testing
     #expect(try store.serverName(id) == "A")
   }
 
+  @Test(arguments: UpCase.all)
+  func `what has no flag but that of a change is sent as an update`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(1)
+    try await store.edit(ids) {
+      $0["Name"] = "changed"
+      for flag in ["created", "updated", "deleted"] { $0["__locally_\(flag)__"] = nil }
+    }
+    let end = try await store.up(up.kind)
+    #expect(end.state.status == .done)
+    #expect(try store.serverName(ids[0]) == "changed")
+    #expect(try await store.dirty().isEmpty)
+  }
+
   @Test(arguments: UpCase.kinds)
   func `an update without an id is the record's error`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
