@@ -49,6 +49,13 @@ package struct OpenEdit {
     remadeID ?? creation?.recordID ?? edit.serverID ?? creation?.deviceRecordID
   }
 
+  /// Says whether its record is one that its device's own sync has made, and its row holds nothing of that: it is
+  /// from a backup, or another phone's that was given the row.
+  package var isBeforeOwnSync: Bool {
+    edit.serverID == nil && remadeID == nil && creation?.recordID == nil
+      && creation?.deviceRecordID != nil
+  }
+
   package var soup: SoupKey { edit.row.inSoup }
 
   // What each edit is asked for most, without the price of a key path.

@@ -22,6 +22,9 @@ package struct FieldComparison: Sendable, Hashable {
   /// writes left there, edited on the device or not: somebody else changed them.
   package var foreign: [String]
 
+  /// Those of `edited` in which the device holds what it was given, and may have sent itself what the org holds.
+  var putBack: [String] = []
+
   /// What a person has to see of a conflict: what either side changed.
   package var contested: [FieldDifference] {
     (edited + changedOnServer).sorted { $0.name < $1.name }
@@ -35,11 +38,12 @@ package struct FieldComparison: Sendable, Hashable {
   /// value is unknown, not null. `left` is what our own writes through other rows left in the org; in fields that are
   /// `unseen` the org holds what the device was never given. `earlier` is what the device's row held when it was sent
   /// last: of fields that never travelled nothing else tells of an edit since. `replaced` is what our own writes through
-  /// other rows have replaced since the device's copy was read.
+  /// other rows have replaced since the device's copy was read. In fields that are `doubted` the device itself may have
+  /// sent what the org holds: that it holds there what it was given may be its user's last word.
   package init(
     device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
     left: JSONObject = [:], unseen: Set<String> = [], earlier: JSONObject? = nil,
-    replaced: JSONObject = [:]
+    replaced: JSONObject = [:], doubted: Set<String> = []
   ) {
     hasNoBase = base == nil
     edited = []
@@ -62,7 +66,14 @@ package struct FieldComparison: Sendable, Hashable {
         ? FieldValue.isEqual(value, base?.fields[name])
         : replaced[name].map { FieldValue.isEqual(value, $0) } ?? false
       if isKept {
-        if isForeign { changedOnServer.append(difference) }
+        if doubted.contains(name), isForeign || server == nil {
+          var field = difference
+          field.isConflicting = isForeign
+          edited.append(field)
+          putBack.append(name)
+        } else if isForeign {
+          changedOnServer.append(difference)
+        }
         continue
       }
       if !isKnown {

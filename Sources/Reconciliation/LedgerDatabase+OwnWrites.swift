@@ -15,7 +15,52 @@ extension LedgerDatabase {
       serverDate: nil, serverFields: nil)
     return FieldComparison(
       device: element, base: choice.base, server: nil, listed: listed,
-      unseen: choice.unseen, earlier: choice.earlier, replaced: choice.replaced)
+      unseen: choice.unseen, earlier: choice.earlier, replaced: choice.replaced,
+      doubted: try unmarkedFields(of: edit, element, listed))
+  }
+
+  /// Listed fields in which an earlier edit of the same row holds another value than one of an app without marks:
+  /// nothing says whether it is of the same device, and what that has made of the field since is its last word.
+  func unmarkedFields(
+    of edit: OpenEdit, _ element: JSONObject, _ listed: [String]
+  ) throws -> Set<String> {
+    guard edit.operation == .update else { return [] }
+    let others = try connection.all(
+      """
+      SELECT e.id, e.element, (SELECT o.server_date FROM operation o
+          WHERE o.edit_id = e.id AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1),
+        \(Self.isUnsettledEdit)
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
+        AND e.entry_id = \(edit.row.soupEntryID) AND e.last_modified_ms < \(edit.lastModified)
+        AND e.record_id = \(edit.serverID) AND e.operation = 'update' AND e.finding IS NULL
+        AND r.stamp_id = \(edit.stampID) AND r.install IS NULL
+        AND (SELECT install FROM returned WHERE id = \(edit.returnID)) IS NULL AND e.id <> \(edit.id)
+      """)
+    if others.isEmpty { return [] }
+    let ancestry = try ancestry(ofEdit: edit.id)
+    var names: Set<String> = []
+    for other in others {
+      let isLater = other[2].text.map { written in
+        edit.modificationDate.map { ServerDate.isBefore($0, written) } ?? true
+      }
+      guard isLater ?? (other[3].integer == 1), let id = other[0].integer,
+        try !areOfOneDevice(edit.id, ancestry, id)
+      else { continue }
+      let held = (try? JSONValue(parsing: other[1].blob ?? []))?.object ?? [:]
+      names.formUnion(listed.filter { !FieldValue.isSame(held[$0], element[$0]) })
+    }
+    return names
+  }
+
+  /// Says whether a write of ours has left a record as it was at a date; one that was not read back may have.
+  func mayHaveLeft(_ recordID: String, at date: String) throws -> Bool {
+    try connection.all(
+      """
+      SELECT server_date FROM operation
+      WHERE result_id = \(recordID) AND state = \(OperationState.done)
+      """
+    ).contains { $0[0].text.map { ServerDate.isSame($0, date) } ?? true }
   }
 
   /// What our writes for an edit's lineage left of its record; nil when there were none, or when

@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import MobileSync
 import Salesforce
@@ -40,6 +41,24 @@ extension SnapshotPlanner {
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
     return Settlement(.clash, detail)
+  }
+
+  /// Listed fields in which an edit's device may have sent by itself what the org holds.
+  ///
+  /// All of them, where its user wrote the record last and no write of ours has left it so: the device's own sync keeps
+  /// the date of its copy, and nothing else tells of it. Of an app without marks those of `unmarkedFields`.
+  func doubted(_ candidate: Candidate) throws -> Set<String> {
+    let edit = candidate.edit
+    guard candidate.operation == .update, let recordID = edit.recordID,
+      case .alive(let date, let fields) = candidate.server
+    else { return [] }
+    if let date, fields["LastModifiedById"]?.string?.recordID18 == snapshotID,
+      try candidate.isAlone || !state.mayHaveLeft(recordID, at: date)
+    {
+      return Set(candidate.listed)
+    }
+    if candidate.isAlone { return [] }
+    return try state.unmarkedFields(of: edit, candidate.element, candidate.listed)
   }
 
   /// Says whether an update has nothing that may travel: it is in nobody's way.

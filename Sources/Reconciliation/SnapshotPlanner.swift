@@ -357,6 +357,8 @@ struct SnapshotPlanner {
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
+    facts.isUnseen = own == nil && edit.isBeforeOwnSync
+    facts.doubted = try doubted(candidate)
     facts.listedOfCreate = try fields(of: candidate, for: .create)
     facts.decision = edit.decision
     facts.remaining = candidate.remaining

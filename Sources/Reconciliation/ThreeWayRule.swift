@@ -50,6 +50,11 @@ struct EditFacts: Sendable {
   var listed: [String]
   /// The fields that travel with a new record; nil for those of an update.
   var listedOfCreate: [String]?
+  /// Whether its row has seen nothing of the record, which the device's own sync has made.
+  var isUnseen = false
+  /// Listed fields in which the device itself may have sent what the org holds: where it holds what it was given, its
+  /// user may have put that back.
+  var doubted: Set<String> = []
   /// Whether other edits of the device are of the same record, in another soup or store.
   var isShared = false
   /// Whether a bundle has given it back to its device, over what the org held by then.
@@ -134,17 +139,25 @@ enum ThreeWayRule {
     var detail = OutcomeDetail()
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
+    if !comparison.putBack.isEmpty {
+      detail.message =
+        "the device holds what it was given in \(comparison.putBack.joined(separator: ", ")), and may have sent "
+        + "itself what the org holds there"
+    }
     if facts.operation == .update, let settled = settled(comparison, detail) { return settled }
     let decision = MergeDecision.decide(
       facts.operation, local: choice.date.map { ModificationDate($0) },
       server: .alive(date.map { ModificationDate($0) }), mode: facts.mode)
-    var isLeft = facts.mode == .leaveIfChanged && !comparison.foreign.isEmpty
+    // Where nobody knows what the device was given, nobody knows whether it can be merged.
+    let isUnsure = facts.mergesFields && comparison.hasNoBase
+    var isLeft = facts.mode == .leaveIfChanged && (isUnsure || !comparison.foreign.isEmpty)
     if case .leave = decision { isLeft = true }
     if isLeft, date == nil || !merges(facts, comparison) {
       detail.fields = comparison.contested
       return .settle(Settlement(.conflict, detail))
     }
-    let isConditional = facts.mode == .leaveIfChanged && (isLeft || choice.date != nil)
+    let isCompared = isLeft || choice.date != nil || choice.base != nil
+    let isConditional = facts.mode == .leaveIfChanged && isCompared
     let condition = isConditional ? date : nil
     if facts.operation == .delete {
       detail.fields = comparison.changedOnServer
@@ -183,8 +196,8 @@ enum ThreeWayRule {
       choice,
       FieldComparison(
         device: facts.device, base: choice.base, server: fields, listed: facts.listed,
-        left: choice.left, unseen: choice.unseen, earlier: choice.earlier,
-        replaced: choice.replaced)
+        left: choice.left, unseen: facts.isUnseen ? Set(facts.listed) : choice.unseen,
+        earlier: choice.earlier, replaced: choice.replaced, doubted: facts.doubted)
     )
   }
 

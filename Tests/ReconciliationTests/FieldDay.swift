@@ -141,12 +141,12 @@ final class FieldDay {
       operation: .create, sobject: object, localID: local)
   }
 
-  /// Hands edits back.
+  /// Hands edits back; an app that sets no marks names no installation.
   @discardableResult
   func handBack(
     _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
     install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
-    witnesses: [CleanRow] = []
+    witnesses: [CleanRow] = [], isMarked: Bool = true
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
@@ -154,7 +154,8 @@ final class FieldDay {
       return: ReturnRow(
         sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
         stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
-        platform: "ios", install: install ?? "device of \(user.username)", handback: handback,
+        platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
+        handback: handback,
         arrived: Int64(returns), issued: issued,
         soupTotals: [
           SoupKey(store: Self.store, soup: "accounts"): 40,

@@ -1,0 +1,188 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Salesforce
+import Testing
+
+@testable import Reconciliation
+
+/// What a device has sent by its own sync, of which nothing but the org's record tells.
+struct OwnSyncsTests {
+  private func changed(
+    _ edit: Edit, _ fields: JSONObject, later: Int64 = 5
+  ) throws -> Edit {
+    var edit = edit
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    for (name, value) in fields { element[name] = value }
+    edit.element = JSONValue.object(element).bytes
+    edit.lastModified += later
+    return edit
+  }
+
+  private func day(_ mode: MergeMode, merges: Bool = false) throws -> FieldDay {
+    let day = try FieldDay()
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: mode)]
+    day.options.mergesFields = merges
+    return day
+  }
+
+  /// The device's own sync: it writes as its user, and keeps the date of its copy.
+  private func send(_ day: FieldDay, _ id: String, _ fields: JSONObject) throws {
+    try day.org.moveClock(by: 60_000)
+    if let error = day.org.update("Account", id: id, fields, as: day.ada).errors.first {
+      throw error
+    }
+  }
+
+  // MARK: a new record
+
+  /// A new record that is held, and that its device's own sync makes then; its first edit, and its Id.
+  private func made(_ day: FieldDay) async throws -> (edit: Edit, id: String) {
+    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let most = day.options.maxChanges.perSnapshot
+    day.options.maxChanges.perSnapshot = 0
+    try day.handBack([made], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
+    let witness = CleanRow(
+      row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
+    try day.handBack([], handback: 2, witnesses: [witness])
+    day.options.maxChanges.perSnapshot = most
+    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    return (made, id)
+  }
+
+  @Test(arguments: [nil, "another phone"], [true, false])
+  func `an edit of a row that its device's own sync has made a record of is no update of that`(
+    _ install: String?, merges: Bool
+  ) async throws {
+    let day = try day(.leaveIfChanged, merges: merges)
+    let (first, id) = try await made(day)
+    try day.org.moveClock(by: 60_000)
+    if !merges { try day.change("Account", id, ["Phone": "office"]) }
+    // From a backup, or on another phone, the row is a new record's still.
+    try day.handBack([try changed(first, ["Phone": "3"])], install: install, handback: 1)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    let held: JSONValue = merges ? "2" : "office"
+    #expect(try day.record("Account", id)["Phone"] == held)
+    let fields = try #require(try day.details().first).fields.filter { $0.name == "Phone" }
+    #expect(fields.map(\.device) == ["3"] && fields.map(\.server) == [held])
+    let open = try day.state.editsToDecide([.conflict])
+    try day.state.decide(open.map { EditDecision($0, .device) }, by: "the office")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "3")
+    if install == nil { return }
+    // What was sent for the row is what its next edit stands on.
+    try day.handBack(
+      [try changed(first, ["Phone": "4"], later: 9)], install: install, handback: 2)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "4")
+  }
+
+  @Test func `a row that its device gave up takes no record away that it has not seen`()
+    async throws
+  {
+    let day = try day(.leaveIfChanged)
+    let (first, id) = try await made(day)
+    var dropped = try changed(first, [:])
+    dropped.operation = .dropped
+    try day.handBack([dropped], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+  }
+
+  @Test func `what overwrites goes over what the device's own sync has made, and tells it`()
+    async throws
+  {
+    let day = try day(.overwrite)
+    let (first, id) = try await made(day)
+    try day.handBack([try changed(first, ["Phone": "3"])], handback: 1)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "3")
+    #expect(try day.details().first?.fields.map(\.server) == ["2"])
+  }
+
+  // MARK: what was put back
+
+  @Test(arguments: MergeMode.allCases)
+  func `what a user puts back after the device has sent another value is no unchanged edit`(
+    _ mode: MergeMode
+  ) async throws {
+    let day = try day(mode)
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let putBack = try day.edited("accounts", "Account", id, [:])
+    try send(day, id, ["Phone": "A"])
+    try day.handBack([putBack])
+    let overwrites = mode == .overwrite
+    #expect(day.verdicts(try await day.run()) == (overwrites ? "updated 1" : "conflict 1"))
+    #expect(try day.record("Account", id)["Phone"] == (overwrites ? "1" : "A"))
+    let detail = try #require(try day.details().first)
+    #expect(detail.fields.map(\.name) == ["Phone"])
+    #expect(detail.fields.map(\.isConflicting) == [true])
+    #expect(detail.message?.contains("what it was given in Phone") == true)
+    if overwrites { return }
+    try day.state.decide([EditDecision(1, .device)], by: "the office")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try day.record("Account", id)["Phone"] == "1")
+  }
+
+  @Test(arguments: [true, false])
+  func `a field that the device left alone is doubted where its user wrote the record last`(
+    _ isOwn: Bool
+  ) async throws {
+    let day = try day(.leaveIfChanged, merges: true)
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Name": "Two"])
+    if isOwn {
+      try send(day, id, ["Phone": "A"])
+    } else {
+      try day.change("Account", id, ["Phone": "A"])
+    }
+    try day.handBack([edit])
+    #expect(day.verdicts(try await day.run()) == (isOwn ? "conflict 1" : "updated 1"))
+    let record = try day.record("Account", id)
+    #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
+  }
+
+  @Test func `what the pipeline has sent as the user is no sync of the device's own`()
+    async throws
+  {
+    let day = try day(.leaveIfChanged)
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    var other = try day.edited("accounts", "Account", id, [:])
+    try day.org.moveClock(by: 60_000)
+    try day.handBack([edit], install: "one")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    // Another phone of the user's has saved the row as it was given it.
+    other.lastModified += 50
+    try day.handBack([other], install: "two")
+    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+  }
+
+  // MARK: an app without marks
+
+  @Test(arguments: MergeMode.allCases, [true, false])
+  func `what a user puts back in an app without marks is a clash with what was sent`(
+    _ mode: MergeMode, isOneRun: Bool
+  ) async throws {
+    let day = try day(mode)
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edit = try day.edited("accounts", "Account", id, ["Phone": "A"])
+    try day.org.moveClock(by: 60_000)
+    try day.handBack([edit], isMarked: false)
+    if !isOneRun { #expect(day.verdicts(try await day.run()) == "updated 1") }
+    try day.handBack([try changed(edit, ["Phone": "1"])], isMarked: false)
+    #expect(day.verdicts(try await day.run()) == (isOneRun ? "clash 2" : "clash 1"))
+    let told = try day.details().flatMap(\.fields)
+    #expect(told.contains { $0.name == "Phone" && $0.device == "1" })
+    try day.state.decide([EditDecision(2, .device)], by: "the office")
+    if isOneRun { try day.state.decide([EditDecision(1, .server)], by: "the office") }
+    _ = try await day.run()
+    #expect(try day.record("Account", id)["Phone"] == "1")
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
+}
