@@ -45,6 +45,11 @@ public struct SyncDefinition: Sendable {
     Set(target.kind.objectTypes(of: soup, soupName: soupName).map { $0.lowercased() })
   }
 
+  /// The members of a soup's elements that say for the sync when a record was last modified.
+  package func modificationFields(of soup: String) -> [String] {
+    soups.filter { $0.soupName == soup }.compactMap(\.modificationField)
+  }
+
   /// The fields that the sync fetches into a soup, or may send from it.
   package func fieldNames(of soup: String) -> [String] { target.kind.fieldNames(of: soup, self) }
 
@@ -60,6 +65,8 @@ package struct SoupUse: Sendable, Hashable {
   package let soupName: String
   /// The paths by which records are looked up: each must be indexed.
   package let paths: [String]
+  /// The member that says when a record was last modified; nil where none does.
+  package var modificationField: String?
   /// Whether an app may edit the records, so that `__local__` must be indexed.
   package var isEdited = true
 }

@@ -21,6 +21,13 @@ enum FieldNames {
     return names.filter { name in !name.contains { ".( ".contains($0) } }.sorted()
   }
 
+  /// The members that say for the syncs of a store when a record of `soup` was last modified, but for the platform's
+  /// own `LastModifiedDate`.
+  static func dates(of soup: String, in store: StoreSettings) -> [String] {
+    Set(store.syncs.syncs.flatMap { $0.modificationFields(of: soup) })
+      .subtracting([TargetFields().modificationDateFieldName]).sorted()
+  }
+
   /// Says whether the names tell all that a soup's records were given: no query selects what only the org knows
   /// the names of.
   static func areAll(of soup: String, in store: StoreSettings) -> Bool {

@@ -69,7 +69,8 @@ extension PrimeJob {
     return isWhole
   }
 
-  /// What is kept of each soup of a store: the fields that the syncs name, and those of its first element.
+  /// What is kept of each soup of a store: the fields that the syncs name, also to tell when a record was modified,
+  /// and those of its first element.
   private func choices(
     of settings: StoreSettings, _ store: Store
   ) throws -> [IssuedRecordWriter.SoupFields] {
@@ -77,8 +78,9 @@ extension PrimeJob {
       let first = try store.query(QuerySpec(soupName: soup, .all, pageSize: 1)).first
       let fields = FieldNames.known(
         of: soup, in: settings, held: try first.flatMap { try JSONValue(parsing: $0).object })
+      let dates = FieldNames.dates(of: soup, in: settings).filter { !fields.contains($0) }
       return IssuedRecordWriter.SoupFields(
-        soup: soup, key: PrimeInput.key(settings.storeName, soup), fields: fields)
+        soup: soup, key: PrimeInput.key(settings.storeName, soup), fields: fields + dates)
     }
   }
 

@@ -135,6 +135,7 @@ struct ReturnReading: Sendable {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
     guard pipeline.reconcile.trust == .diff, hasRecords, Files.exists(path) else { return nil }
     let issued = try IssuedRecordReader(path: path)
+    let settings = settings(of: validated)
     var sent: [String: Set<String>] = [:]
     for rule in try ReconcileStage.rules(of: pipeline) where rule.soup.store == key {
       sent[rule.soup.soup, default: []].formUnion(rule.sentFields(of: .update))
@@ -146,10 +147,11 @@ struct ReturnReading: Sendable {
             soup: PrimeInput.key(validated.storeName, soup), ids: [id])[id],
           record.lastModified != lastModified
         else { return nil }
-        return try Self.baseRecord(record, isComplete: true)
+        return try self.base(record, soup, settings, isComplete: true)
       },
       isEdit: { [sent] edit in
         guard let base = edit.base, base.isIssued(at: edit.modificationDate),
+          !isOtherCopy(edit, base),
           let element = (try? JSONValue(parsing: edit.element))?.object
         else { return false }
         let listed = sent[edit.row.soup, default: []].sorted()
@@ -178,19 +180,45 @@ struct ReturnReading: Sendable {
       let isComplete = settings.map { FieldNames.areAll(of: soup, in: $0) } ?? true
       for index in found.indices where found[index].row.soup == soup {
         guard let id = found[index].serverID, let record = records[id] else { continue }
-        found[index].base = try Self.baseRecord(record, isComplete: isComplete)
+        let base = try base(record, soup, settings, isComplete: isComplete)
+        if !isOtherCopy(found[index], base) { found[index].base = base }
       }
     }
     edits = found
   }
 
-  private static func baseRecord(
-    _ record: IssuedRecord, isComplete: Bool
+  /// What was issued of a record, dated as the soup's sync up dates it; `LastModifiedDate` is kept beside where that is
+  /// another date.
+  private func base(
+    _ record: IssuedRecord, _ soup: String, _ settings: StoreSettings?, isComplete: Bool
   ) throws -> MergeBase {
-    MergeBase(
+    var base = MergeBase(
       modificationDate: record.modified, lastModified: record.lastModified,
       fields: try JSONValue(parsing: record.fields).object ?? [:], isComplete: isComplete)
+    let (field, own) = (self.soup(soup, in: settings).modificationField, Self.ownDate)
+    if field != own {
+      base.modificationDate = base.fields[field]?.string
+      base.fields[own] = record.modified.map(JSONValue.string)
+    }
+    return base
   }
+
+  /// Says whether another date in an element that lacks the one of its sync up tells that the device has another copy
+  /// of the record by now.
+  private func isOtherCopy(_ edit: Edit, _ base: MergeBase) -> Bool {
+    guard edit.modificationDate == nil,
+      let element = (try? JSONValue(parsing: edit.element))?.object
+    else { return false }
+    let dates = pipeline.stores.flatMap { FieldNames.dates(of: edit.row.soup, in: $0) }
+    return (dates + [Self.ownDate]).contains { name in
+      guard let held = element[name]?.string, let given = base.fields[name]?.string else {
+        return false
+      }
+      return !ServerDate.isSame(held, given)
+    }
+  }
+
+  private static let ownDate = TargetFields().modificationDateFieldName
 }
 
 extension ValidatedStore {

@@ -9,9 +9,19 @@ extension MergeBase {
 
   /// Says whether it is what a device was given whose element bears this modification date: one that
   /// synchronised on its own since has other values.
+  ///
+  /// An element without a date tells of no other copy.
   package func isIssued(at deviceDate: String?) -> Bool {
-    guard let deviceDate, let modificationDate else { return false }
-    return ServerDate.isSame(modificationDate, deviceDate)
+    guard let deviceDate else { return true }
+    return modificationDate.map { ServerDate.isSame($0, deviceDate) } ?? false
+  }
+
+  /// Says the same where the org's record is known, too: a date that no copy of it can bear, later than the record's, is
+  /// one that the app has written, and tells of no other copy.
+  func isIssued(at deviceDate: String?, serverDate: String?) -> Bool {
+    if isIssued(at: deviceDate) { return true }
+    guard let deviceDate, modificationDate != nil else { return false }
+    return serverDate.map { ServerDate.isBefore($0, deviceDate) } ?? false
   }
 }
 
@@ -94,15 +104,19 @@ package enum MergeBaseRule {
 
   /// The base of an edit.
   ///
-  /// The issued element is one only if its date equals the device's. A device that synchronised on
-  /// its own has newer values: if the server has not moved past the device's date, the server's
-  /// values are the base; otherwise there is none. What our own writes of the row left is a base
+  /// The issued element is one unless the device's date says that it has another copy. A device that
+  /// synchronised on its own has newer values: if the server's record still bears the device's date, the
+  /// server's values are the base; otherwise there is none. What our own writes of the row left is a base
   /// where the device's copy is older than they are.
   package static func choose(
     device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: OwnWrite?,
     serverDate: String?,
     serverFields: JSONObject?
   ) -> Choice {
+    var deviceDate = deviceDate
+    if let issued, issued.isIssued(at: deviceDate, serverDate: serverDate) {
+      deviceDate = issued.modificationDate ?? deviceDate
+    }
     if let ownWrite, isBefore(deviceDate, ownWrite.date) {
       return choose(device, deviceDate, issued, ownWrite)
     }
@@ -114,7 +128,7 @@ package enum MergeBaseRule {
         left: isSameSecond ? ownWrite?.left ?? [:] : [:])
     }
     guard let deviceDate, let serverDate, let serverFields,
-      !ServerDate.isBefore(deviceDate, serverDate)
+      ServerDate.isSame(deviceDate, serverDate)
     else { return Choice(date: deviceDate, base: nil) }
     var choice = Choice(
       date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))

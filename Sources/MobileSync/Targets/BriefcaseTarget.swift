@@ -125,7 +125,11 @@ public struct BriefcaseTarget: ConfiguredDownKind {
   }
 
   func soups(soupName: String) -> [SoupUse] {
-    infos.map { SoupUse(soupName: $0.soupName, paths: [$0.idFieldName]) }
+    infos.map {
+      SoupUse(
+        soupName: $0.soupName, paths: [$0.idFieldName],
+        modificationField: $0.modificationDateFieldName)
+    }
   }
 
   func objects(in soup: String, soupName: String) -> [String] {

@@ -101,10 +101,13 @@ public struct ParentChildrenFamily: Sendable, Hashable {
 
   var soups: [SoupUse] {
     [
-      SoupUse(soupName: parent.soupName, paths: [parent.idFieldName]),
+      SoupUse(
+        soupName: parent.soupName, paths: [parent.idFieldName],
+        modificationField: parent.modificationDateFieldName),
       SoupUse(
         soupName: children.soupName,
-        paths: [children.idFieldName] + (children.parentIdFieldName.map { [$0] } ?? [])),
+        paths: [children.idFieldName] + (children.parentIdFieldName.map { [$0] } ?? []),
+        modificationField: children.modificationDateFieldName),
     ]
   }
 

@@ -61,7 +61,8 @@ public struct RefreshTarget: ListedFields, ConfiguredDownKind {
 
   func soups(soupName: String) -> [SoupUse] {
     (soupName == self.soupName ? [soupName] : [soupName, self.soupName]).map {
-      SoupUse(soupName: $0, paths: [idFieldName])
+      SoupUse(
+        soupName: $0, paths: [idFieldName], modificationField: modificationDateFieldName)
     }
   }
 

@@ -74,7 +74,10 @@ extension SyncTargetKind {
 extension SyncTargetKind where Self: FieldNaming {
   /// The soup that the definition names.
   func soups(soupName: String) -> [SoupUse] {
-    [SoupUse(soupName: soupName, paths: [idFieldName])]
+    [
+      SoupUse(
+        soupName: soupName, paths: [idFieldName], modificationField: modificationDateFieldName)
+    ]
   }
 }
 

@@ -3,7 +3,10 @@ import Salesforce
 // What a sync up needs: its soups, and the fields that it sends.
 extension SyncUpTarget {
   func soups(soupName: String) -> [SoupUse] {
-    family?.soups ?? [SoupUse(soupName: soupName, paths: [idFieldName])]
+    family?.soups ?? [
+      SoupUse(
+        soupName: soupName, paths: [idFieldName], modificationField: modificationDateFieldName)
+    ]
   }
 
   func objectTypes(of soup: String, soupName: String) -> [String] {

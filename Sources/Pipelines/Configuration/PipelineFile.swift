@@ -71,6 +71,7 @@ package enum PipelineFile {
     if thoroughly, let root, let pipeline {
       parser.checkFiles(pipeline, root)
       parser.compareNames(pipeline)
+      parser.compareDates(pipeline)
     }
     if let variables { parser.checkVariables(variables) }
     return Reading(

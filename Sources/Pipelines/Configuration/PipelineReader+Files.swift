@@ -94,4 +94,24 @@ extension PipelineReader {
       "\(pipeline.file): the pipeline is named \(pipeline.name) and its file \(stem): commands are given \(stem), "
         + "and the data are in \(pipeline.name)/; one name for both is easier")
   }
+  /// A sync up that dates records by a field which no sync down fetches: what has changed is told by values alone.
+  mutating func compareDates(_ pipeline: Pipeline) {
+    for store in pipeline.stores {
+      for sync in store.reconciled {
+        for use in sync.soups {
+          let fetched = store.primed.filter { $0.soups.contains { $0.soupName == use.soupName } }
+          guard let date = use.modificationField, !fetched.isEmpty,
+            !fetched.contains(where: {
+              ($0.modificationFields(of: use.soupName) + $0.fieldNames(of: use.soupName))
+                .contains(date)
+            })
+          else { continue }
+          notes.append(
+            "\(store.syncsFile):\(sync.line):\(sync.column): \(sync.syncName) takes \(date) for the date of a record, "
+              + "which no sync down fetches into \(use.soupName): its edits are compared by their values alone; name "
+              + "one modificationDateFieldName for both ways")
+        }
+      }
+    }
+  }
 }
