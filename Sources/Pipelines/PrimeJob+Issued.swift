@@ -15,8 +15,13 @@ extension PrimeJob {
   ) throws {
     guard let platform = pipeline.platforms.first else { return }
     let made = stores.map { temporary + "/" + fileName(of: $0, platform) }
-    if try previous.map({ try renewIssued(made, number: number, after: $0, platform) }) != true {
-      let writer = try IssuedRecordWriter(path: data.issued(number, of: user.id))
+    let repeats = stores.contains(where: \.mayRepeatRecords)
+    let isRenewed = try previous.map {
+      try !repeats && renewIssued(made, number: number, after: $0, platform)
+    }
+    if isRenewed != true {
+      let writer = try IssuedRecordWriter(
+        path: data.issued(number, of: user.id), repeats: repeats)
       for (settings, path) in zip(stores, made) {
         let store = try Store(opening: path, readOnly: true)
         for choice in try choices(of: settings, store) { try writer.append(choice, of: store) }

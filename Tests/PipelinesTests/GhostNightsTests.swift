@@ -68,6 +68,57 @@ import Testing
     #expect(try await world.run().findings == [])
   }
 
+  @Test
+  func `where an id that a sync goes by is changed in the org the old element is a ghost`()
+    async throws
+  {
+    let directory = TemporaryDirectory("renamed")
+    try OrgTemplate.small.get().copy(to: directory.file("org"))
+    let pipelines = directory.file("pipelines")
+    try Tree.copy(IncrementalTruthTests.pipeline.get().path, to: pipelines)
+    for (name, old, new) in [
+      ("userstore.json", #"{"path":"Id","#, #"{"path":"Code__c","type":"string"},{"path":"Id","#),
+      (
+        "usersyncs.json", #""type":"soql","query":"SELECT Id, LastName FROM Contact LIMIT 10000""#,
+        #""type":"soql","idFieldName":"Code__c","#
+          + #""query":"SELECT Id, Code__c FROM Contact WHERE Code__c != null""#
+      ),
+    ] {
+      let text = String(decoding: try Files.read(pipelines + "/" + name), as: UTF8.self)
+      let changed = text.replacing(old, with: new.replacing("Code__c", with: "External_Id__c"))
+      #expect(changed != text)
+      try DurableFile.write(Array(changed.utf8), to: pipelines + "/" + name)
+    }
+    let world = try World(
+      directory, file: pipelines + "/truth.json",
+      change: {
+        $0.replacing(
+          #""everyRuns":3"#, with: #""everyRuns":4,"maxDeletes":"100%""#)
+      })
+    let ada = try world.user("ada")
+    let ids = try (0..<3).map { number in
+      let fields: JSONObject = [
+        "LastName": "Coded", "External_Id__c": .string("E\(number)"),
+      ]
+      return try #require(world.org.create("Contact", fields, as: ada).id)
+    }
+    try await world.run()
+    try world.org.moveClock(by: 86_400_000)
+    let renamed = world.org.update("Contact", id: ids[0], ["External_Id__c": "E9"], as: ada)
+    #expect(renamed.errors == [])
+    for night in 1...4 {
+      #expect(try await world.run().exitStatus == .done)
+      #expect(world.skipped == [])
+      let codes = try world.device("ada", as: "night \(night)").elements("contacts").map {
+        $0["External_Id__c"]?.string ?? ""
+      }
+      // As on a device the old element stays until the ids are listed.
+      let ghost = night < 3 ? ["E0"] : []
+      #expect(codes.sorted() == ghost + ["E1", "E2", "E9"], "night \(night)")
+      try world.org.moveClock(by: 86_400_000)
+    }
+  }
+
   @Test func `what the guard keeps is in the report with its user, night for night until it goes`()
     async throws
   {

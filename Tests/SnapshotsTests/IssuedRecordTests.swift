@@ -70,6 +70,20 @@ import Testing
     #expect(try Files.list(directory.file("issued/1")) == [])
   }
 
+  @Test func `where an Id may repeat in a soup the record with the later date stays`() throws {
+    let writer = try IssuedRecordWriter(path: path, repeats: true)
+    for (soup, date) in [
+      ("a", "2024-02-01"), ("b", "2024-01-01"), ("a", "2024-01-01"), ("b", "2024-02-01"),
+      ("b", nil),
+    ] {
+      try writer.append(IssuedRecord(soup: soup, id: "1", modified: date, fields: []))
+    }
+    try writer.finish()
+    let found = try IssuedRecordReader(path: path).records(id: "1")
+    #expect(found.map(\.soup).sorted() == ["a", "b"])
+    #expect(found.map(\.modified) == ["2024-02-01", "2024-02-01"])
+  }
+
   @Test func `a file that is read stays what it was while a newer one takes its place`() throws {
     let records = try write(100)
     let reader = try IssuedRecordReader(path: path)

@@ -28,6 +28,13 @@ package struct StoreSettings: Sendable {
   /// The sync ups that are run, in order.
   package var reconciled: [SyncDefinition] { reconcile.compactMap { syncs[$0] } }
 
+  /// Whether a soup may hold a record twice: where elements are told apart by another field than the record's Id, one
+  /// whose value of it was changed in the org leaves the old element behind until ghosts are cleaned, as on a device.
+  var mayRepeatRecords: Bool {
+    let idField = TargetFields().idFieldName
+    return primed.contains { $0.soups.contains { $0.isEdited && $0.paths.first != idField } }
+  }
+
   var json: JSONValue {
     [
       "scope": .string(scope.rawValue), "storeName": .string(storeName),

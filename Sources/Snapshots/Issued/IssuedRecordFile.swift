@@ -26,6 +26,9 @@ enum IssuedRecordFile {
      ON CONFLICT (id, soup) DO UPDATE SET modified = excluded.modified,
       last_modified = excluded.last_modified, fields = excluded.fields, checksum = excluded.checksum
     """
+  /// The same where an Id may stand in a soup more than once: the record with the later date stays.
+  static let keepingLater =
+    replacing + " WHERE issued.modified IS NULL OR excluded.modified >= issued.modified"
   static let index = "CREATE UNIQUE INDEX issued_by_id ON issued (id, soup)"
 
   /// The checksum of a row: of its numbers and lengths, then of its texts one behind the other.

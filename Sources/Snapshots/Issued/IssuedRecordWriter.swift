@@ -26,7 +26,7 @@ package final class IssuedRecordWriter {
   private var soups: [String: Int64]
   private var buffer: [UInt8] = []
   private var rows: [Row] = []
-  private let isRenewal: Bool
+  private let isIndexed: Bool
   private var isFinished = false
   /// How many records were added.
   package private(set) var count = 0
@@ -41,26 +41,32 @@ package final class IssuedRecordWriter {
 
   /// Starts a file that gets its name, `path`, when it is finished.
   ///
-  /// It begins empty, or with all that `previous` holds, for `renew`.
-  package init(path: String, renewing previous: String? = nil) throws(SnapshotError) {
+  /// It begins empty, or with all that `previous` holds, for `renew`. Where an Id `repeats` in a soup, the record with
+  /// the later date stays.
+  package init(
+    path: String, renewing previous: String? = nil, repeats: Bool = false
+  ) throws(SnapshotError) {
     self.path = path
     let temporary = DurableFile.temporaryName(for: path)
     self.temporary = temporary
-    let isRenewal = previous != nil
+    let (isRenewal, isIndexed) = (previous != nil, previous != nil || repeats)
+    let clause = repeats ? IssuedRecordFile.keepingLater : IssuedRecordFile.replacing
     (connection, soups, one, many) = try SnapshotError.mapping {
       try Files.makeDirectory(Files.parent(of: path) ?? ".")
       do {
         let (connection, soups) = try Self.open(temporary, previous)
+        if !isRenewal, isIndexed { try connection.execute(IssuedRecordFile.index) }
+        let onConflict = isIndexed ? clause : ""
         return (
-          connection, soups, try Self.insert(connection, rows: 1, isRenewal),
-          try Self.insert(connection, rows: Self.rowsPerStatement, isRenewal)
+          connection, soups, try Self.insert(connection, rows: 1, onConflict),
+          try Self.insert(connection, rows: Self.rowsPerStatement, onConflict)
         )
       } catch {
         try? Files.remove(temporary)
         throw isRenewal ? IssuedRecordFile.readable(error, path) : error
       }
     }
-    self.isRenewal = isRenewal
+    self.isIndexed = isIndexed
   }
 
   /// Makes the file and opens it, with the numbers of the soups that it has.
@@ -99,12 +105,12 @@ package final class IssuedRecordWriter {
   }
 
   private static func insert(
-    _ connection: Connection, rows: Int, _ isRenewal: Bool
+    _ connection: Connection, rows: Int, _ onConflict: String
   ) throws -> Statement {
     try connection.prepare(
       "INSERT INTO issued (soup, id, modified, last_modified, fields, checksum) VALUES "
         + repeatElement("(?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", ")
-        + (isRenewal ? IssuedRecordFile.replacing : ""))
+        + onConflict)
   }
 
   // MARK: records
@@ -196,7 +202,7 @@ package final class IssuedRecordWriter {
   package func finish() throws(SnapshotError) {
     try flush()
     do {
-      if !isRenewal { try connection.execute(IssuedRecordFile.index) }
+      if !isIndexed { try connection.execute(IssuedRecordFile.index) }
       try connection.execute("COMMIT")
     } catch  where error.isOfTheValues {
       throw .invalid("\(path) was given two records of one soup with one Id")
