@@ -272,15 +272,18 @@ extension LedgerDatabase {
     result.new += 1
   }
 
-  /// The clean row that an earlier return of the same installation had of a new record: its device had sent that by
-  /// itself, and was restored from a backup since.
+  /// The row that an earlier return of the same installation had of a new record, clean or edited since: its device
+  /// had sent that by itself, and was restored from a backup since, or its older copy comes late.
   func sentBefore(_ edit: Edit, _ entry: ReturnEntry) throws -> CleanRow? {
     guard entry.known.hasReturns, edit.operation == .create, edit.finding == nil,
       edit.serverID == nil
     else { return nil }
     let found = try connection.first(
       """
-      SELECT w.last_modified_ms, w.server_id FROM returned r JOIN witness w ON w.return_id = r.id
+      SELECT w.last_modified_ms, w.server_id FROM returned r JOIN (
+        SELECT return_id, last_modified_ms, server_id, store, soup, entry_id, created_ms FROM witness
+        UNION ALL SELECT return_id, last_modified_ms, record_id, store, soup, entry_id, created_ms FROM edit
+          WHERE operation IN ('update', 'delete')) w ON w.return_id = r.id
       WHERE r.stamp_id IN (\(list: entry.stampIDs)) AND r.id <> \(entry.returnID)
         AND r.install IS \(entry.row.install) AND w.store = \(edit.row.store.text)
         AND w.soup = \(edit.row.soup) AND w.entry_id = \(edit.row.soupEntryID)

@@ -176,6 +176,28 @@ struct OthersRecordsTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
 
+  @Test(arguments: [true, false])
+  func `what a phone has sent and edited since is not made again by an older copy of it`(
+    _ isSamePhone: Bool
+  ) async throws {
+    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    var edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    edit.row = made.row
+    edit.created = isSamePhone ? made.created : made.created + 1
+    edit.lastModified = made.lastModified + 1
+    edit.base = nil
+    // An app that counts no hand-backs.
+    try day.handBack([edit], install: nil)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try day.handBack([made], install: nil)
+    #expect(
+      day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
+  }
+
   @Test func `a phone from a backup that skips a number closes nothing that it never knew`()
     async throws
   {
