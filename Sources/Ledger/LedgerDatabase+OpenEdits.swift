@@ -409,7 +409,9 @@ extension LedgerDatabase {
     let past = try ancestry(ofEdit: edit.id).pastLineages.sorted().map(SQLiteValue.integer)
     let rows = try connection.all(
       """
-      SELECT id, coalesce(chosen_id, record_id), coalesce(chosen_id, device_record_id)
+      SELECT id, coalesce(chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
+          WHERE f.creation_id = k.id AND o.action IN ('create', 'upsert') AND o.state = \(OperationState.done)
+          ORDER BY o.id DESC LIMIT 1), record_id), coalesce(chosen_id, device_record_id), coalesce(chosen_id, record_id)
       FROM creation k
       WHERE local_id = \(localID) AND stamp_id IN (
         WITH RECURSIVE origin(stamp_id) AS (
@@ -430,8 +432,10 @@ extension LedgerDatabase {
         WHEN stamp_id = \(edit.stampID) THEN 1 ELSE 0 END DESC, id DESC LIMIT 1
       """)
     return rows.first.map {
-      OpenEdit.Creation(
+      var creation = OpenEdit.Creation(
         id: $0[0].integer ?? 0, recordID: $0[1].text, deviceRecordID: $0[2].text)
+      creation.isRemade = creation.recordID != $0[3].text
+      return creation
     }
   }
 

@@ -36,6 +36,8 @@ package struct OpenEdit {
     /// Says that an upsert of ours found the record there, or somebody named it in the place of one that the
     /// org refused: it is somebody else's.
     package var isAdopted = false
+    /// Says that its record is one that we made anew in the place of the first.
+    package var isRemade = false
 
     /// Says that both the device and we made a record of it.
     package var isTwice: Bool {

@@ -1,4 +1,13 @@
 import Ledger
+
+/// A record that has no Id before a change makes it.
+package enum NewRecord: Sendable, Hashable {
+  /// That of a creation.
+  case of(creation: Int64)
+  /// The one that is made anew in the place of a deleted one, by the Id of that.
+  case inPlace(of: String)
+}
+
 /// The order in which records go to an org: what comes back out of the recycle bin first, parents before
 /// children, deletions last, their children first.
 package struct DependencyOrder: Sendable, Hashable {
@@ -6,10 +15,10 @@ package struct DependencyOrder: Sendable, Hashable {
   package struct Node: Sendable, Hashable {
     /// The edit.
     package var editID: Int64
-    /// The creations that this change makes records of.
-    package var creates: Set<Int64>
-    /// The creations whose ids it needs.
-    package var needs: Set<Int64>
+    /// The records that this change makes.
+    package var creates: Set<NewRecord>
+    /// The records whose ids it needs.
+    package var needs: Set<NewRecord>
     /// The record that it deletes.
     package var deletes: String?
     /// The record that it takes out of the recycle bin.
@@ -21,7 +30,7 @@ package struct DependencyOrder: Sendable, Hashable {
 
     /// A change.
     package init(
-      editID: Int64, creates: Int64? = nil, needs: Set<Int64> = [], deletes: String? = nil,
+      editID: Int64, creates: NewRecord? = nil, needs: Set<NewRecord> = [], deletes: String? = nil,
       restores: String? = nil, refersTo: Set<String> = [], floor: Int = 0
     ) {
       self.editID = editID

@@ -55,14 +55,14 @@ final class LedgerJournal: SyncUpJournal {
     let here = Set(batch.filter { $0.tree?.isParent == true }.compactMap { $0.tree?.key })
     return try batch.compactMap { send in
       var send = send
-      for name in send.waiting.sorted() {
-        let local = send.payload[name]?.string ?? ""
-        let creation = try state.creation(localID: local, of: send.edit)
-        guard let id = creation?.recordID else { return try block(send, name) }
+      for (name, record) in send.waiting.sorted(by: { $0.key < $1.key }) {
+        guard let id = try id(of: record, named: send.payload[name]?.string ?? "", by: send) else {
+          return try block(send, name)
+        }
         send.payload[name] = .string(id)
         send.isCompleted = true
         // What is tried again has the Id already.
-        send.waiting.remove(name)
+        send.waiting[name] = nil
       }
       if let tree = send.tree, let name = tree.field, tree.takesParentID, !here.contains(tree.key) {
         guard let id = parentIDs[tree.key] else { return try block(send, name) }
@@ -71,6 +71,16 @@ final class LedgerJournal: SyncUpJournal {
         send.tree?.takesParentID = false
       }
       return send
+    }
+  }
+
+  /// The Id of a record that was to be made meanwhile, as a send names it; nil where it was not made.
+  private func id(
+    of record: NewRecord, named name: String, by send: PlannedSend
+  ) throws -> String? {
+    switch record {
+    case .of: try state.creation(localID: name, of: send.edit)?.recordID
+    case .inPlace(let old): try state.remade([old])[old]?.id
     }
   }
 

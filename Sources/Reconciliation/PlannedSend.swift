@@ -31,10 +31,10 @@ struct PlannedSend {
   /// The record as it was read: of an upsert that of its external id, null for none; of an update the
   /// fields that are sent.
   var seen: JSONValue?
-  /// Creations whose ids the payload waits for.
-  var needs: Set<Int64> = []
-  /// The fields that those ids go into.
-  var waiting: Set<String> = []
+  /// Records whose ids the payload waits for.
+  var needs: Set<NewRecord> = []
+  /// Those records by the fields that their ids go into.
+  var waiting: [String: NewRecord] = [:]
   /// The first level at which it may go: after parents that this run made before it died.
   var floor = 0
   /// What a record refers to that is taken out of the recycle bin: those come back before it.

@@ -29,7 +29,7 @@ extension Reconciler {
   private func waits(
     _ write: DoubtfulWrite, for others: [(String, DoubtfulWrite)]
   ) throws -> Bool {
-    for (_, local) in parents(of: write.operation, write.edit) {
+    for (_, local) in parents(of: write.operation, write.edit) where RecordID(local) == nil {
       guard let parent = try state.creation(localID: local, of: write.edit), parent.recordID == nil
       else { continue }
       if others.contains(where: { $0.1.edit.creation?.id == parent.id }) { return true }
@@ -37,28 +37,28 @@ extension Reconciler {
     return false
   }
 
-  /// A write with the Ids of parents that were made since it was planned: a child that left in one request with
-  /// its parent names that by the device's local id, and its record in the org by the Id.
+  /// A write with the Ids of parents that were made, or made anew, since it was planned: a child that left in one
+  /// request with its parent names that as its device does, and its record in the org by the Id.
   func resolved(_ operation: OperationRow) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)?.edit
     else { return operation }
     var operation = operation
-    for (name, local) in parents(of: operation, edit) {
-      guard let id = try state.creation(localID: local, of: edit)?.recordID else { continue }
-      operation.payload[name] = .string(id)
+    for (name, parent) in parents(of: operation, edit) {
+      let known = try parent.recordID18 ?? state.creation(localID: parent, of: edit)?.recordID
+      guard let known else { continue }
+      operation.payload[name] = .string(try state.remade([known])[known]?.id ?? known)
     }
     return operation
   }
 
-  /// The fields of a write that name a parent by its local id, with that.
+  /// The fields of a write that name a parent, with what they hold.
   private func parents(
     of operation: OperationRow, _ edit: OpenEdit
-  ) -> [(name: String, local: String)] {
+  ) -> [(name: String, parent: String)] {
     Set(rules.filter { $0.soup == edit.soup }.compactMap(\.parentField)).sorted().compactMap {
-      guard let local = operation.payload[$0]?.string, !local.isEmpty, RecordID(local) == nil
-      else { return nil }
-      return ($0, local)
+      guard let parent = operation.payload[$0]?.string, !parent.isEmpty else { return nil }
+      return ($0, parent)
     }
   }
 

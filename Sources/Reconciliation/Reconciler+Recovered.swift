@@ -34,7 +34,7 @@ extension Reconciler {
     let identity = access.session.identity
     for send in sends {
       var operation = send.operation(sender: identity.username)
-      for field in send.waiting { operation.payload[field] = nil }
+      for field in send.waiting.keys { operation.payload[field] = nil }
       try state.presume(
         operation, run: run.id, senderID: identity.userID,
         since: max(send.edit.issued ?? 0, known), until: until)

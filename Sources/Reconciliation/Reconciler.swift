@@ -178,7 +178,8 @@ package final class Reconciler {
     SnapshotPlanner(
       state: state, options: options, rules: rules, firstSync: firstSync, snapshotID: snapshotID,
       records: access,
-      issued: issued, referring: referring(as: access), run: run.id)
+      issued: issued, referring: referring(as: access), remade: RemadeRecords(state, access),
+      run: run.id)
   }
 
   /// Who tells what refers to records: one who sees all is asked once for all users.

@@ -67,17 +67,13 @@ extension SnapshotPlanner {
     return node
   }
 
-  static func makes(_ send: PlannedSend) -> Int64? {
-    send.action == .create || send.action == .upsert ? send.edit.creation?.id : nil
+  static func makes(_ send: PlannedSend) -> NewRecord? {
+    guard send.action == .create || send.action == .upsert else { return nil }
+    if let id = send.edit.recordID { return .inPlace(of: id.recordID18 ?? id) }
+    return send.edit.creation.map { .of(creation: $0.id) }
   }
 
-  /// The Ids in an element's members: lookups, for all we know.
   private static func references(_ edit: OpenEdit) -> Set<String> {
-    guard let element = (try? JSONValue(parsing: edit.element))?.object else { return [] }
-    var ids: Set<String> = []
-    for (name, value) in element where name != "Id" {
-      if let id = value.string?.recordID18 { ids.insert(id) }
-    }
-    return ids
+    (try? JSONValue(parsing: edit.element))?.object.map { references($0) } ?? []
   }
 }

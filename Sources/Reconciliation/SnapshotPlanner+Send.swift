@@ -94,47 +94,6 @@ extension SnapshotPlanner {
     return values
   }
 
-  /// Replaces local ids by the ids that their records got, and notes those that have none yet.
-  private nonisolated(nonsending) func resolveReferences(_ send: inout PlannedSend) async throws
-    -> String?
-  {
-    for (name, value) in send.payload {
-      guard let local = value.string, !local.isEmpty, RecordID(local) == nil,
-        try await mayRefer(name, of: send.sobject)
-      else { continue }
-      guard
-        let creation = try state.creation(localID: local, of: send.edit)
-      else {
-        // What no device made up is a value like any other: the org says what it thinks of it.
-        if !LocalFields.isLocalID(local) { continue }
-        return "\(name) refers to a record that is not among the edits of this bundle"
-      }
-      if let id = creation.recordID ?? creation.deviceRecordID {
-        send.payload[name] = .string(id)
-        if let level = try state.level(creationID: creation.id, run: run) {
-          send.floor = max(send.floor, level + 1)
-        }
-      } else if options.orderParentsFirst {
-        send.needs.insert(creation.id)
-        send.waiting.insert(name)
-      }
-    }
-    return nil
-  }
-
-  /// Says whether a field may hold an Id: a text that begins like a local id is a text.
-  private nonisolated(nonsending) func mayRefer(_ name: String, of sobject: String) async throws
-    -> Bool
-  {
-    do {
-      guard let field = try await records.describe(sobject).field(name) else { return true }
-      return field.type == "reference" || field.type == "id"
-    } catch {
-      guard error.isAboutTheObject else { throw error }
-      return true
-    }
-  }
-
   /// What the integration user creates belongs to the snapshot's user.
   private nonisolated(nonsending) func setOwner(_ send: inout PlannedSend) async throws {
     guard options.sendAs == .integration, snapshotID != SnapshotID.global,

@@ -16,12 +16,12 @@ extension SnapshotPlanner {
     guard rules.contains(where: { $0.place != nil }) else { return }
     var keys: [Int64: String] = [:]
     for candidate in candidates where rules[candidate.sync].place != nil {
-      keys[candidate.edit.id] = try treeKey(candidate)
+      keys[candidate.edit.id] = try await treeKey(candidate)
     }
     if keys.isEmpty { return }
     let syncs = Dictionary(candidates.map { ($0.edit.id, $0.sync) }) { first, _ in first }
     let survivors = try await survivors(among: candidates, &keys, &plan)
-    var left = try leftBefore()
+    var left = try await leftBefore()
     left.formUnion(
       plan.settled.compactMap { edit, settlement -> String? in
         guard settlement.verdict.leavesEdit, let sync = syncs[edit.id] ?? sync(for: edit),
@@ -104,14 +104,14 @@ extension SnapshotPlanner {
 
   /// The trees of which a record was left in an earlier run and still waits for a person: the others of
   /// such a tree wait with it.
-  private func leftBefore() throws -> Set<String> {
+  private nonisolated(nonsending) func leftBefore() async throws -> Set<String> {
     var keys: Set<String> = []
     for edit in try state.leftEdits(snapshotID: snapshotID) {
       // What cannot be read any more is of no tree.
       guard let candidate = try? candidate(edit), rules[candidate.sync].place != nil,
         rules[candidate.sync].mode == .leaveIfChanged
       else { continue }
-      keys.insert(try treeKey(candidate))
+      keys.insert(try await treeKey(candidate))
     }
     return keys
   }
@@ -131,8 +131,8 @@ extension SnapshotPlanner {
         followers.append(child.edit)
       } else if isMade, child.action != .delete {
         plan.sends[index].tree?.takesParentID = true
-        if let creation = parent.edit.creation?.id { plan.sends[index].needs.remove(creation) }
-        plan.sends[index].waiting.remove(child.tree?.field ?? "")
+        if let made = Self.makes(parent) { plan.sends[index].needs.remove(made) }
+        plan.sends[index].waiting[child.tree?.field ?? ""] = nil
       }
     }
     let gone = Set(followers.map(\.id))
@@ -143,7 +143,7 @@ extension SnapshotPlanner {
   }
 
   /// Names the tree of a record: by the Id of its parent, or by the creation that makes that.
-  private func treeKey(_ candidate: Candidate) throws -> String {
+  private nonisolated(nonsending) func treeKey(_ candidate: Candidate) async throws -> String {
     let edit = candidate.edit
     guard case .child(let targets)? = rules[candidate.sync].place else {
       return edit.recordID ?? edit.creation.map { "creation \($0.id)" } ?? "edit \(edit.id)"
@@ -151,11 +151,11 @@ extension SnapshotPlanner {
     guard let parent = candidate.element[targets.key]?.string, !parent.isEmpty else {
       return "edit \(edit.id)"
     }
-    if let id = parent.recordID18 { return id }
-    guard let creation = try state.creation(localID: parent, of: edit) else {
-      return "edit \(edit.id)"
+    switch try await referent(parent, of: edit) {
+    case .record(let id, _)?: return id
+    case .new(let creation)?: return "creation \(creation.id)"
+    case .unknown?, nil: return parent.recordID18 ?? "edit \(edit.id)"
     }
-    return creation.recordID ?? creation.deviceRecordID ?? "creation \(creation.id)"
   }
 }
 

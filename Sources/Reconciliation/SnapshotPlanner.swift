@@ -17,6 +17,8 @@ struct SnapshotPlanner {
   let issued: IssuedLookup
   /// What refers to records that are to be deleted.
   let referring: ReferringRecords
+  /// Which records are meant by the Ids of deleted ones.
+  let remade: RemadeRecords
   /// The run that plans.
   var run = ""
   let bodies = RecordBodies()
@@ -76,6 +78,7 @@ struct SnapshotPlanner {
     var (plan, candidates, clashing) = (draft.plan, draft.candidates, draft.clashing)
     var delegation = draft.delegation
     try await learn(&candidates, &clashing)
+    try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
     plan.settled += clashing.map { ($0.candidate.edit, $0.settlement) }
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
@@ -106,6 +109,7 @@ struct SnapshotPlanner {
         plan.settled.append((candidate.edit, .failed(error)))
       }
     }
+    try await followRemade(&plan)
     try await growTrees(decided, &plan)
     blockOrphans(&plan)
     order(&plan)

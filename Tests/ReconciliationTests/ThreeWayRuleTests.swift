@@ -237,10 +237,12 @@ struct ThreeWayRuleTests {
   @Test func `parents go first, deletions last with their children first, circles stay`() {
     typealias Node = DependencyOrder.Node
     let order = DependencyOrder([
-      Node(editID: 1, creates: 11, needs: [12]), Node(editID: 2, creates: 12),
+      Node(editID: 1, creates: .of(creation: 11), needs: [.of(creation: 12)]),
+      Node(editID: 2, creates: .of(creation: 12)),
       Node(editID: 3, deletes: "P"), Node(editID: 4, deletes: "C", refersTo: ["P"]),
-      Node(editID: 5, creates: 15, needs: [16]), Node(editID: 6, creates: 16, needs: [15]),
-      Node(editID: 7, needs: [11]), Node(editID: 8), Node(editID: 9, floor: 2),
+      Node(editID: 5, creates: .inPlace(of: "R"), needs: [.of(creation: 16)]),
+      Node(editID: 6, creates: .of(creation: 16), needs: [.inPlace(of: "R")]),
+      Node(editID: 7, needs: [.of(creation: 11)]), Node(editID: 8), Node(editID: 9, floor: 2),
     ])
     #expect(order.levels == [[2, 8], [1], [7, 9], [4], [3]])
     #expect(order.cyclic == [5, 6])
