@@ -400,9 +400,20 @@ final class LedgerJournal: SyncUpJournal {
     detail.code = refusal.code
     detail.message =
       send.action == .undelete
-      ? UndoRule.remedy(refusal.message, try state.instance) : refusal.message
+      ? UndoRule.remedy(refusal.message, try state.instance) : words(of: refusal, send)
     detail.errorFields = refusal.fields
     told.settle(send, Settlement(.failed, detail))
+  }
+
+  /// The org's words, with what a person can do where a record is gone that the edit refers to.
+  private func words(of refusal: RowRefusal, _ send: PlannedSend) -> String {
+    guard refusal.code == ErrorCodes.deleted, send.action != .delete,
+      send.action != .update || !refusal.fields.isEmpty
+    else { return refusal.message }
+    let isOfFamily = send.tree?.isParent == false && reconciler.rules[send.sync].mode == .overwrite
+    return refusal.message
+      + ": it refers to a record that was deleted in the org; restore that one, or enter another"
+      + (isOfFamily ? ", or change that one's own row on the device, which makes it anew" : "")
   }
 
   /// Gives an edit its verdict at once, and those of the details that go with it.

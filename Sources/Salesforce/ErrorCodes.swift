@@ -1,8 +1,10 @@
 /// The codes by which an org says what is wrong, as far as something is done about them (SOAP API Developer
 /// Guide, "StatusCode"; REST API Developer Guide, "Status Codes and Error Responses").
 package enum ErrorCodes {
+  /// A record, the one that is meant or one that it refers to, was deleted.
+  package static let deleted = "ENTITY_IS_DELETED"
   /// A record, the one that is meant or one that it refers to, is not there or hidden.
-  package static let missing: Set<String> = ["ENTITY_IS_DELETED", "INVALID_CROSS_REFERENCE_KEY"]
+  package static let missing: Set<String> = [deleted, "INVALID_CROSS_REFERENCE_KEY"]
   /// Another writer has the record.
   package static let locked = "UNABLE_TO_LOCK_ROW"
   /// A value that must be unique is there already.

@@ -42,7 +42,9 @@ import Testing
 
     From `Tests/MobileSyncTests`, `Tests/ReconciliationTests` and `Tests/PipelinesTests`. Where the
     SDK's test asks an org, ours asks the embedded one over HTTP. A case that the SDK runs for three
-    targets, or a table of its parameters, is one test with arguments here.
+    targets, or a table of its parameters, is one test with arguments here. The cases hold for the library and for
+    `attache sync`; a pipeline sends by the same engine, but for the rows of [differences.md](differences.md) that name
+    it: so it does not make a clean parent anew (156).
 
     \(sync.portedTable)
 

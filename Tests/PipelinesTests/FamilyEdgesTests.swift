@@ -109,6 +109,48 @@ import Testing
     #expect(child["LastName"] == "Grown")
   }
 
+  @Test
+  func `a parent that only the office has touched is not made anew for children, which is told`()
+    async throws
+  {
+    // Who sees all proves that it is deleted.
+    let world = try Self.world {
+      $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
+    } others: {
+      $0.replacing(
+        #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}"#,
+        with: #""options":{"fieldlist":["Name","Phone"],"mergeMode":"OVERWRITE"}"#)
+    }
+    let family = try await family(world)
+    #expect(
+      world.org.delete("Account", id: family.parent, as: try world.user("admin")).errors == [])
+    try family.device.create(
+      "children", type: "Contact",
+      ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
+      now: world.org.now())
+    try world.handBack(family.device, as: "1.sqlite")
+    let left = try await world.run(.ingest, .reconcile)
+    #expect(left.verdicts == [.failed: 1])
+    #expect(
+      try DecisionScene(world).edits(of: left.run).first?.detail.message == """
+        entity is deleted: it refers to a record that was deleted in the org; restore that one, or \
+        enter another, or change that one's own row on the device, which makes it anew
+        """)
+
+    try family.device.edit(
+      "parents", id: family.parent, ["Name": "parents anew"], now: world.org.now())
+    try family.device.edit("children", id: "local_n", ["LastName": "Grown"], now: world.org.now())
+    try world.org.moveClock(by: 3_600_000)
+    try world.handBack(family.device, as: "2.sqlite")
+    let sent = try await world.run(.ingest, .reconcile)
+    #expect(sent.verdicts == [.created: 2, .superseded: 1])
+    #expect(
+      try world.org.query(
+        "SELECT Id FROM Contact WHERE LastName = 'Grown' AND Account.Name = 'parents anew'",
+        as: world.user("admin")
+      ).totalSize == 1)
+  }
+
   @Test func `a child that a lookup holds is not taken for deleted with its parent`() async throws {
     let world = try Self.world(others: {
       $0.replacing(
