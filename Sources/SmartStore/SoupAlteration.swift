@@ -122,8 +122,8 @@ struct SoupAlteration {
     guard type == Self.type(on: platform), let step = Step(status: status, platform: platform),
       let details = try? JSONValue(parsing: details), let name = details["soupName"]?.string,
       details["soupTableName"]?.string == SchemaSQL.table(number),
-      let oldSpecs = Self.specs(details["oldIndexSpecs"], platform),
-      let newSpecs = Self.specs(details["newIndexSpecs"], platform)
+      let oldSpecs = Self.specs(details["oldIndexSpecs"]),
+      let newSpecs = Self.specs(details["newIndexSpecs"])
     else { return nil }
     let flag = details["reIndexData"]
     self.init(
@@ -131,12 +131,12 @@ struct SoupAlteration {
       specs: newSpecs, reIndexData: flag == .bool(true) || flag?.int == 1, lastStep: step)
   }
 
-  private static func specs(_ list: JSONValue?, _ platform: Platform) -> [IndexSpec]? {
+  private static func specs(_ list: JSONValue?) -> [IndexSpec]? {
     guard let elements = list?.array, !elements.isEmpty else { return nil }
     var specs: [IndexSpec] = []
     for element in elements {
       guard let path = element["path"]?.string,
-        let type = element["type"]?.string.flatMap({ IndexType(stored: $0, on: platform) })
+        let type = element["type"]?.string.flatMap(IndexType.init)
       else { return nil }
       specs.append(IndexSpec(path: path, type: type))
     }

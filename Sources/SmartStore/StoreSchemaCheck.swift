@@ -123,7 +123,7 @@ enum StoreSchemaCheck {
     for (name, number) in try soupNumbers(connection, &findings.violations) {
       let parts: [FullTextGrammar.Object]
       if let alteration = findings.interrupted.first(where: { $0.old.name == name }) {
-        try compareMap(of: alteration, connection, platform, &findings.violations)
+        try compareMap(of: alteration, connection, &findings.violations)
         parts = alteration.objects(layout) { fullText($0, objects) }
       } else {
         guard let soup = try soup(name, number, connection, platform, &findings.violations) else {
@@ -160,16 +160,11 @@ enum StoreSchemaCheck {
 
   /// What `soup_index_map` says of a soup must be what the alteration's last step left in it.
   private static func compareMap(
-    of alteration: SoupAlteration, _ connection: Connection, _ platform: Platform,
-    _ violations: inout [Violation]
+    of alteration: SoupAlteration, _ connection: Connection, _ violations: inout [Violation]
   ) throws {
     let name = alteration.old.name
     let rows = try connection.all(
-      "SELECT path, columnName, columnType FROM soup_index_map WHERE soupName = \(name)"
-    ).map { row in
-      let type = row[2].text.flatMap { IndexType(stored: $0, on: platform) }
-      return [row[0], row[1], type.map { .text($0.rawValue) } ?? row[2]]
-    }
+      "SELECT path, columnName, columnType FROM soup_index_map WHERE soupName = \(name)")
     let soup = alteration.mappedSoup
     let wanted: [[SQLiteValue]] = zip(soup?.specs ?? [], soup?.columnNames ?? []).map {
       [.text($0.path), .text($1), .text($0.type.rawValue)]

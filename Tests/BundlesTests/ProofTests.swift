@@ -221,7 +221,7 @@ import Testing
     "DROP INDEX TABLE_1_0_idx",
     "DROP TABLE TABLE_2",
     "UPDATE soup_index_map SET columnName = 'random()' WHERE path = 'Id'",
-    "UPDATE soup_index_map SET columnType = 'blob' WHERE path = 'Id'",
+    "UPDATE soup_index_map SET columnType = 'integer' WHERE path = 'Id'",
     "INSERT INTO soup_attrs (soupName) VALUES ('accounts')",
     "INSERT INTO soup_attrs (soupName) VALUES ('ghost')",
     "DROP TABLE soup_index_map; CREATE VIEW soup_index_map AS SELECT 1 AS soupName",

@@ -227,14 +227,18 @@ enum IndependentReader {
     let sound = try make(platform, elements: 9)
     try sound.store.close()
     var paths: [String] = []
-    for (number, damage) in Self.damage.enumerated() {
+    // iOS takes an index of a type that it does not know for one of text.
+    let damages = Self.damage.enumerated().filter {
+      platform == .android || !$0.element.sql.contains("columnType = 'date'")
+    }
+    for (number, damage) in damages {
       let path = try damaged(sound, number)
       paths.append(path)
       let found = try StoreCheck(origin: .server).violations(at: path).map(\.description)
       #expect(found.contains { $0.hasPrefix(damage.place) }, "\(damage.sql): \(found)")
     }
     let lines = try IndependentReader.violations(paths, platform)
-    for (path, damage) in zip(paths, Self.damage) {
+    for (path, damage) in zip(paths, damages.map(\.element)) {
       #expect(lines.contains { $0.hasPrefix(path + ":") }, "\(damage.sql)")
     }
   }

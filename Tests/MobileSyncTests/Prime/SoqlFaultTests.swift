@@ -128,7 +128,7 @@ import Testing
     let (org, _, snapshot) = try paged(1050)
     let head = #"{"totalSize":1050,"done":true,"records":[{"Id":"001000000000001AAA"},"#
     for (record, words) in [
-      (#"{"Name":"without id"}"#, "no text at \"Id\""), ("{\"Id\" 5}", "page"),
+      (#"{"Name":"without id"}"#, "neither text nor a number at \"Id\""), ("{\"Id\" 5}", "page"),
     ] {
       org.server.faults.add(
         .kind(.queryMore), nth: 3,
