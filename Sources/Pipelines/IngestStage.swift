@@ -164,7 +164,8 @@ struct IngestStage {
       let reading = proof.reading ?? proof.intake.read(taken, in: proof.work)
       for warning in reading.warnings { run.warn(warning) }
       let read = try reading.result.get()
-      try LedgerCheck.checkIssued(to: read.parts.map(\.row), run.ledger, run.data, taken.name)
+      try LedgerCheck.checkIssued(
+        read.validated.storesByStamp.map(\.stamp), run.stamps(), run.ledger, run.data, taken.name)
       return try enter(read)
     }
     switch ingested {

@@ -65,18 +65,19 @@ package enum LedgerCheck {
   /// Refuses a return of a generation that neither the ledger nor its data directory has issued: both are
   /// those of an earlier time, such as an image of the machine, and what has come back since is not known.
   static func checkIssued(
-    to returns: [ReturnRow], _ state: LedgerDatabase, _ data: DataDirectory, _ name: String
+    _ stamps: some Sequence<Provenance>, _ key: ProvenanceKey, _ state: LedgerDatabase,
+    _ data: DataDirectory, _ name: String
   ) throws {
-    let epoch = try state.epoch
-    for row in returns where row.epoch == epoch {
-      let known = try state.snapshotRow(id: row.snapshotID)?.generation ?? 0
-      if row.generation <= known { continue }
-      let directory = SnapshotDirectory(path: data.snapshot(row.snapshotID))
+    // Of another epoch than the ledger's own the recoveries tell.
+    for stamp in stamps where (key.epoch(of: stamp) ?? key.number) == key.number {
+      let known = try state.snapshotRow(id: stamp.user)?.generation ?? 0
+      if Int64(stamp.generation) <= known { continue }
+      let directory = SnapshotDirectory(path: data.snapshot(stamp.user))
       let newest = max(known, Int64(try directory.generations().last ?? 0))
-      if row.generation <= newest { continue }
+      if Int64(stamp.generation) <= newest { continue }
       throw behind(
         state, data,
-        "\(name) comes from generation \(row.generation) of \(row.snapshotID), and ",
+        "\(name) comes from generation \(stamp.generation) of \(stamp.user), and ",
         "the newest that it knows is \(newest)",
         fix:
           "bring back the newest data directory; if it is lost, attache recover --restored lets the "

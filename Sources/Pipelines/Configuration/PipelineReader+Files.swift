@@ -94,6 +94,7 @@ extension PipelineReader {
       "\(pipeline.file): the pipeline is named \(pipeline.name) and its file \(stem): commands are given \(stem), "
         + "and the data are in \(pipeline.name)/; one name for both is easier")
   }
+
   /// A sync up that dates records by a field which no sync down fetches: what has changed is told by values alone.
   mutating func compareDates(_ pipeline: Pipeline) {
     for store in pipeline.stores {
