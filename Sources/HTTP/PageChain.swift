@@ -1,7 +1,8 @@
 /// The pages of one cursor, in order, asked for while the page before is still arriving.
 ///
-/// At most `window` pages are in flight or unread, and of pages of some megabytes fewer. One task reads at a time. A page whose status is
-/// not 200 is handed out and ends the chain, and so does an error; `append` goes on from there.
+/// At most `window` pages are in flight or unread, and of pages of some megabytes fewer. One task reads at
+/// a time. A page whose status is not 200 is handed out and ends the chain, and so does an error; `append`
+/// goes on from there.
 package final class PageChain: Sendable {
   /// What the head of a page says of the next one.
   package enum Next: Sendable {

@@ -78,9 +78,9 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// Refuses an inbox in which something else lies: it would be taken for returns.
   func checkInbox(of pipeline: Pipeline) throws {
-    let place = (try? Files.resolved(inbox(pipeline.inbox.path))) ?? inbox(pipeline.inbox.path)
-    let home = (try? Files.resolved(path)) ?? path
-    let file = (try? Files.resolved(pipeline.file)) ?? pipeline.file
+    let place = Files.resolvedIfThere(inbox(pipeline.inbox.path))
+    let home = Files.resolvedIfThere(path)
+    let file = Files.resolvedIfThere(pipeline.file)
     let isOwn =
       Files.isWithin(place, home) && Self.isOwn(String(place.dropFirst(home.utf8.count + 1)))
     guard isOwn || Files.isWithin(home, place) || Files.isWithin(file, place) else { return }

@@ -79,23 +79,22 @@ package enum LedgerCheck {
         state, data,
         "\(name) comes from generation \(stamp.generation) of \(stamp.user), and ",
         "the newest that it knows is \(newest)",
-        fix:
-          "bring back the newest data directory; if it is lost, attache recover --restored lets the "
-          + "pipeline go on: what may have been sent since is looked for in the org first")
+        lost: "the newest data directory", "attache recover --restored")
     }
   }
 
   private static func behind(
     _ state: LedgerDatabase?, _ data: DataDirectory, _ found: String, _ known: String,
-    fix: String? = nil
+    lost: String = "the ledger that belongs to these snapshots",
+    _ recovery: String = "attache recover"
   ) -> PipelineError {
     PipelineError(
       .configuration, behindCode,
       "the ledger is older than what was published or sent: edits of devices could be sent twice",
       location: data.state, reason: found + (state == nil ? "there is no ledger" : known),
-      fix: fix
-        ?? "bring back the ledger that belongs to these snapshots; if it is lost, attache recover lets the "
-        + "pipeline go on: what may have been sent since is looked for in the org first")
+      fix:
+        "bring back \(lost); if it is lost, \(recovery) lets the pipeline go on: what may have been sent "
+        + "since is looked for in the org first")
   }
 
   /// The code of a ledger that is older than what lies beside it.
@@ -123,7 +122,7 @@ package enum LedgerCheck {
 
   /// One that is gone since it was read is known by its name.
   private static func path(of pipeline: Pipeline) -> String {
-    (try? Files.resolved(pipeline.file)) ?? pipeline.file
+    Files.resolvedIfThere(pipeline.file)
   }
 
   /// The pipeline file whose runs are in a ledger, where it is another one that is there and bears the name.

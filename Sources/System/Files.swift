@@ -274,6 +274,9 @@ package enum Files {
     return directory == "/" ? "/" + name : directory + "/" + name
   }
 
+  /// The same, and the path as it is where it leads nowhere.
+  package static func resolvedIfThere(_ path: String) -> String { (try? resolved(path)) ?? path }
+
   /// Says whether a path is that of a directory or of something below it; both are `resolved`.
   package static func isWithin(_ path: String, _ directory: String) -> Bool {
     path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")

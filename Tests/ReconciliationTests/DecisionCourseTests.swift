@@ -28,15 +28,6 @@ struct DecisionCourseTests {
     return (edit, try #require(other.id))
   }
 
-  private func changed(_ edit: Edit, _ fields: JSONObject) throws -> Edit {
-    var later = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    for (name, value) in fields { element[name] = value }
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += 10
-    return later
-  }
-
   // MARK: in doubt
 
   @Test(arguments: [0, 60_000])
@@ -90,7 +81,7 @@ struct DecisionCourseTests {
     for decision in ["record", "device", "drop"] {
       let day = try FieldDay()
       let (edit, other) = try await doubted(day)
-      try day.handBack([try changed(edit, ["Department": "Engines"])], handback: 2)
+      try day.handBack([try edit.changed(["Department": "Engines"], later: 10)], handback: 2)
       #expect(day.verdicts(try await day.run()) == "in doubt 2")
       switch decision {
       case "record": try decide(day, 1, .record(other))
@@ -116,7 +107,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "created 1")
     let ours = try #require(try day.details().first?.recordID)
     let own = try day.make("Contact", ["LastName": "Keel"])
-    var later = try changed(edit, ["Department": "Yard", "Id": .string(own)])
+    var later = try edit.changed(["Department": "Yard", "Id": .string(own)], later: 10)
     (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
     later.modificationDate = try day.record("Contact", own)["LastModifiedDate"]?.string
     try day.handBack([later], handback: 2)
@@ -187,7 +178,7 @@ struct DecisionCourseTests {
       let day = try FieldDay()
       let edit = try await takenBack(day)
       try decide(day, 1, .device)
-      try day.handBack(isReplaced ? [try changed(edit, ["Phone": "2"])] : [], handback: 2)
+      try day.handBack(isReplaced ? [try edit.changed(["Phone": "2"], later: 10)] : [], handback: 2)
       #expect(
         day.verdicts(try await day.run())
           == (isReplaced ? "conflict 1, superseded 1" : "superseded 1"))

@@ -9,17 +9,6 @@ import Testing
 
 /// What a device has sent by its own sync, of which nothing but the org's record tells.
 struct OwnSyncsTests {
-  private func changed(
-    _ edit: Edit, _ fields: JSONObject, later: Int64 = 5
-  ) throws -> Edit {
-    var edit = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    for (name, value) in fields { element[name] = value }
-    edit.element = JSONValue.object(element).bytes
-    edit.lastModified += later
-    return edit
-  }
-
   private func day(_ mode: MergeMode, merges: Bool = false) throws -> FieldDay {
     let day = try FieldDay()
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: mode)]
@@ -63,7 +52,7 @@ struct OwnSyncsTests {
     try day.org.moveClock(by: 60_000)
     if !merges { try day.change("Account", id, ["Phone": "office"]) }
     // From a backup, or on another phone, the row is a new record's still.
-    try day.handBack([try changed(first, ["Phone": "3"])], install: install, handback: 1)
+    try day.handBack([try first.changed(["Phone": "3"])], install: install, handback: 1)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     let held: JSONValue = merges ? "2" : "office"
     #expect(try day.record("Account", id)["Phone"] == held)
@@ -76,7 +65,7 @@ struct OwnSyncsTests {
     if install == nil { return }
     // What was sent for the row is what its next edit stands on.
     try day.handBack(
-      [try changed(first, ["Phone": "4"], later: 9)], install: install, handback: 2)
+      [try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "4")
   }
@@ -86,7 +75,7 @@ struct OwnSyncsTests {
   {
     let day = try day(.leaveIfChanged)
     let (first, id) = try await made(day)
-    var dropped = try changed(first, [:])
+    var dropped = try first.changed([:])
     dropped.operation = .dropped
     try day.handBack([dropped], handback: 1)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
@@ -98,7 +87,7 @@ struct OwnSyncsTests {
   {
     let day = try day(.overwrite)
     let (first, id) = try await made(day)
-    try day.handBack([try changed(first, ["Phone": "3"])], handback: 1)
+    try day.handBack([try first.changed(["Phone": "3"])], handback: 1)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     #expect(try day.details().first?.fields.map(\.server) == ["2"])
@@ -175,7 +164,7 @@ struct OwnSyncsTests {
     try day.org.moveClock(by: 60_000)
     try day.handBack([edit], isMarked: false)
     if !isOneRun { #expect(day.verdicts(try await day.run()) == "updated 1") }
-    try day.handBack([try changed(edit, ["Phone": "1"])], isMarked: false)
+    try day.handBack([try edit.changed(["Phone": "1"])], isMarked: false)
     #expect(day.verdicts(try await day.run()) == (isOneRun ? "clash 2" : "clash 1"))
     let told = try day.details().flatMap(\.fields)
     #expect(told.contains { $0.name == "Phone" && $0.device == "1" })

@@ -10,15 +10,6 @@ import Testing
 /// Which writes a device's later edits are compared with: those of its own past, as far as it is known
 /// what they left.
 struct OwnWritesTests {
-  private func changed(_ edit: Edit, _ fields: JSONObject) throws -> Edit {
-    var edit = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    for (name, value) in fields { element[name] = value }
-    edit.element = JSONValue.object(element).bytes
-    edit.lastModified += 5
-    return edit
-  }
-
   /// The office changes a record after an edit of it was sent, before anybody reads what it left.
   private func comesBetween(_ day: FieldDay, _ id: String, _ fields: JSONObject) {
     let admin = day.admin
@@ -40,11 +31,11 @@ struct OwnWritesTests {
     try day.change("Account", id, ["Industry": "Media"])
     try day.handBack([edit, beside], handback: 1)
     #expect(day.verdicts(try await day.run()) == "updated 2")
-    try day.handBack([try changed(edit, ["Phone": "3"])], handback: 2)
+    try day.handBack([try edit.changed(["Phone": "3"])], handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
     #expect(try day.record("Account", id)["Phone"] == "3")
-    try day.handBack([try changed(edit, ["Phone": "3", "Industry": "Mining"])], handback: 3)
+    try day.handBack([try edit.changed(["Phone": "3", "Industry": "Mining"])], handback: 3)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
@@ -56,7 +47,7 @@ struct OwnWritesTests {
     try day.handBack([edit], handback: 1)
     comesBetween(day, id, ["Industry": "Media"])
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try day.handBack([try changed(edit, ["Phone": "3"])], handback: 2)
+    try day.handBack([try edit.changed(["Phone": "3"])], handback: 2)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
@@ -78,7 +69,7 @@ struct OwnWritesTests {
     try day.handBack([edit], handback: 1)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
-    try day.handBack([try changed(edit, ["Name": "Two"])], handback: 2)
+    try day.handBack([try edit.changed(["Name": "Two"])], handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let record = try day.record("Account", id)
     #expect(record["Name"] == "Two" && record["Industry"] == "Media")
@@ -123,7 +114,7 @@ struct OwnWritesTests {
     #expect(day.verdicts(try await day.run()) == "created 1")
     let id = try #require(try day.details().first?.recordID)
     #expect(try day.record("Contact", id)["Department"] == "Engines")
-    try day.handBack([try changed(edit, ["Email": "ada@lovelace.example"])], handback: 2)
+    try day.handBack([try edit.changed(["Email": "ada@lovelace.example"])], handback: 2)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "conflict 1")
     #expect(try day.record("Contact", id)["Department"] == "Engines")
@@ -182,7 +173,7 @@ struct OwnWritesTests {
     _ = day.org.delete("Account", id: id, as: day.admin)
     try day.handBack([ada], handback: 1)
     #expect(day.verdicts(try await day.run()) == "created 1")
-    try day.handBack([try changed(ada, ["Phone": "7"])], handback: 2)
+    try day.handBack([try ada.changed(["Phone": "7"])], handback: 2)
     try day.handBack([ben], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "clash 2")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
@@ -200,7 +191,7 @@ struct OwnWritesTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
     let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
-    var later = try changed(edit, [:])
+    var later = try edit.changed([:])
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
     try day.handBack([later])

@@ -7,17 +7,6 @@ import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a trace.
 struct ReconciliationRulesTests {
-  private func changed(
-    _ edit: Edit, _ fields: JSONObject, later milliseconds: Int64
-  ) throws -> Edit {
-    var later = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    for (name, value) in fields { element[name] = value }
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += milliseconds
-    return later
-  }
-
   @Test func `an issued element of another date is no base`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
@@ -36,7 +25,7 @@ struct ReconciliationRulesTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
     for (handback, phone) in [(Int64(1), "2"), (2, "3"), (3, "2")] {
-      let later = try changed(edit, ["Phone": .string(phone)], later: handback)
+      let later = try edit.changed(["Phone": .string(phone)], later: handback)
       try day.handBack([later], handback: handback)
       #expect(day.verdicts(try await day.run()) == "updated 1")
       #expect(try day.record("Account", id)["Phone"] == .string(phone))
@@ -71,7 +60,7 @@ struct ReconciliationRulesTests {
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
-    try day.handBack([try changed(edit, ["Phone": "7"], later: 10)], handback: 2)
+    try day.handBack([try edit.changed(["Phone": "7"], later: 10)], handback: 2)
     let waiting = try await day.run()
     #expect(waiting.verdicts == [.inDoubt: 2])
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
@@ -101,7 +90,7 @@ struct ReconciliationRulesTests {
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
     try day.handBack([edit], handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try day.handBack([try changed(edit, ["Phone": "3"], later: 5)], handback: 2)
+    try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
     #expect(day.verdicts(try await day.run()) == "clash 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     let ancestry = Ancestry(lineage: 2, trunks: [1: 2])
@@ -116,7 +105,7 @@ struct ReconciliationRulesTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
     try day.handBack([edit])
-    #expect(try day.handBack([try changed(edit, ["Phone": "3"], later: 0)]).unordered == 1)
+    #expect(try day.handBack([try edit.changed(["Phone": "3"], later: 0)]).unordered == 1)
     #expect(try await day.run().verdicts[.clash] == 1)
     #expect(try day.record("Account", id)["Phone"] != "3")
   }

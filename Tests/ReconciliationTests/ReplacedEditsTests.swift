@@ -7,17 +7,6 @@ import Testing
 
 /// What stands in an edit's place, when hand-backs say it and when they do not; and rows of several soups.
 struct ReplacedEditsTests {
-  private func changed(
-    _ edit: Edit, _ fields: JSONObject, later: Int64
-  ) throws -> Edit {
-    var edit = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    for (name, value) in fields { element[name] = value }
-    edit.element = JSONValue.object(element).bytes
-    edit.lastModified += later
-    return edit
-  }
-
   private func lastRun(_ day: FieldDay) throws -> String {
     try #require(try day.state.runs(limit: 1).first).id
   }
@@ -37,7 +26,7 @@ struct ReplacedEditsTests {
   {
     let day = try FieldDay()
     let (id, edit) = try await doubtful(day, handback: 1)
-    try day.handBack([try changed(edit, ["Phone": "3"], later: 5)], handback: 2)
+    try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
     let writes = day.writes.count
     #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
     #expect(day.writes.count == writes + 1)
@@ -69,7 +58,7 @@ struct ReplacedEditsTests {
   @Test func `a later date alone takes no open edit's place`() async throws {
     let day = try FieldDay()
     let (_, edit, run) = try await conflict(day)
-    try day.handBack([try changed(edit, ["Phone": "3"], later: 5)])
+    try day.handBack([try edit.changed(["Phone": "3"], later: 5)])
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
@@ -81,7 +70,7 @@ struct ReplacedEditsTests {
     let (id, edit, run) = try await conflict(day)
     // The device has synchronised, and its user went on.
     let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
-    var later = try changed(edit, ["Phone": "3"], later: 5)
+    var later = try edit.changed(["Phone": "3"], later: 5)
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
     try day.handBack([later])
@@ -133,7 +122,7 @@ struct ReplacedEditsTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
     // It bears the date of the write, and what stood there before.
     let date = try #require(try day.record("Account", id)["LastModifiedDate"])
-    second = try changed(second, ["LastModifiedDate": date], later: 5)
+    second = try second.changed(["LastModifiedDate": date], later: 5)
     second.modificationDate = date.string
     second.base?.modificationDate = date.string
     try day.handBack([second])
@@ -156,7 +145,7 @@ struct ReplacedEditsTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
     if isSameSecond {
       let date = try #require(try day.record("Account", id)["LastModifiedDate"])
-      second = try changed(second, ["LastModifiedDate": date], later: 5)
+      second = try second.changed(["LastModifiedDate": date], later: 5)
       second.modificationDate = date.string
       second.base?.modificationDate = date.string
     }

@@ -95,7 +95,7 @@ package enum PipelineFile {
   /// The word that names a file in a command to copy: its short name where that finds it in `places`,
   /// else its whole path, which is right in any directory.
   static func called(_ file: String) -> String {
-    let path = (try? Files.resolved(file)) ?? file
+    let path = Files.resolvedIfThere(file)
     let name = Files.name(of: file)
     if name.hasSuffix(".json") {
       let stem = String(name.dropLast(5))
