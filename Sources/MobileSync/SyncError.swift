@@ -95,9 +95,13 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SyncError {
-  /// Runs what works on a store; a failure that is none of a sync is one of the store.
+  /// Runs what works on a store; a failure that is none of a sync is one of the store, but for a page that cannot
+  /// be read: the org, or what stands before it, has sent that.
   package static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
+      if let error = error as? StoreError, error.isAboutPage {
+        throw SyncError(.badResponse, "\(error)")
+      }
       var failure = SyncError(.store, "\(error)")
       failure.isOfFullDisk =
         (error as? StoreError)?.isFull ?? (error as? SystemError)?.isFull ?? false

@@ -108,7 +108,7 @@ extension PipelineError {
     case .invalidResponse:
       // Neither the disk nor a defect of ours: a pause for maintenance, a proxy, or another address than the org's.
       (kind, code) = (.tryLater, "org.invalidResponse")
-      fix = "check org.url and what stands between here and the org, and run it again"
+      fix = Self.badAnswerFix
     case .tooLarge:
       (kind, code) = (.failed, "org.too-large")
       fix = "leave the long fields of the object out of the sync"
@@ -120,6 +120,10 @@ extension PipelineError {
       kind, code, Self.sentence(error.kind), location: error.request + answer,
       reason: error.message, fix: fix)
   }
+
+  /// What to do about an answer that no org gives.
+  private static let badAnswerFix =
+    "check org.url and what stands between here and the org, and run it again"
 
   /// Another run holds the lock.
   init(lockedBy holder: String, at path: String) {
@@ -176,13 +180,17 @@ extension PipelineError {
         fix: error.fix ?? inner.fix)
       return
     }
-    let kind: Kind =
-      switch error.code {
-      case .definition, .notYet: .configuration
-      case .cancelled: .tryLater
-      default: .failed
-      }
-    self.init(kind, error.code.rawValue, name, reason: error.message, fix: error.fix)
+    var fix = error.fix
+    let kind: Kind
+    switch error.code {
+    case .definition, .notYet: kind = .configuration
+    case .cancelled: kind = .tryLater
+    case .badResponse:
+      kind = .tryLater
+      fix = fix ?? Self.badAnswerFix
+    default: kind = .failed
+    }
+    self.init(kind, error.code.rawValue, name, reason: error.message, fix: fix)
   }
 
   private init(state error: LedgerError) {

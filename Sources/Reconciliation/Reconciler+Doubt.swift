@@ -269,6 +269,10 @@ extension Reconciler {
         settlement.detail.message =
           "no answer came back; the org holds what was sent, and another user wrote last"
       }
+      if done.isDeletedSince {
+        settlement.detail.message =
+          "no answer came back; the record held what was sent when it was deleted"
+      }
       if let made = done.made { Self.tell(made, operation, &settlement.detail) }
       if operation.sinceMilliseconds != nil {
         let words = "the org had the record: a run that this ledger does not know of has sent it"

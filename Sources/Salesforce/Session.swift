@@ -48,6 +48,9 @@ package final class Session: Sendable {
   /// The org's clock in milliseconds now, as well as its answers tell.
   package var estimatedServerDate: Int64 { connection.estimatedServerNow }
 
+  /// How far the dates of the org's answers are ahead of this machine's clock, in milliseconds.
+  package var clockOffset: Int64 { connection.clockOffset }
+
   /// How long an answer is waited for, in milliseconds.
   package var timeoutMilliseconds: Int64 { Int64(connection.timeoutSeconds) * 1000 }
 

@@ -55,6 +55,14 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A query spec that means nothing.
   case invalidQuery(String)
 
+  /// Whether a page of records is to blame for it, and not the store.
+  package var isAboutPage: Bool {
+    switch self {
+    case .recordWithoutID, .invalidPage: true
+    default: false
+    }
+  }
+
   /// Whether the disk that the store is on is full.
   package var isFull: Bool {
     guard case .database(let path, let code, _) = self else { return false }

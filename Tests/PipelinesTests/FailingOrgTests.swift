@@ -90,11 +90,16 @@ import Testing
     #expect(try await run(.reconcile).verdicts == [.deletedOnServer: 1])
   }
 
-  @Test func `a user whose prime meets only pages for people is a reason to try again later`()
-    async throws
-  {
+  @Test(
+    arguments: [
+      ("text/html", "<html>"), ("application/json", #"[{"Id":"001"},{"Id":]"#),
+      ("application/json", #"{"a":1}"#),
+    ])
+  func `a user whose prime meets only pages that are no records is a reason to try again later`(
+    type: String, body: String
+  ) async throws {
     let page = ServerResponse(
-      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))
+      status: 200, headers: ["Content-Type": type], body: Array(body.utf8))
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .respond(page))
     let summary = try await run()

@@ -26,6 +26,8 @@ package struct InDoubtResolver {
       package var made: UnacknowledgedCreates.Made?
       /// Whether another user wrote last, so that the values may be theirs.
       package var isSomebodyElses = false
+      /// Whether the record that an update has changed was deleted since.
+      package var isDeletedSince = false
     }
 
     case done(Done)
@@ -55,6 +57,11 @@ package struct InDoubtResolver {
   package var inFlight = 1
   /// Whether only a record that holds all that was sent is looked at; tests show by it what for.
   package var takesLikenessesOnly = false
+  /// How far the org's answers may be dated ahead of its records, in milliseconds.
+  ///
+  /// An answer gets its date from the org, or from a proxy whose clock is wrong. Where that date is more ahead of this
+  /// machine's clock than an org's clocks lie apart, one of the two is wrong; beyond a day it is this machine's.
+  var ahead: Int64
   /// Whether a record is known to be what something else has made.
   package let isTaken: (String) throws -> Bool
 
@@ -65,6 +72,9 @@ package struct InDoubtResolver {
     self.reader = reader
     self.quietWindowSeconds = quietWindowSeconds
     self.isTaken = isTaken
+    let ahead = reader.session.clockOffset
+    let isDoubtful = ahead > UnacknowledgedCreates.slackMilliseconds
+    self.ahead = isDoubtful && ahead <= UnacknowledgedCreates.lateMilliseconds ? ahead : 0
   }
 
   /// What became of writes to one object; a finding for each, in their order.
@@ -169,10 +179,16 @@ package struct InDoubtResolver {
 
   /// Where the record holds what was sent and another wrote last, somebody may have entered the same:
   /// nothing is to be sent, and it is not said that we did it.
+  ///
+  /// A record that was deleted since holds in the recycle bin what it held.
   private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     let fields = try await readable(writes, sobject, and: ["LastModifiedById"])
-    let found = try await reader.records(
-      sobject, ids: writes.compactMap(\.recordID), fields: fields)
+    let ids = writes.compactMap(\.recordID)
+    var found = try await reader.records(sobject, ids: ids, fields: fields)
+    let missing = ids.filter { id in id.recordID18.map { found[$0] == nil } ?? false }
+    if !missing.isEmpty {
+      found.merge(try await reader.withBin(sobject, ids: missing, fields: fields)) { old, _ in old }
+    }
     return writes.map { write in
       guard let id = write.recordID?.recordID18, let record = found[id],
         UnacknowledgedCreates.agreement(of: write.fields, with: record) == .whole
@@ -183,8 +199,11 @@ package struct InDoubtResolver {
 
   private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Resolution.Done {
     var done = Resolution.Done(id: id)
+    done.isDeletedSince = record["IsDeleted"]?.bool == true
+    // Who deletes a record has written last.
     done.isSomebodyElses =
-      write.userID == nil || record["LastModifiedById"]?.string?.recordID18 != write.userID
+      !done.isDeletedSince
+      && (write.userID == nil || record["LastModifiedById"]?.string?.recordID18 != write.userID)
     return done
   }
 
@@ -357,6 +376,12 @@ package struct InDoubtResolver {
     let left = found.filter { record in
       UnacknowledgedCreates.id(of: record).map { !given.contains($0) } ?? false
     }
+    for (place, lost) in zip(asked, all) {
+      guard case .notDone = findings[place] else { continue }
+      if case .unclear(let words, let ids) = UnacknowledgedCreates.fate(ofMisdated: lost, left) {
+        findings[place] = .unclear(words, ids: ids)
+      }
+    }
     for (place, lost) in search.presumedRefused {
       if case .unclear(let words, let ids) = UnacknowledgedCreates.fate(ofRefused: lost, left) {
         findings[place] = .unclear(words, ids: ids)
@@ -449,6 +474,7 @@ package struct InDoubtResolver {
       write.fields, sent: write.since, until: write.sent + window,
       isOver: window <= 0 || now - write.sent >= window)
     (lost.isPresumed, lost.isRevised) = (write.isPresumed, write.isRevised)
+    lost.ahead = ahead
     lost.otherSenders = write.otherSenders
     return lost
   }

@@ -35,6 +35,9 @@ package enum UnacknowledgedCreates {
     package var otherSenders: [String] = []
     /// Whether another state of it may have been sent: then what its sender has made may be that.
     package var isRevised = false
+    /// How far `sent` may be ahead of the dates of the org's records, in milliseconds; 0 where the org's answers
+    /// and its records are dated alike.
+    package var ahead: Int64 = 0
 
     /// A create.
     package init(_ fields: JSONObject, sent: Int64, until: Int64, isOver: Bool = true) {
@@ -182,7 +185,7 @@ package enum UnacknowledgedCreates {
     _ describe: Describe, of creates: [Lost], userID: String
   ) -> RecordReader.Question {
     let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)
-    let from = (creates.map(\.sent).min() ?? 0) - slackMilliseconds
+    let from = (creates.map { $0.sent - $0.ahead }.min() ?? 0) - slackMilliseconds
     let to = (creates.map(\.until).max() ?? 0) + lateMilliseconds
     let others = Set(creates.flatMap(\.otherSenders)).subtracting([userID]).sorted()
     let texts = ([userID] + others).map(SOQLLiteral.text)
@@ -222,16 +225,36 @@ package enum UnacknowledgedCreates {
   ///
   /// One that holds all that was sent may be what it made: it is never taken for that without a person.
   static func fate(ofRefused create: Lost, _ records: [JSONObject]) -> Fate {
+    fate(
+      of: create, records,
+      because: "a field that the org asks for was sent empty, and its automation may have filled it"
+    )
+  }
+
+  /// What became of a create that has made none of the records of its time, where the dates of the org's answers
+  /// cannot be trusted: they may be those of something that stands between.
+  static func fate(ofMisdated create: Lost, _ records: [JSONObject]) -> Fate {
+    if create.ahead <= 0 { return .notMade }
+    var earlier = create
+    earlier.sent -= create.ahead
+    return fate(
+      of: earlier, records,
+      because:
+        "the org's answers are dated \(create.ahead / 60_000) minutes ahead of this machine, "
+        + "and its records perhaps not")
+  }
+
+  private static func fate(
+    of create: Lost, _ records: [JSONObject], because words: String
+  ) -> Fate {
     let ids = records.filter { record in
       isInTime(of: create, record) && agreement(of: create.fields, with: record) == .whole
         && create.fields.contains { !FieldValue.isSame($0.value, nil) && record[$0.name] != nil }
     }.compactMap(id(of:)).sorted()
     if ids.isEmpty { return .notMade }
-    let words =
+    let count =
       ids.count == 1 ? "1 record may be what it made" : "\(ids.count) records may be what it made"
-    return .unclear(
-      "a field that the org asks for was sent empty, and its automation may have filled it; \(words): "
-        + named(ids), ids: ids)
+    return .unclear("\(words); \(count): \(named(ids))", ids: ids)
   }
 
   /// Says whether an org most likely refuses such a create: a field that its describe asks for has no value.

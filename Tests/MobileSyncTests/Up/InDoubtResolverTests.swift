@@ -1,6 +1,7 @@
 import JSON
 import LocalOrg
 import Salesforce
+import System
 import Testing
 
 @testable import MobileSync
@@ -70,6 +71,10 @@ struct InDoubtResolverTests {
     let theirs = write(.update, ["Name": "A"], id: id)
     #expect(org.org.update("Account", id: id, ["Phone": "3"], as: office).errors.isEmpty)
     #expect(try await found(theirs) == "done \(id) by another")
+    // In the recycle bin it holds what it held.
+    try org.delete(id)
+    #expect(try await found(write(.update, ["Name": "A", "Phone": "3"], id: id)) == "done \(id)")
+    #expect(try await found(write(.update, ["Name": "A", "Phone": "1"], id: id)) == "not done")
   }
 
   @Test func `a delete is done only where the record is proved to be deleted`() async throws {
@@ -177,6 +182,34 @@ struct InDoubtResolverTests {
     for rival in [elses, other, refused] {
       #expect(try await found(create) { $0.rivals = [rival] } == "created \(id)")
     }
+  }
+
+  @Test func `an older likeness leaves a create in doubt where answers are dated ahead of records`()
+    async throws
+  {
+    let like = try org.make("Account", ["Name": "A", "Phone": "1"])
+    _ = try org.make("Account", ["Name": "A", "Phone": "2"])
+    try org.org.moveClock(by: 20 * 60_000)
+    let create = write(.create, ["Name": "A", "Phone": "1"])
+    #expect(try await found(create) == "not done")
+    #expect(try await found(create) { $0.ahead = 10 * 60_000 } == "not done")
+    #expect(try await found(create) { $0.ahead = 20 * 60_000 } == "unclear 1")
+    // It never goes before one that bears the right date, nor is it anybody else's.
+    let made = try org.make("Account", ["Name": "A", "Phone": "1"])
+    #expect(try await found(create) { $0.ahead = 20 * 60_000 } == "created \(made)")
+    try org.delete(made)
+    try org.delete(like)
+    #expect(try await found(create) { $0.ahead = 20 * 60_000 } == "created \(made)")
+  }
+
+  @Test(arguments: [(-600, 0), (240, 0), (1200, 1200), (26 * 60 * 60, 0)])
+  func `answers that are dated minutes ahead of this machine's clock are not trusted`(
+    seconds: Int64, ahead: Int64
+  ) async throws {
+    try org.org.setClock(Clock.wallMilliseconds() + seconds * 1000)
+    let found = resolver(try await reader()).ahead
+    // The clock of an answer has whole seconds, and time goes on.
+    #expect(ahead == 0 ? found == 0 : abs(found - ahead * 1000) < 60_000)
   }
 
   @Test func `a record that fits another create in doubt is that one's`() async throws {
