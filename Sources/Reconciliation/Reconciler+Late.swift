@@ -8,8 +8,8 @@ import System
 extension Reconciler {
   /// Reads the records of such requests once more, and tells what arrived late.
   ///
-  /// What is proved by it: the record holds what the request carried, and its sender wrote last. An edit
-  /// that was not written by then is done. A newer write of ours that the request went over is sent
+  /// What is proved by it: the record holds what the request carried, or what the org's rules make of that, its sender
+  /// wrote last, and it does not stand as a write of ours has left it. An edit that was not written by then is done. A newer write of ours that the request went over is sent
   /// again: the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var groups: [LateKey: LateGroup] = [:]
@@ -85,16 +85,58 @@ extension Reconciler {
     for write in writes {
       let operation = write.operation
       guard let id = operation.recordID, let record = found[id],
-        UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole,
-        record["LastModifiedById"]?.string?.recordID18 == operation.senderID,
-        operation.senderID != nil, Self.isAfter(record, operation)
+        Self.holds(record, operation), Self.isAfter(record, operation),
+        try !isKnown(record, id, operation)
       else { continue }
       guard let later = try state.laterWrite(than: operation, recordID: id) else {
         try await arrived(write, record, access)
         continue
       }
-      if UnacknowledgedCreates.agreement(of: later.payload, with: record) == .whole { continue }
+      if try stands(later, in: record, against: operation) { continue }
       try await sendAgain(later, over: operation, record)
+    }
+  }
+
+  /// Says whether a record holds what a request carried, as its sender has written it last.
+  private static func holds(_ record: JSONObject, _ operation: OperationRow) -> Bool {
+    guard let sender = operation.senderID,
+      record["LastModifiedById"]?.string?.recordID18 == sender
+    else { return false }
+    return UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole
+      || ArrivedWrite.hasChanged(
+        record, by: sender, from: operation.seen?.object, to: operation.payload)
+  }
+
+  /// Says whether a record holds a newer write, and not an older one that arrived late.
+  ///
+  /// What the newer one has left may be read after the older one had arrived: where the record holds just what that
+  /// carried, it is no witness.
+  private func stands(
+    _ later: OperationRow, in record: JSONObject, against older: OperationRow
+  ) throws -> Bool {
+    if UnacknowledgedCreates.agreement(of: later.payload, with: record) == .whole { return true }
+    guard UnacknowledgedCreates.agreement(of: older.payload, with: record) != .whole,
+      let left = try state.left(by: later)
+    else { return false }
+    return UnacknowledgedCreates.agreement(of: left, with: record) == .whole
+  }
+
+  /// Says whether another request of the same edit accounts for what the record holds.
+  ///
+  /// Of one edit several requests may have been lost. Where the edit is settled, that one of them arrives after the
+  /// record was changed once more is seen by its date.
+  private func isKnown(
+    _ record: JSONObject, _ recordID: String, _ operation: OperationRow
+  ) throws -> Bool {
+    let isSettled = try state.verdict(of: operation.editID)?.isSettled == true
+    let date = record["LastModifiedDate"]?.string ?? ""
+    return try state.writes(of: operation.editID, to: recordID).contains { done in
+      guard let left = try state.left(by: done),
+        UnacknowledgedCreates.agreement(of: left, with: record) == .whole,
+        try state.laterWrite(than: done, recordID: recordID) == nil
+      else { return false }
+      return try !isSettled
+        || state.dateLeft(by: done).map { ServerDate.isSame($0, date) } ?? false
     }
   }
 
@@ -323,6 +365,32 @@ extension LedgerDatabase {
         ORDER BY id DESC LIMIT 1
       """
     ).first
+  }
+
+  /// The writes of an edit that were done to a record.
+  func writes(of edit: Int64, to recordID: String) throws -> [OperationRow] {
+    try operations(
+      """
+      edit_id = \(edit) AND state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID)
+        ORDER BY id
+      """)
+  }
+
+  /// What a write has left in the fields that it sent; nil where that was not read, or was not its own.
+  func left(by operation: OperationRow) throws -> JSONObject? {
+    guard
+      let text = try connection.text(
+        "SELECT left_values FROM operation WHERE id = \(operation.id)"),
+      let left = try JSONValue(parsing: text).object
+    else { return nil }
+    var own = JSONObject()
+    for name in operation.payload.names { own[name] = left[name] }
+    return own.isEmpty ? nil : own
+  }
+
+  /// The date that a record bore when what a write has left was read.
+  func dateLeft(by operation: OperationRow) throws -> String? {
+    try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
   }
 
   /// Says whether a later request of ours deleted a record: then its absence does not show that an

@@ -36,7 +36,28 @@ extension InDoubtResolver {
         arrived[place] = made
         given.insert(made.id)
       }
+      for (place, create) in zip(places, lost) {
+        guard try arrived[place] == nil && wasTaken(place),
+          let made = Self.rewritten(create, found, besides: given)
+        else { continue }
+        arrived[place] = made
+        given.insert(made.id)
+      }
     }
     return arrived
+  }
+
+  /// The record that the org's rules most likely made of what a create sent; nil where none is, or several are.
+  ///
+  /// It is no proof: only beside a record that the create has made since is it told, for a person to compare both.
+  private static func rewritten(
+    _ create: UnacknowledgedCreates.Lost, _ found: [JSONObject], besides given: Set<String>
+  ) -> UnacknowledgedCreates.Made? {
+    let made = found.filter {
+      $0["IsDeleted"]?.bool != true && UnacknowledgedCreates.isInTime(of: create, $0)
+        && ArrivedWrite.holds($0, create.fields)
+    }.compactMap { UnacknowledgedCreates.Made($0, sent: create.fields) }
+      .filter { !given.contains($0.id) }
+    return made.count == 1 ? made[0] : nil
   }
 }

@@ -5,7 +5,7 @@ import Salesforce
 ///
 /// - What went in a bulk job is told by the job, as long as the org keeps it; while its results cannot be had, by
 ///   nothing else.
-/// - An update is done if the record holds what was sent, a delete if its record is proved deleted, an undelete
+/// - An update is done if the record holds what was sent, or what the org's rules make of it, a delete if its record is proved deleted, an undelete
 ///   if it is there.
 /// - An upsert, or a create with a correlation field, is looked up by that field.
 /// - A create is searched by its type, its sender and the time (`UnacknowledgedCreates`).
@@ -191,10 +191,16 @@ package struct InDoubtResolver {
     }
     return writes.map { write in
       guard let id = write.recordID?.recordID18, let record = found[id],
-        UnacknowledgedCreates.agreement(of: write.fields, with: record) == .whole
+        Self.hasArrived(write, in: record)
       else { return .notDone() }
       return .done(done(write, record, id: id))
     }
+  }
+
+  private static func hasArrived(_ write: PendingWrite, in record: JSONObject) -> Bool {
+    UnacknowledgedCreates.agreement(of: write.fields, with: record) == .whole
+      || ArrivedWrite.hasChanged(
+        record, by: write.userID, from: write.seen?.object, to: write.fields)
   }
 
   private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Resolution.Done {
@@ -254,7 +260,7 @@ package struct InDoubtResolver {
       }
       let alive = rows.filter { $0["IsDeleted"]?.bool != true }
       guard alive.count == 1, let id = UnacknowledgedCreates.id(of: alive[0]),
-        UnacknowledgedCreates.agreement(of: write.fields, with: alive[0]) == .whole
+        Self.hasArrived(write, in: alive[0])
       else {
         findings.append(.notDone(standing: alive.first))
         continue

@@ -1,0 +1,147 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Reconciliation
+import Rehearsal
+import Testing
+
+/// Writes without an answer, or with a late one, to an org whose own rules make something else of what it is sent.
+@Suite struct RewrittenWritesTests {
+  let scene: DecisionScene
+  var world: World { scene.world }
+
+  init() throws {
+    scene = try DecisionScene {
+      $0.replacingOccurrences(
+        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+    }
+  }
+
+  /// From now on the org writes names in capitals.
+  private func capitals() throws {
+    try world.org.setUp(
+      OrgSetup(
+        parsing: Array(
+          """
+          {"objects": {
+            "Account": {"fieldUpdates": [{"name": "Capitals", "set": {"Name": "UPPER(Name)"}}]},
+            "Contact": {"fieldUpdates": [{"name": "Capitals",
+              "set": {"LastName": "UPPER(LastName)"}}]}}}
+          """.utf8)))
+  }
+
+  /// A phone with the first night's bundle, and one of its accounts.
+  private func begin() async throws -> (Device, String) {
+    let device = try await scene.phone()
+    try capitals()
+    return (device, try scene.account(device))
+  }
+
+  private func edit(
+    _ device: Device, _ account: String, _ name: String, leaves verdicts: [Verdict: Int]
+  ) async throws {
+    try device.edit("accounts", id: account, ["Name": .string(name)], now: world.org.now())
+    try await scene.handBack(device, as: name, leaves: verdicts)
+  }
+
+  private func name(_ account: String) throws -> JSONValue? {
+    try scene.field("Name", of: account)
+  }
+
+  private func states(_ action: String) throws -> [String] {
+    try scene.withLedger {
+      try $0.connection.texts("SELECT state FROM operation WHERE action = \(action) ORDER BY id")
+    }
+  }
+
+  @Test func `a lost update that the org wrote in other letters is done, and not sent again`()
+    async throws
+  {
+    let (device, account) = try await begin()
+    world.server.faults.add(.kind(.collectionUpdate), .drop(afterCommit: true))
+    try await edit(device, account, "Quill yard", leaves: [.updated: 1])
+    #expect(try name(account) == "QUILL YARD")
+    #expect(try states("update") == ["done"])
+    #expect(try await scene.night().verdicts == [:])
+    #expect(try scene.open() == [:])
+  }
+
+  @Test func `a lost update that did not arrive is sent again, also where only letters differ`()
+    async throws
+  {
+    let (device, account) = try await begin()
+    try await edit(device, account, "Quill yard", leaves: [.updated: 1])
+    // Somebody at the user's own desk writes the record meanwhile, and its name stays in capitals.
+    let ada = try world.user("ada")
+    world.server.faults.add(
+      .kind(.collectionUpdate),
+      .mutate { org in _ = org.update("Account", id: account, ["Fax": "1"], as: ada) })
+    world.server.faults.add(.kind(.collectionUpdate), .drop(afterCommit: false))
+    try await edit(device, account, "Quill Yard", leaves: [.conflict: 1])
+    #expect(try states("update") == ["done", "dropped"])
+  }
+
+  @Test func `an older edit in other letters that arrives late over a newer one is put right`()
+    async throws
+  {
+    let (device, account) = try await begin()
+    world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
+    try await edit(device, account, "first", leaves: [.updated: 1])
+    try await edit(device, account, "second", leaves: [.updated: 1])
+    #expect(try name(account) == "SECOND")
+    // What the newer one has left is not taken for the older one's work.
+    #expect(try await scene.night().verdicts == [:])
+    world.server.deliverHeld()
+    #expect(try name(account) == "FIRST")
+    let night = try await scene.night()
+    #expect(night.verdicts == [.updated: 1])
+    #expect(night.edits.first?.detail.message?.contains("arrived late") == true)
+    #expect(try name(account) == "SECOND")
+    #expect(try await scene.night().verdicts == [:])
+  }
+
+  @Test func `a create in other letters that arrives after it was made anew is told as twice`()
+    async throws
+  {
+    let (device, _) = try await begin()
+    try device.create(
+      "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
+      localID: "local_1", now: world.org.now())
+    world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
+    try await scene.handBack(device, leaves: [.inDoubt: 1])
+    try world.org.moveClock(by: 1_000_000)
+    #expect(try await scene.night().verdicts == [.created: 1])
+    #expect(try await scene.night().verdicts == [:])
+    world.server.deliverHeld()
+    let night = try await scene.night()
+    #expect(night.verdicts == [.createdTwice: 1])
+    let detail = try #require(night.edits.first?.detail)
+    #expect(detail.otherID != nil && detail.otherID != detail.recordID)
+    #expect(try await scene.night().verdicts == [:])
+  }
+
+  @Test(arguments: [false, true])
+  func `a decision for the office is not overturned by requests that arrive late`(
+    _ writesCapitals: Bool
+  ) async throws {
+    let device = try await scene.phone()
+    if writesCapitals { try capitals() }
+    let account = try scene.account(device)
+    world.server.faults.add(
+      .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
+    try await edit(device, account, "device", leaves: [.inDoubt: 1])
+    try scene.office(account, ["Name": "Office"])
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+    try scene.decide(1, .server)
+    #expect(try await scene.night().verdicts == [.dropped: 1])
+    // Both requests that were lost arrive.
+    world.server.deliverHeld()
+    #expect(try name(account) == (writesCapitals ? "DEVICE" : "device"))
+    let night = try await scene.night()
+    #expect(night.verdicts == [.conflict: 1])
+    #expect(night.edits.first?.detail.message?.contains("reported as dropped before") == true)
+    #expect(try await scene.night().verdicts == [:])
+    #expect(try scene.open() == [.conflict: 1])
+  }
+}
