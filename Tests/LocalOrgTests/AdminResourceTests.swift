@@ -57,6 +57,27 @@ import Testing
     #expect(try await admin("POST", "dance").outcome == "404 NOT_FOUND")
   }
 
+  @Test(arguments: ["count", "Times", "message"])
+  func `a fault with a member that none has is refused with those that there are`(
+    _ member: String
+  ) async throws {
+    let order: JSONObject = ["kind": "limits", "status": 503, member: 3]
+    let refused = try await admin("POST", "faults", .object(order))
+    #expect(refused.outcome == "400 INVALID_INPUT")
+    let words = refused.json[0]?["message"]?.string ?? ""
+    #expect(words.hasPrefix("\(member) is no member of a fault; those are kind, "), "\(words)")
+    #expect(words.contains(", nth, times, "))
+    #expect(try await served.send("GET", "/limits").status == 200)
+  }
+
+  @Test func `a fault strikes as many requests as its times say`() async throws {
+    let order: JSONValue = ["kind": "limits", "nth": 2, "times": 2, "status": 503, "code": "X"]
+    #expect(try await admin("POST", "faults", order).status == 204)
+    var seen: [Int] = []
+    for _ in 0..<4 { seen.append(try await served.send("GET", "/limits").status) }
+    #expect(seen == [200, 503, 503, 200])
+  }
+
   @Test func `records are merged, taken back and locked`() async throws {
     let loser = try await served.create("Account", ["Name": "Loser"])
     let master = try await served.create("Account", ["Name": "Master"])

@@ -9,7 +9,19 @@ struct FaultOrder: Sendable {
   let times: Int
   let action: Faults.Action
 
+  /// What an order may say.
+  private static let members = [
+    "kind", "method", "pathPrefix", "write", "user", "nth", "times", "status", "code",
+    "afterCommit", "drop", "truncate", "deliverLate", "delay", "shortPage", "nullEntry",
+    "nullPlace", "ruleError", "object", "expireSession", "expireCursors", "limitExceeded",
+    "interrupt", "refusePart", "commitLate", "moveClock", "update", "fields", "delete",
+  ]
+
   init(_ order: JSONObject) throws(OrgError) {
+    if let unknown = order.names.first(where: { !Self.members.contains($0) }) {
+      throw Self.refusal(
+        "\(unknown) is no member of a fault; those are \(Self.members.joined(separator: ", "))")
+    }
     var match = FaultMatch()
     if let name = order["kind"]?.string {
       guard let kind = RequestKind(rawValue: name) else {
