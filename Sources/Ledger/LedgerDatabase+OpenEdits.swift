@@ -92,6 +92,27 @@ extension LedgerDatabase {
     return edits
   }
 
+  /// The deletions of a snapshot that are not settled, whoever waits for what.
+  package func openDeletions(snapshotID: String) throws -> [OpenEdit] {
+    var edits: [OpenEdit] = []
+    try connection.rows(
+      Self.selection + """
+         WHERE r.snapshot_id = \(snapshotID) AND e.operation IN ('delete', 'dropped')
+          AND \(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone) ORDER BY e.id
+        """
+    ) { edits.append(Self.openEdit($0)) }
+    return edits
+  }
+
+  /// Says whether a hand-back deleted a record, and the org has done that.
+  package func hasDeleted(_ recordID: String, in returnID: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM edit e WHERE e.return_id = \(returnID) AND e.record_id = \(recordID)
+        AND e.operation IN ('delete', 'dropped') AND e.verdict = \(Verdict.deleted) LIMIT 1
+      """) != nil
+  }
+
   /// The snapshots of which earlier runs left edits in a clash.
   package func snapshotsWithClashes() throws -> [String] {
     try connection.texts(

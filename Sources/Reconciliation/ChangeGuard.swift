@@ -44,7 +44,9 @@ extension SnapshotPlanner {
   private func isTooMuch(_ sends: [PlannedSend]) throws -> Bool {
     let guardLimits = options.maxChanges
     if guardLimits.isTooMuch(sends) { return true }
-    let deleted = sends.filter { $0.action == .delete }.flatMap { [$0.edit] + $0.followers }
+    let deleted = sends.filter { $0.action == .delete }.flatMap {
+      [$0.edit] + $0.followers.map(\.edit)
+    }
     return try Dictionary(grouping: deleted, by: \.soup).contains { soup, group in
       let newest = group.map(\.returnID).max() ?? 0
       let total = try state.soupTotal(returnID: newest, soup)
@@ -65,7 +67,9 @@ extension SnapshotPlan {
   /// Names writes: a person who confirms them confirms these edits and nothing else.
   static func digest(_ sends: [PlannedSend]) -> String {
     let lines = sends.flatMap { send in
-      ([send.edit] + send.followers).map { "\($0.id) \(send.action.rawValue) \($0.content)\n" }
+      ([send] + send.followers).map { each in
+        "\(each.edit.id) \(send.action.rawValue) \(each.edit.content)\n"
+      }
     }
     return ChangeGuard.confirmation(of: lines.sorted().joined())
   }

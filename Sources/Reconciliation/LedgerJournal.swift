@@ -309,9 +309,8 @@ final class LedgerJournal: SyncUpJournal {
     mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
       verdicts.append(GivenVerdict(edit: send.edit.id, settlement, isAlone: send.isAlone))
       for follower in send.followers {
-        var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
-        detail.recordID = follower.recordID
-        verdicts.append(GivenVerdict(edit: follower.id, Settlement(settlement.verdict, detail)))
+        verdicts.append(
+          GivenVerdict(edit: follower.edit.id, follower.following(settlement.verdict)))
       }
     }
   }
@@ -369,6 +368,7 @@ final class LedgerJournal: SyncUpJournal {
     _ send: PlannedSend, _ operation: OperationRow, _ words: String, _ told: inout Told
   ) throws {
     try state.finish(operation, .doubt)
+    reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
     told.settle(send, Settlement(.inDoubt, .because(words)))
   }
 

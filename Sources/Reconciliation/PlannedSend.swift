@@ -41,8 +41,8 @@ struct PlannedSend {
   var parents: Set<String> = []
   /// The tree that it goes with.
   var tree: Tree?
-  /// Edits of records that go with this one, which the device deleted: details of a master.
-  var followers: [OpenEdit] = []
+  /// What its device changed in records that go with this one, which it deleted: details of a master.
+  var followers: [PlannedSend] = []
   /// Whether nothing else is of its edit's record (`LedgerDatabase.isAlone`).
   var isAlone = false
   var level = 0
@@ -59,10 +59,33 @@ struct PlannedSend {
   }
 
   /// What becomes of it where it cannot go: what it would have brought is told with the reason.
-  func blocked(because words: String) -> Settlement {
+  func blocked(because words: String) -> Settlement { left(.blocked, because: words) }
+
+  /// What becomes of it where it is not sent: what it would have brought is told with the reason.
+  func left(_ verdict: Verdict, because words: String) -> Settlement {
     var detail = expected.detail
     detail.message = words
-    return Settlement(.blocked, detail)
+    return Settlement(verdict, detail)
+  }
+
+  /// Why a detail waits whose parent its device has deleted, and the org has that still.
+  static let parentStandsText =
+    "the deletion of its parent is not settled: it goes with that, and is sent where that is given up"
+
+  /// What becomes of a detail where its parent, which the device deleted, has a verdict.
+  func following(_ parent: Verdict) -> Settlement {
+    switch parent {
+    case .deleted: Self.gone(edit)
+    case .held, .inDoubt: left(parent, because: Self.parentStandsText)
+    default: blocked(because: Self.parentStandsText)
+    }
+  }
+
+  /// What becomes of a detail that is deleted with its parent.
+  static func gone(_ edit: OpenEdit) -> Settlement {
+    var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
+    detail.recordID = edit.recordID
+    return Settlement(.deleted, detail)
   }
 
   /// Names the object and the field by which it is upserted; nil for what is not.

@@ -295,6 +295,7 @@ extension Reconciler {
       written.recordID = done.id ?? operation.recordID
       guard operation.action == .delete else { return written }
       try state.noteGone(operation, by: now)
+      try reopenFollowers(of: operation.editID)
       return nil
     case .notDone:
       // Once in a run; an org that swallows every answer must not keep us here.
@@ -304,6 +305,7 @@ extension Reconciler {
       }
       try state.move(operation, to: .dropped)
       try state.reopen(operation.editID, run: run.id)
+      try reopenFollowers(of: operation.editID)
       redone.insert(operation.editID)
       return nil
     case .atWork(let words):
@@ -321,6 +323,13 @@ extension Reconciler {
       }
       try inDoubt(operation, words, candidates: ids)
       return nil
+    }
+  }
+
+  /// Takes up again the edits of details that go with a deletion of this run, once it is known what became of that.
+  private func reopenFollowers(of edit: Int64) throws {
+    for follower in followers.removeValue(forKey: edit) ?? [] {
+      try state.reopen(follower, run: run.id)
     }
   }
 

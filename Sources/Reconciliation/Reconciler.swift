@@ -47,6 +47,8 @@ package final class Reconciler {
   var firstSync: [Int64: Int] = [:]
   /// Edits that got no answer, did not arrive and were sent again; each only once.
   var resent: Set<Int64> = []
+  /// By deletions of this run without an answer: the edits of details that go with them.
+  var followers: [Int64: [Int64]] = [:]
 
   /// A reconciler; `sessionFor` answers nil where the pipeline has no such login.
   ///
@@ -78,6 +80,7 @@ package final class Reconciler {
     summary = ReconcileSummary()
     redone = []
     resent = []
+    followers = [:]
     firstSync = [:]
     try state.connection.transaction {
       try state.reopenWaiting(run: run.id, only: options.only)
@@ -164,7 +167,7 @@ package final class Reconciler {
         detail.message = words
         // The details go with their master.
         return [(send.edit, Settlement(.held, detail))]
-          + send.followers.map { ($0, Settlement(.held, .because(words))) }
+          + send.followers.map { ($0.edit, $0.left(.held, because: words)) }
       })
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }

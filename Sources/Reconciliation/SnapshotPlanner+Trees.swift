@@ -20,7 +20,9 @@ extension SnapshotPlanner {
     }
     if keys.isEmpty { return }
     let syncs = Dictionary(candidates.map { ($0.edit.id, $0.sync) }) { first, _ in first }
-    let survivors = try await survivors(among: candidates, &keys, &plan)
+    let standing = try await standingDeletions(plan)
+    let survivors = try await survivors(
+      among: candidates, of: Set(standing.keys), &keys, &plan)
     var left = try await leftBefore()
     left.formUnion(
       plan.settled.compactMap { edit, settlement -> String? in
@@ -38,6 +40,7 @@ extension SnapshotPlanner {
         plan.sends[index].tree = PlannedSend.Tree(key: key, field: targets.key)
       }
     }
+    try block(detailsOf: standing, but: survivors, &plan)
     let words = "a record of its family was left, and the others with it"
     plan.settled += plan.sends.filter { $0.tree.map { left.contains($0.key) } ?? false }.map {
       ($0.edit, $0.blocked(because: words))
@@ -49,14 +52,82 @@ extension SnapshotPlanner {
     for (key, parent) in parents { bind(parent, key, survivors, &plan) }
   }
 
-  /// The edits of children whose parent the device deleted, and which the org does not delete with it.
+  /// Settles the edits of details that are gone with a parent that the same hand-back deleted: they had been left
+  /// before it was known that the org has done that.
+  nonisolated(nonsending) func settleGone(
+    _ candidates: inout [Candidate], _ plan: inout SnapshotPlan
+  ) async throws {
+    var gone: Set<Int64> = []
+    for candidate in candidates {
+      let edit = candidate.edit
+      guard case .child(let targets)? = rules[candidate.sync].place, targets.isMasterDetail,
+        edit.decision.map({ $0.decision == .again }) ?? true,
+        let parent = candidate.element[targets.key]?.string?.recordID18,
+        try state.hasDeleted(parent, in: edit.returnID), try await areDetails(targets),
+        try await isGone(candidate, with: parent, targets)
+      else { continue }
+      plan.settled.append((edit, PlannedSend.gone(edit)))
+      gone.insert(edit.id)
+    }
+    if !gone.isEmpty { candidates.removeAll { gone.contains($0.edit.id) } }
+  }
+
+  /// Whether the record of a detail is deleted; of one that is still to be made, whether its parent is.
+  private nonisolated(nonsending) func isGone(
+    _ candidate: Candidate, with parent: String, _ targets: ParentChildrenUpTargets
+  ) async throws -> Bool {
+    guard candidate.operation == .create else { return candidate.server == .deleted }
+    let sobject = targets.family.parent.sobjectType
+    return try await records.prove(sobject, absent: [parent])[parent] == .deleted
+  }
+
+  /// The parents that a device has deleted and the org has still, with those devices: the deletion was refused, is held
+  /// or in doubt, and is not part of this plan.
+  private nonisolated(nonsending) func standingDeletions(
+    _ plan: SnapshotPlan
+  ) async throws -> [String: Set<Int64>] {
+    var planned = Set(plan.sends.map(\.edit.id))
+    planned.formUnion(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
+    var devices: [String: Set<Int64>] = [:]
+    for edit in try state.openDeletions(snapshotID: snapshotID) where !planned.contains(edit.id) {
+      // What cannot be read any more is of no tree.
+      guard let candidate = try? candidate(edit), candidate.operation == .delete,
+        case .parent(let targets)? = rules[candidate.sync].place, targets.isMasterDetail
+      else { continue }
+      let key = try await treeKey(candidate)
+      devices[key, default: []].insert(try state.device(ofEdit: edit.id))
+    }
+    return devices
+  }
+
+  /// Blocks details whose parent their device has deleted, and the org has that still: a device sends none of them.
+  private func block(
+    detailsOf standing: [String: Set<Int64>], but survivors: Set<Int64>,
+    _ plan: inout SnapshotPlan
+  ) throws {
+    if standing.isEmpty { return }
+    var waiting: Set<Int64> = []
+    for send in plan.sends {
+      guard let tree = send.tree, !tree.isParent, !survivors.contains(send.edit.id),
+        rules[send.sync].place?.targets.isMasterDetail == true,
+        let devices = standing[tree.key], devices.contains(try state.device(ofEdit: send.edit.id))
+      else { continue }
+      waiting.insert(send.edit.id)
+      plan.settled.append((send.edit, send.blocked(because: PlannedSend.parentStandsText)))
+    }
+    plan.sends.removeAll { waiting.contains($0.edit.id) }
+  }
+
+  /// The edits of children whose parent the device deleted, as `parents` says of earlier runs, and which the org does
+  /// not delete with it.
   ///
   /// What a lookup holds goes before its parent does, in the same tree. What somebody has moved to another parent
   /// has a tree of its own, and is not moved back by what the device has never edited.
   private nonisolated(nonsending) func survivors(
-    among candidates: [Candidate], _ keys: inout [Int64: String], _ plan: inout SnapshotPlan
+    among candidates: [Candidate], of parents: Set<String>, _ keys: inout [Int64: String],
+    _ plan: inout SnapshotPlan
   ) async throws -> Set<Int64> {
-    var deleted: Set<String> = []
+    var deleted = parents
     for candidate in candidates where candidate.operation == .delete {
       if case .parent? = rules[candidate.sync].place, let key = keys[candidate.edit.id] {
         deleted.insert(key)
@@ -121,21 +192,21 @@ extension SnapshotPlanner {
     _ parent: PlannedSend, _ key: String, _ survivors: Set<Int64>, _ plan: inout SnapshotPlan
   ) {
     let isMade = parent.action == .create || parent.action == .upsert
-    var followers: [OpenEdit] = []
+    var followers: [PlannedSend] = []
     for index in plan.sends.indices {
       let child = plan.sends[index]
       guard child.tree?.key == key, child.tree?.isParent == false else { continue }
       if parent.action == .delete, rules[child.sync].place?.targets.isMasterDetail == true,
         !survivors.contains(child.edit.id)
       {
-        followers.append(child.edit)
+        followers.append(child)
       } else if isMade, child.action != .delete {
         plan.sends[index].tree?.takesParentID = true
         if let made = Self.makes(parent) { plan.sends[index].needs.remove(made) }
         plan.sends[index].waiting[child.tree?.field ?? ""] = nil
       }
     }
-    let gone = Set(followers.map(\.id))
+    let gone = Set(followers.map(\.edit.id))
     plan.sends.removeAll { gone.contains($0.edit.id) }
     if let index = plan.sends.firstIndex(where: { $0.edit.id == parent.edit.id }) {
       plan.sends[index].followers = followers

@@ -80,6 +80,7 @@ struct SnapshotPlanner {
     try await learn(&candidates, &clashing)
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
     plan.settled += clashing.map { ($0.candidate.edit, $0.settlement) }
+    try await settleGone(&candidates, &plan)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     let rivals = try rivals(candidates, keyed)

@@ -1,6 +1,8 @@
 import JSON
+import Ledger
 import LocalOrg
 import Pipelines
+import Reconciliation
 import Rehearsal
 import System
 import TestSupport
@@ -23,6 +25,18 @@ import Testing
     }
     return try World(
       directory, file: SyncUpKindsTests.pipeline.get().file("kinds.json"), change: change)
+  }
+
+  /// The family's sync up, with another merge mode.
+  private static func merging(_ mode: String, _ text: String) -> String {
+    text.replacing(
+      #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}"#,
+      with: #""options":{"fieldlist":["Name","Phone"],"mergeMode":"\#(mode)"}"#)
+  }
+
+  /// A pipeline of which somebody who sees all proves what is deleted.
+  private static func proving(_ text: String) -> String {
+    text.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
   }
 
   /// A parent, a child of it, another parent, and the phone that has all of them.
@@ -149,6 +163,107 @@ import Testing
         "SELECT Id FROM Contact WHERE LastName = 'Grown' AND Account.Name = 'parents anew'",
         as: world.user("admin")
       ).totalSize == 1)
+  }
+
+  /// A hand-back that edits a detail and deletes its parent, which the org refuses: the numbers of the two edits,
+  /// and the case that keeps the parent.
+  private func refusedDeletion(
+    _ family: Family, _ world: World
+  ) async throws -> (parent: Int64, child: Int64, keeper: String) {
+    let keeper = world.org.create(
+      "Case", ["Subject": "Open", "AccountId": .string(family.parent)],
+      as: try world.user("admin"))
+    try work(family, world, ["LastName": "Grown"])
+    let first = try await world.run(.ingest, .reconcile)
+    #expect(first.verdicts == [.failed: 1, .blocked: 1])
+    let edits = try DecisionScene(world).edits(of: first.run)
+    let parent = try #require(edits.first { $0.recordID == family.parent })
+    let child = try #require(edits.first { $0.recordID == family.child })
+    #expect(parent.verdict == .failed)
+    // What was edited can be read, whatever becomes of it.
+    #expect(child.detail.fields.map(\.name) == ["LastName"])
+    #expect(child.detail.fields.first?.device == "Grown")
+    #expect(
+      child.detail.message == """
+        the deletion of its parent is not settled: it goes with that, and is sent where that is \
+        given up
+        """)
+    return (parent.number, child.number, try #require(keeper.id))
+  }
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `a detail's edit waits for its parent's refused deletion, and goes when that is dropped`(
+    _ mode: String
+  ) async throws {
+    let world = try Self.world(others: { Self.merging(mode, $0) })
+    let family = try await family(world)
+    let edits = try await refusedDeletion(family, world)
+    // Nobody has decided: it waits.
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.blocked: 1])
+    #expect(try world.record("Contact", family.child)["LastName"] == "Child")
+
+    let scene = DecisionScene(world)
+    try scene.decide(edits.child, .again)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.blocked: 1])
+    #expect(try world.record("Contact", family.child)["LastName"] == "Child")
+
+    try scene.decide(edits.parent, .drop)
+    let last = try await world.run(.ingest, .reconcile)
+    #expect(last.verdicts == [.dropped: 1, .updated: 1])
+    #expect(last.open == [:])
+    #expect(try world.record("Contact", family.child)["LastName"] == "Grown")
+    #expect(try isThere("Account", family.parent, world))
+  }
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `the edit of a detail that waited is settled with its parent's deletion`(
+    _ mode: String
+  ) async throws {
+    let world = try Self.world(others: { Self.merging(mode, $0) })
+    let family = try await family(world)
+    let edits = try await refusedDeletion(family, world)
+    let closed = world.org.delete("Case", id: edits.keeper, as: try world.user("admin"))
+    #expect(closed.errors == [])
+    try DecisionScene(world).decide(edits.parent, .again)
+    let last = try await world.run(.ingest, .reconcile)
+    #expect(last.verdicts == [.deleted: 2])
+    #expect(last.open == [:])
+    #expect(try !isThere("Contact", family.child, world))
+  }
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"], [true, false])
+  func `the edits of details are settled with their parent's deletion of which no answer came`(
+    _ mode: String, _ afterCommit: Bool
+  ) async throws {
+    let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
+    let family = try await family(world)
+    try family.device.create(
+      "children", type: "Contact",
+      ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
+      now: world.org.now())
+    try work(family, world, ["LastName": "Grown"])
+    world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.deleted: 3])
+    #expect(summary.open == [:])
+    #expect(try !isThere("Account", family.parent, world))
+    #expect(
+      try world.org.query(
+        "SELECT Id FROM Contact WHERE LastName = 'Newborn'", as: world.user("admin")
+      ).totalSize == 0)
+  }
+
+  @Test func `a detail that the office deleted is not told as deleted with its parent`()
+    async throws
+  {
+    let world = try Self.world(Self.proving)
+    let family = try await family(world)
+    try family.device.edit(
+      "children", id: family.child, ["LastName": "Grown"], now: world.org.now())
+    try world.handBack(family.device, as: "night.sqlite")
+    let gone = world.org.delete("Contact", id: family.child, as: try world.user("admin"))
+    #expect(gone.errors == [])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.deletedOnServer: 1])
   }
 
   @Test func `a child that a lookup holds is not taken for deleted with its parent`() async throws {
