@@ -352,6 +352,10 @@ final class LedgerJournal: SyncUpJournal {
       return .inDoubt
     case .refused(let refusal), .locked(let refusal), .unprocessed(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
+      // It goes once more, without that.
+      if send.isHindered(by: refusal), reconciler.redone.insert(send.edit.id).inserted {
+        return .left
+      }
       try refuse(send, refusal, &told)
       return .refused
     case .unknown(let words):

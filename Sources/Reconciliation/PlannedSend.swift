@@ -105,6 +105,33 @@ struct PlannedSend {
 
   private func key(_ field: String) -> String { "\(sobject) \(field)".lowercased() }
 
+  /// The references of an update that the org's record was read to hold just so: what is sent in them changes nothing.
+  var heldReferences: [String] {
+    guard action == .update, !edit.isToBeUndone, let seen = seen?.object else { return [] }
+    return payload.names.filter { name in
+      guard let id = payload[name]?.string?.recordID18 else { return false }
+      return seen[name]?.string?.recordID18 == id
+    }
+  }
+
+  /// Whether the org refuses it for a reference in which it brings nothing: to a record that was deleted.
+  func isHindered(by refusal: RowRefusal) -> Bool {
+    guard refusal.code == ErrorCodes.deleted else { return false }
+    let blamed = Set(refusal.fields.map { $0.lowercased() })
+    return heldReferences.contains { blamed.contains($0.lowercased()) }
+  }
+
+  /// Leaves the references out in which it brings nothing.
+  mutating func leaveOutHeldReferences() {
+    let held = heldReferences
+    guard !held.isEmpty, held.count < payload.count, var former = seen?.object else { return }
+    for name in held {
+      payload[name] = nil
+      former[name] = nil
+    }
+    seen = .object(former)
+  }
+
   /// A place in a tree of a parent and its children.
   struct Tree {
     /// The parent: its Id, or the creation that makes it.

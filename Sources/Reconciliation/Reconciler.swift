@@ -179,8 +179,8 @@ package final class Reconciler {
 
   func planner(_ snapshotID: String, _ access: RecordReader) -> SnapshotPlanner {
     SnapshotPlanner(
-      state: state, options: options, rules: rules, firstSync: firstSync, snapshotID: snapshotID,
-      records: access,
+      state: state, options: options, rules: rules, firstSync: firstSync, redone: redone,
+      snapshotID: snapshotID, records: access,
       issued: issued, referring: referring(as: access), remade: RemadeRecords(state, access),
       run: run.id)
   }

@@ -68,8 +68,17 @@ extension SnapshotPlanner {
       return
     }
     if action == .create || action == .upsert { try await setOwner(&send) }
-    if action == .update { send.seen = Self.former(send.payload.names, facts) }
+    if action == .update { compare(&send, facts) }
     plan.sends.append(send)
+  }
+
+  /// Notes what the org was read to hold in the fields that an update sends.
+  ///
+  /// What the org did not take before goes once more without the references that it holds already: they may name
+  /// records that are deleted, and it refuses all of an update for that.
+  private func compare(_ send: inout PlannedSend, _ facts: EditFacts) {
+    send.seen = Self.former(send.payload.names, facts)
+    if redone.contains(send.edit.id) { send.leaveOutHeldReferences() }
   }
 
   /// What the org was read to hold in the fields that an update sends: what undoes it.

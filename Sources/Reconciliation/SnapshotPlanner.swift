@@ -11,6 +11,8 @@ struct SnapshotPlanner {
   let rules: [ReconciledSync]
   /// By edit: the first of the sync ups that may still send it; the org has refused it of those before.
   var firstSync: [Int64: Int] = [:]
+  /// Edits that this run has sent before, and the org did not take.
+  var redone: Set<Int64> = []
   let snapshotID: String
   let records: RecordReader
   /// What the snapshot was issued with.

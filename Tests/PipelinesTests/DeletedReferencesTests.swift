@@ -1,0 +1,100 @@
+import JSON
+import Ledger
+import LocalOrg
+import Pipelines
+import Rehearsal
+import Testing
+
+/// Edits of records that refer to a deleted one.
+@Suite struct DeletedReferencesTests {
+  /// A work order of ada's that names a contact, on her phone.
+  private struct Order {
+    var scene: UndoScene
+    var id: String
+    var contact: String
+    var phone: Device
+
+    /// The value of a field in the org.
+    func field(_ name: String) throws -> JSONValue? {
+      try scene.field(name, of: id, "WorkOrder")
+    }
+
+    /// Edits the order on the phone.
+    func edit(_ fields: JSONObject) throws {
+      try phone.edit("workorders", id: id, fields, now: scene.world.org.now())
+    }
+
+    /// The office deletes a contact.
+    func delete(_ contact: String) throws {
+      let gone = scene.world.org.delete(
+        "Contact", id: contact, as: try scene.world.user("admin"))
+      #expect(gone.errors == [])
+    }
+  }
+
+  /// A contact of ada's.
+  private static func contact(_ name: String, in world: World) throws -> String {
+    let ada = try world.user("ada")
+    return try #require(world.org.create("Contact", ["LastName": .string(name)], as: ada).id)
+  }
+
+  /// An order under a merge mode, of which the contact is sent with every change.
+  private func order(_ mode: String) async throws -> Order {
+    let scene = try UndoScene(syncs: {
+      $0.replacing("LEAVE_IF_CHANGED", with: mode).replacing(
+        #""updateFieldlist": ["Subject", "Description", "Status"]"#,
+        with: #""updateFieldlist": ["Subject", "Status", "ContactId"]"#)
+    })
+    let ada = try scene.world.user("ada")
+    let contact = try Self.contact("Named", in: scene.world)
+    let id = try #require(
+      scene.world.org.create(
+        "WorkOrder", ["Subject": "Pump", "Status": "New", "ContactId": .string(contact)],
+        as: ada
+      ).id)
+    let phone = try await scene.phone()
+    return Order(scene: scene, id: id, contact: contact, phone: phone)
+  }
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `an edit goes although a reference that its device left alone names a deleted record`(
+    _ mode: String
+  ) async throws {
+    let order = try await order(mode)
+    try order.edit(["Status": "Completed"])
+    try order.delete(order.contact)
+    let world = order.scene.world
+    try world.handBack(order.phone, as: "1.sqlite")
+    let dry = try await world.run(.ingest, .reconcile) { $0.isDryRun = true }
+    #expect(dry.verdicts == [.updated: 1])
+    let run = try await world.run(.ingest, .reconcile)
+    #expect(run.verdicts == [.updated: 1])
+    #expect(run.open == [:])
+    #expect(try order.field("Status") == "Completed")
+    #expect(try order.field("ContactId") == .string(order.contact))
+  }
+
+  @Test func `an edit of a reference to a deleted record is refused, and sent once`() async throws {
+    let order = try await order("LEAVE_IF_CHANGED")
+    let other = try Self.contact("Other", in: order.scene.world)
+    try order.edit(["Status": "Completed", "ContactId": .string(other)])
+    try order.delete(other)
+    let before = order.scene.writes
+    let run = try await order.scene.night(order.phone)
+    #expect(run.verdicts == [.failed: 1])
+    #expect(order.scene.writes == before + 1)
+    #expect(try order.field("Status") == "New")
+    #expect(try order.field("ContactId") == .string(order.contact))
+  }
+
+  @Test func `a reference is left out only where the org holds it still`() async throws {
+    let order = try await order("OVERWRITE")
+    try order.edit(["Status": "Completed"])
+    let other = try Self.contact("Other", in: order.scene.world)
+    try order.scene.office(order.id, ["ContactId": .string(other)], "WorkOrder")
+    try order.delete(order.contact)
+    let run = try await order.scene.night(order.phone)
+    #expect(run.verdicts == [.failed: 1])
+    #expect(try order.field("ContactId") == .string(other))
+  }
+}
