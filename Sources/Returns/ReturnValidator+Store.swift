@@ -74,6 +74,9 @@ extension ReturnValidator {
       hasUnfinished = try foldLog(of: path, name)
       try checkHeader(path, name)
     }
+    if let words = try StoreFileHeader(path: path).shortage(of: Files.size(of: path)) {
+      throw Refusal.unsound(name, words)
+    }
     // A log without a word in it, and what SQLite made beside it.
     for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
     let (store, finished) = try refusingDamage(name) {

@@ -27,6 +27,9 @@ struct WriteAheadLog {
   /// The checksum of all before, which every frame goes on from.
   private var sum: (UInt32, UInt32)
   private var brokenFrame: Int?
+  /// Pages that stand in it up to its last commit, and those behind that.
+  private var committed: Set<UInt32> = []
+  private var pending: [UInt32] = []
 
   private static let headerSize = 32
   private static let frameHeaderSize = 24
@@ -72,8 +75,13 @@ struct WriteAheadLog {
       add(frame[Self.frameHeaderSize...])
       if sum == (Self.word(frame, 16), Self.word(frame, 20)) {
         let pages = Self.word(frame, 4)
+        pending.append(Self.word(frame, 0))
         hasUnfinished = pages == 0
-        if pages != 0 { committedPages = pages }
+        if pages != 0 {
+          committedPages = pages
+          committed.formUnion(pending)
+          pending = []
+        }
         return
       }
     }
@@ -85,6 +93,21 @@ struct WriteAheadLog {
       && (frame[8..<12].elementsEqual(salts[..<4]) || frame[12..<16].elementsEqual(salts[4...]))
     if bearsOne { hasUnfinished = true }
   }
+
+  /// The first page of the database that neither stands in the log nor as a whole in a file of so many bytes; nil
+  /// where none is missing.
+  func missingPage(beside bytes: Int64) -> Int64? {
+    guard let committedPages else { return nil }
+    let (size, last) = (Int64(pageSize), Int64(committedPages))
+    let first = bytes / size + 1
+    guard first <= last else { return nil }
+    return (first...last).first { page in
+      // SQLite locks bytes of this one, and never writes it.
+      page != Self.lockedByte / size + 1 && !committed.contains(UInt32(page))
+    }
+  }
+
+  private static let lockedByte: Int64 = 1 << 30
 
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
     bytes.withUnsafeBytes { raw in
@@ -135,6 +158,9 @@ extension ReturnValidator {
     let bytes = Int64(log.committedPages ?? 0) * Int64(log.pageSize)
     guard bytes <= expected.fileBytes else {
       throw Refusal.tooLarge(name, than: expected.fileBytes, beside: " with its -wal")
+    }
+    if let page = try log.missingPage(beside: Files.size(of: path)) {
+      throw Refusal.unsound(name, "is cut off in page \(page), which its -wal does not hold")
     }
     try refusingDamage(name) {
       try Connection.foldLog(untrusted: path)

@@ -1,5 +1,6 @@
 import JSON
 import SQLite
+import System
 
 /// Says of a file whether it is a sound SmartStore: meta tables, columns, indexes, columns against
 /// elements, full text, sequences, JSON, and one element per id.
@@ -45,6 +46,7 @@ public struct StoreCheck: Sendable {
   /// Every violation in a file, up to the limit; the file is opened as one from outside.
   public func violations(at path: String) throws(StoreError) -> [Violation] {
     try StoreError.mapping {
+      if let words = Self.shortage(path) { return [Violation("file", words)] }
       let connection: Connection
       do {
         // Somebody waits for this one file: what an app may keep in an element is read.
@@ -61,6 +63,16 @@ public struct StoreCheck: Sendable {
         return [Violation("file", error.explanation)]
       }
     }
+  }
+
+  /// What a file lacks of the pages that its header tells of; nil for one that lacks none, is no database, or has
+  /// beside it a `-wal`, in which they may stand.
+  private static func shortage(_ path: String) -> String? {
+    if let log = try? Files.size(of: path + "-wal"), log > 0 { return nil }
+    guard let header = try? StoreFileHeader(path: path), header.isDatabase, header.fault == nil,
+      let bytes = try? Files.size(of: path)
+    else { return nil }
+    return header.shortage(of: bytes)
   }
 
   private func violations(of connection: Connection) throws -> [Violation] {

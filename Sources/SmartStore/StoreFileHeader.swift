@@ -52,6 +52,23 @@ package struct StoreFileHeader {
     return nil
   }
 
+  /// Pages that the file has by its header; nil where that does not say, and its size counts: a program that does
+  /// not know of the number wrote it last.
+  private var pageCount: UInt32? {
+    let pages = word(28)
+    return pages > 0 && word(24) == word(92) ? pages : nil
+  }
+
+  /// What a file of so many bytes lacks, as the end of a sentence about it; nil for a whole one.
+  ///
+  /// It may have more than its header tells of, and of what more it has no page needs to be whole. A `-wal` beside
+  /// it may hold what it lacks. The header has to be one of a database, without a fault.
+  package func shortage(of bytes: Int64) -> String? {
+    let (whole, rest) = bytes.quotientAndRemainder(dividingBy: Int64(pageSize))
+    let pages = pageCount.map { Int64($0) } ?? whole + (rest > 0 ? 1 : 0)
+    return whole < pages ? "is cut off in page \(whole + 1) of \(pages)" : nil
+  }
+
   private func word(_ at: Int) -> UInt32 {
     bytes[at..<at + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
