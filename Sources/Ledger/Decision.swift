@@ -178,6 +178,8 @@ package struct PendingDecision: Sendable, Hashable {
   /// Of an edit in doubt the number of its last write that was noted when it was decided; nil for what a ledger of
   /// an earlier version has taken in.
   package var lastOperation: Int64?
+  /// The fields of the device's edit that were shown: those that it sends where the device's side was taken.
+  package var edited: Set<String> = []
 
   /// A decision.
   package init(
@@ -200,6 +202,9 @@ package struct PendingDecision: Sendable, Hashable {
   /// The member of `detail` in the ledger that says `isMend`.
   static let mended = "mended"
 
+  /// The member of `detail` in the ledger that holds `edited`.
+  static let fields = "fields"
+
   /// The member of `detail` in the ledger that holds `lastOperation`.
   static let operation = "operation"
 
@@ -213,6 +218,12 @@ package struct PendingDecision: Sendable, Hashable {
   package var movedWords: String {
     "\(by) decided to \(decision.kind.meaning), and the org has moved on from what was shown then; "
       + "nothing was sent: decide again"
+  }
+
+  /// Says that fields which were decided are sent no more.
+  package func unsentWords(_ names: [String]) -> String {
+    "\(by) decided to \(decision.kind.meaning), and no sync up sends \(names.joined(separator: ", ")) any more; "
+      + "nothing was sent: put it into a field list again, and decide again"
   }
 }
 

@@ -236,16 +236,20 @@ extension LedgerDatabase {
       let row = try connection.first("SELECT element FROM edit WHERE id = \(carried.edit)"),
       let before = try? JSONValue(parsing: row[0].blob ?? []),
       let after = try? JSONValue(parsing: edit.element),
-      let words = carried.words, after[LocalFields.lastErrorShown]?.string == words,
-      shown.names.contains(where: { name in
-        // In what the device had left alone it was given the org's value.
-        let given = edited.contains(name) ? before[name] : shown[name]
-        // The id of a record that was made meanwhile has taken the place of the device's own.
-        return given != after[name] && given?.string.map(LocalFields.isLocalID) != true
-      })
+      let words = carried.words, after[LocalFields.lastErrorShown]?.string == words
     else { return }
+    let mended = shown.names.filter { name in
+      // In what the device had left alone it was given the org's value.
+      let given = edited.contains(name) ? before[name] : shown[name]
+      // The id of a record that was made meanwhile has taken the place of the device's own.
+      return given != after[name] && given?.string.map(LocalFields.isLocalID) != true
+    }
+    if mended.isEmpty { return }
     let username = try snapshotRow(id: entry.row.snapshotID)?.username ?? entry.row.snapshotID
-    let detail: JSONObject = [PendingDecision.mended: true]
+    let fields = Set(edited + mended).sorted()
+    let detail: JSONObject = [
+      PendingDecision.mended: true, PendingDecision.fields: JSONValue(fields),
+    ]
     try enterPending(
       .device, detail, of: id, .conflict, shown: shown, by: username + ", on the device",
       Clock.wallMilliseconds())

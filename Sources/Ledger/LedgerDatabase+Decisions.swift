@@ -51,6 +51,12 @@ package struct DecisionFacts: Sendable {
       if let server = field.server { shown[field.name] = server }
     }
   }
+
+  /// The fields in which the device's side was shown.
+  fileprivate var edited: [String] {
+    detail.fields.filter { $0.device != nil && ($0.device != $0.base || $0.isConflicting) }
+      .map(\.name)
+  }
 }
 
 extension LedgerDatabase {
@@ -122,6 +128,7 @@ extension LedgerDatabase {
     if decision.sends, found.subject.verdict == .notPermitted {
       detail["lifts"] = .string(found.detail.limit)
     }
+    if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }
     if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
     if decision.sends, found.subject.verdict == .inDoubt,
       let last = try connection.integer(
@@ -197,6 +204,8 @@ extension LedgerDatabase {
       shown: try parse(row[4].text, "a decision").object ?? [:],
       otherID: detail["other"]?.string, isMend: detail[PendingDecision.mended]?.bool == true)
     pending.lastOperation = detail[PendingDecision.operation]?.int
+    pending.edited = Set(
+      (detail[PendingDecision.fields]?.array ?? []).compactMap(\.string))
     return pending
   }
 

@@ -7,7 +7,8 @@ import Salesforce
 ///
 /// The merge mode has no say in it. What was decided holds for the values that were shown: where the org
 /// holds another value in one of those fields, or a value in a field that would be gone over and was not
-/// shown, nothing is sent, and the edit is left with what the org holds now. What is sent is what the
+/// shown, nothing is sent, and the edit is left with what the org holds now. Nor is anything sent where a field
+/// that was decided has left the lists since. What is sent is what the
 /// device edited, not the whole field list: what others changed beside it stays.
 extension ThreeWayRule {
   /// The step of a decided edit; nil where the rules decide.
@@ -16,7 +17,7 @@ extension ThreeWayRule {
     else { return nil }
     switch pending.decision {
     case .again, .record, .drop, .undo: return nil
-    case .device, .set: if facts.operation == .create { return nil }
+    case .device, .set: if facts.operation == .create { return unsentCreate(facts) }
     case .server: if facts.operation == .create { return leftCreate(facts) }
     }
     switch facts.server {
@@ -100,9 +101,12 @@ extension ThreeWayRule {
         choice.left[name]
           ?? choice.base.flatMap { $0.knows(name) ? .some($0.fields[name] ?? .null) : .none }
       }
-    if shown.hasMoved(fields) || (pending.decision.sends && isHidden) {
+    let unsent = notSent(facts, pending)
+    if shown.hasMoved(fields) || (pending.decision.sends && isHidden) || !unsent.isEmpty {
       detail.fields = asked(facts, comparison, sent)
       detail.message = pending.movedWords
+      detail.ask(about: unsent, pending)
+      detail.showServer(fields)
       return .settle(Settlement(.conflict, detail))
     }
     if pending.decision == .server {
@@ -128,7 +132,8 @@ extension ThreeWayRule {
   ) -> Step? {
     let shown = ShownRecord(pending)
     guard pending.decision.sends, shown.isStill(.mergedOnServer), pending.otherID == master,
-      facts.operation == .update, let remaining = facts.remaining
+      facts.operation == .update, let remaining = facts.remaining,
+      notSent(facts, pending).isEmpty
     else { return nil }
     let base = usableBase(facts)
     let comparison = FieldComparison(
@@ -152,16 +157,59 @@ extension ThreeWayRule {
   private static func gone(
     _ facts: EditFacts, _ pending: PendingDecision, _ verdict: Verdict, _ detail: OutcomeDetail
   ) -> Step {
-    if ShownRecord(pending).isStill(verdict) {
+    let isStill = ShownRecord(pending).isStill(verdict)
+    let unsent = isStill ? notSent(facts, pending) : []
+    if isStill {
       if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
-      if verdict == .deletedOnServer, pending.decision == .device { return recreated(facts) }
+      if verdict == .deletedOnServer, pending.decision == .device, unsent.isEmpty {
+        return recreated(facts)
+      }
     }
     var detail = detail
     detail.message = pending.movedWords
+    detail.ask(about: unsent, pending)
+    if let remaining = facts.remaining { detail.showServer(remaining.fields) }
     return .settle(Settlement(verdict, detail))
   }
 
   // MARK: values
+
+  /// What was decided to be sent, in fields that no sync up of the soup sends any more.
+  private static func notSent(_ facts: EditFacts, _ pending: PendingDecision) -> [FieldDifference] {
+    guard facts.operation != .delete else { return [] }
+    var names: Set<String> = []
+    switch pending.decision {
+    case .server, .again, .record, .drop, .undo: return []
+    case .device: names = pending.edited
+    case .set(_, let rest): if rest == .device { names = pending.edited }
+    }
+    if case .alive(_, let fields) = facts.server {
+      // What the org holds already needs not be sent.
+      names = names.filter { name in
+        fields[name].map { !FieldValue.isSame(facts.device[name], $0) } ?? true
+      }
+    }
+    if case .set(let values, _) = pending.decision { names.formUnion(values.names) }
+    names.subtract(facts.listed)
+    if let field = facts.upsertField { names.remove(field) }
+    let base = usableBase(facts)
+    return names.sorted().map { name in
+      FieldDifference(
+        name: name, base: base?.fields[name], device: facts.device[name], server: nil)
+    }
+  }
+
+  /// Asks again about a new record of which not all is sent that was decided to be; nil where all of it is.
+  static func unsentCreate(_ facts: EditFacts) -> Step? {
+    guard facts.operation == .create, let pending = facts.decision,
+      case .send(_, let expected, _) = create(facts)
+    else { return nil }
+    let unsent = notSent(facts, pending)
+    if unsent.isEmpty { return nil }
+    var detail = expected.detail
+    detail.ask(about: unsent, pending)
+    return .settle(Settlement(.failed, detail))
+  }
 
   /// What would be sent, beside what the org holds.
   private static func differences(
@@ -200,5 +248,17 @@ extension ThreeWayRule {
         name: field.name, base: field.base, device: facts.device[field.name], server: field.server)
     }
     return (contested + beside).sorted { $0.name < $1.name }
+  }
+}
+
+extension OutcomeDetail {
+  /// Shows with a question the fields that were decided and are not sent any more.
+  fileprivate mutating func ask(about unsent: [FieldDifference], _ pending: PendingDecision) {
+    if unsent.isEmpty { return }
+    let names = Set(unsent.map(\.name))
+    outside.removeAll { names.contains($0.name) }
+    fields.removeAll { names.contains($0.name) }
+    fields = (fields + unsent).sorted { $0.name < $1.name }
+    message = pending.unsentWords(names.sorted())
   }
 }

@@ -96,6 +96,7 @@ enum UpsertRule {
     _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ attempt: Attempt?,
     _ expected: Settlement
   ) -> ThreeWayRule.Step {
+    if let asked = ThreeWayRule.unsentCreate(facts) { return asked }
     switch keyed {
     case .unknown where pending.decision == .server:
       return .settle(Settlement(.failed, .because(unread)))

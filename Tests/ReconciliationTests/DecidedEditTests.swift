@@ -57,7 +57,45 @@ struct DecidedEditTests {
     return facts
   }
 
+  /// An edit whose field A left the lists after it was decided.
+  private static func unlisted(
+    _ decision: Decision, _ operation: SyncOperation = .update, _ server: ServerRecord = server(),
+    shown: JSONObject = ["A": "server"], verdict: Verdict = .conflict
+  ) -> EditFacts {
+    var facts = facts(decision, operation, server, shown: shown, verdict: verdict)
+    facts.listed = ["B"]
+    facts.decision?.edited = ["A"]
+    return facts
+  }
+
   static let cases: [Case] = [
+    Case(
+      name: "the device's edit, of a field that is not sent any more",
+      facts: unlisted(.device), expected: "conflict"),
+    Case(
+      name: "a field that is not sent any more, and holds it already",
+      facts: unlisted(.device, .update, server("device"), shown: [:]), expected: "filtered"),
+    Case(
+      name: "the org's value of a field that is not sent any more",
+      facts: unlisted(.server), expected: "dropped"),
+    Case(
+      name: "a value for a field that is not sent any more",
+      facts: unlisted(.set(["A": "x"], rest: .server)), expected: "conflict"),
+    Case(
+      name: "a value, and for the rest the device's, which is not sent any more",
+      facts: unlisted(.set(["B": "x"], rest: .device)), expected: "conflict"),
+    Case(
+      name: "a value, and for the rest the org's, which is not sent any more",
+      facts: unlisted(.set(["B": "x"], rest: .server)),
+      expected: "send update if unmodified since \(new), updated", sent: ["B"]),
+    Case(
+      name: "a deleted record, of which what was edited is not sent any more",
+      facts: unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer),
+      expected: "deleted on server"),
+    Case(
+      name: "a value in a new record for a field that is not sent any more",
+      facts: unlisted(.set(["A": "x"], rest: .device), .create, shown: [:], verdict: .failed),
+      expected: "failed"),
     Case(
       name: "the device's edit, over what was shown", facts: facts(.device),
       expected: "send update if unmodified since \(new), updated", sent: ["A"]),
@@ -213,6 +251,17 @@ struct DecidedEditTests {
     }
     #expect(settlement.detail.fields.map(\.server) == ["later"])
     #expect(settlement.detail.message?.hasPrefix("grace decided to send the device's edit") == true)
+  }
+
+  @Test func `a field that is not sent any more is told with the org's value`() {
+    guard case .settle(let settlement) = ThreeWayRule.step(Self.unlisted(.device)) else {
+      Issue.record("it is sent")
+      return
+    }
+    #expect(settlement.detail.fields.map(\.name) == ["A"])
+    #expect(settlement.detail.fields.map(\.server) == ["server"])
+    #expect(settlement.detail.outside == [])
+    #expect(settlement.detail.message?.contains("no sync up sends A any more") == true)
   }
 
   @Test func `a value that nobody was shown is shown with the question`() {
