@@ -143,9 +143,18 @@ package final class LedgerDatabase {
 
   /// The same of a ledger that somebody else may be at, and that is left as it is.
   package static func pipelineFile(ofLedger path: String) throws -> String? {
+    try text("SELECT value FROM meta WHERE name = 'pipelineFile'", ofLedger: path)
+  }
+
+  /// The name that the pipeline had at the last run of such a ledger; nil before the first.
+  package static func pipelineName(ofLedger path: String) throws -> String? {
+    try text("SELECT pipeline FROM run ORDER BY number DESC LIMIT 1", ofLedger: path)
+  }
+
+  private static func text(_ query: SQL, ofLedger path: String) throws -> String? {
     let connection = try Connection(path, mode: .readOnly)
     defer { connection.close() }
-    return try connection.text("SELECT value FROM meta WHERE name = 'pipelineFile'")
+    return try connection.text(query)
   }
 
   /// Ties the ledger to a pipeline file.

@@ -135,26 +135,64 @@ package enum LedgerCheck {
   }
 
   /// Refuses to begin anew where the data of this very pipeline file lie beside, under the name that it had
-  /// before: open edits, and what phones hand back, would be left there.
-  package static func checkName(_ pipeline: Pipeline, root: String) throws(PipelineError) {
+  /// before, or put aside, or where a recovery has begun to put them back: open edits, and what phones hand
+  /// back, would be left there.
+  ///
+  /// To go on from a backup (`isRestoring`) is no beginning: neither what was put aside nor a recovery that
+  /// died is in its way.
+  package static func checkName(
+    _ pipeline: Pipeline, root: String, isRestoring: Bool = false
+  ) throws(PipelineError) {
     let data = DataDirectory(root: root, name: pipeline.name)
     // What cannot be looked at is told by whoever needs it.
     if Files.exists(data.state) || (try? data.snapshots())?.isEmpty == false { return }
+    if !isRestoring, let begun = try? BackupRestore.begun(data, root: root).first {
+      throw unfinished(root + "/" + begun, pipeline)
+    }
     let path = path(of: pipeline)
     for name in (try? Files.list(root)) ?? [] where name != pipeline.name {
       let other = DataDirectory(root: root, name: name)
       guard Files.exists(other.state),
         (try? LedgerDatabase.pipelineFile(ofLedger: other.state)) == path
       else { continue }
-      throw PipelineError(
-        .configuration, "pipeline.renamed",
-        "the pipeline was named \(name) before, and its data lie in \(other.path)",
-        location: pipeline.file,
-        reason: "as \(pipeline.name) it would begin with nothing, and the open edits, the returns "
-          + "and the phones with bundles of \(name) would be left behind",
-        fix: "write \"name\": \"\(name)\" again: phones' bundles carry that name; or move "
-          + "\(other.path) away to begin with nothing")
+      let former = (try? LedgerDatabase.pipelineName(ofLedger: other.state)) ?? name
+      if former != pipeline.name { throw renamed(pipeline, from: former, other) }
+      if !isRestoring { throw putAside(pipeline, data, other, root: root) }
     }
+  }
+
+  private static func unfinished(_ place: String, _ pipeline: Pipeline) -> PipelineError {
+    PipelineError(
+      .configuration, "recover.unfinished",
+      "a recovery of this pipeline has begun and has not ended",
+      location: place, reason: "until it has, a run would begin with nothing",
+      fix: "unless it is at work still, repeat it: attache recover \(pipeline.called) --from FILE; "
+        + "or remove \(place) to begin with nothing")
+  }
+
+  private static func renamed(
+    _ pipeline: Pipeline, from name: String, _ other: DataDirectory
+  ) -> PipelineError {
+    PipelineError(
+      .configuration, "pipeline.renamed",
+      "the pipeline was named \(name) before, and its data lie in \(other.path)",
+      location: pipeline.file,
+      reason: "as \(pipeline.name) it would begin with nothing, and the open edits, the returns "
+        + "and the phones with bundles of \(name) would be left behind",
+      fix: "write \"name\": \"\(name)\" again: phones' bundles carry that name; or move "
+        + "\(other.path) away to begin with nothing")
+  }
+
+  private static func putAside(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ other: DataDirectory, root: String
+  ) -> PipelineError {
+    PipelineError(
+      .configuration, "pipeline.put-aside",
+      "the data of this pipeline were put aside in \(other.path)", location: data.path,
+      reason: "it would begin with nothing, and the open edits, the returns and the phones "
+        + "with its bundles would be left behind",
+      fix: "move them back; or go on from a backup: attache recover \(pipeline.called) "
+        + "--from FILE; or move them out of \(root) to begin with nothing")
   }
 
   /// Says whether a path is there and no other name of the file itself.

@@ -17,10 +17,13 @@ struct PipelineCall {
     return (pipeline, root(of: pipeline))
   }
 
-  /// The pipeline, whose data lie under its name; with `variables` those that its file names have to be set.
-  func read(variables: [String: String]? = nil) throws -> Pipeline {
+  /// The pipeline, whose data lie under its name, or are to be put back there; with `variables` those that its file
+  /// names have to be set.
+  func read(
+    variables: [String: String]? = nil, isRestoring: Bool = false
+  ) throws -> Pipeline {
     let pipeline = try readFile(variables: variables)
-    try LedgerCheck.checkName(pipeline, root: root(of: pipeline))
+    try LedgerCheck.checkName(pipeline, root: root(of: pipeline), isRestoring: isRestoring)
     return pipeline
   }
 

@@ -136,4 +136,64 @@ import Testing
     let ran = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
     #expect(ran.status == 0, "\(ran.everything)")
   }
+
+  /// Neither looking nor a run begins anew, and each says why.
+  private func expectRefused(_ code: String, _ place: String) async throws {
+    for command in [["run"], ["run", "--dry-run"], ["status"]] {
+      let said = try await world.program(command)
+      #expect(said.status == 4, "\(command): \(said.everything)")
+      #expect(said.everything.contains(code), "\(said.everything)")
+      #expect(said.everything.contains(place))
+      #expect(said.everything.contains("--from FILE"))
+    }
+    #expect(!Files.exists(world.data.state))
+  }
+
+  @Test func `data that were put aside keep a run from beginning anew, and no recovery`()
+    async throws
+  {
+    try await world.run()
+    let file = try await backUp()
+    let aside = world.root + "/demo.damaged"
+    try Files.rename(world.data.path, to: aside)
+    try await expectRefused("pipeline.put-aside", aside)
+    let recovered = try await world.program(["recover"], ["--from", file])
+    #expect(recovered.status == 0, "\(recovered.everything)")
+    let ran = try await world.program(["run"])
+    #expect(ran.status == 0, "\(ran.everything)")
+    #expect(Files.exists(aside))
+  }
+
+  @Test func `data that are moved back, or away, are in nobody's way`() async throws {
+    try await world.run()
+    let aside = world.root + "/demo-old"
+    try Files.rename(world.data.path, to: aside)
+    try await expectRefused("pipeline.put-aside", aside)
+    try Files.rename(aside, to: world.data.path)
+    #expect(try await world.program(["status"]).status == 0)
+    try Files.rename(world.data.path, to: world.directory.file("away"))
+    #expect(try await world.program(["run"]).status == 0)
+  }
+
+  @Test func `a recovery that died keeps a run from beginning anew until it is repeated`()
+    async throws
+  {
+    try await world.run()
+    let file = try await backUp()
+    try Files.remove(world.data.path)
+    try Files.makeDirectory(world.data.path)
+    try DurableFile.write([], to: world.data.lock)
+    // Another pipeline's is nothing to this one.
+    let other = world.root + "/.tmp-7-abc-recover-other-recover-demo"
+    try Files.makeDirectory(other)
+    #expect(try await world.program(["status"]).status == 0)
+    let begun = world.root + "/.tmp-7-abc-recover-demo"
+    try Files.makeDirectory(begun + "/data", intermediate: true)
+    try await expectRefused("recover.unfinished", begun)
+    let recovered = try await world.program(["recover"], ["--from", file])
+    #expect(recovered.status == 0, "\(recovered.everything)")
+    #expect(!Files.exists(begun) && Files.exists(other))
+    let ran = try await world.program(["run"])
+    #expect(ran.status == 0, "\(ran.everything)")
+  }
 }

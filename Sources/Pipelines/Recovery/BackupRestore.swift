@@ -51,12 +51,20 @@ struct BackupRestore {
     "-recover-" + Files.name(of: data.path)
   }
 
+  /// What restores of a pipeline have begun that died, or are at it still: the names of directories below `root`.
+  static func begun(_ data: DataDirectory, root: String) throws(SystemError) -> [String] {
+    let ending = ending(of: data)
+    return try Files.list(root).filter { name in
+      guard DurableFile.isTemporary(name), name.hasSuffix(ending) else { return false }
+      // Another pipeline's name may end so: nothing but a process's number and a word comes before.
+      let before = name.dropFirst(DurableFile.temporaryPrefix.count).dropLast(ending.count)
+      return before.split(separator: "-").count == 2
+    }
+  }
+
   /// Removes what restores that died have begun.
   private func sweep() throws {
-    for name in try Files.list(root)
-    where DurableFile.isTemporary(name) && name.hasSuffix(Self.ending(of: data)) {
-      try Files.remove(root + "/" + name)
-    }
+    for name in try Self.begun(data, root: root) { try Files.remove(root + "/" + name) }
   }
 
   private func refuseOccupied() throws {
@@ -64,7 +72,8 @@ struct BackupRestore {
     guard !lying.isEmpty else { return }
     throw PipelineError(
       .configuration, "recover.occupied", "there is a data directory already", location: data.path,
-      fix: "attache recover \(pipeline.called) without --from recovers it; or move it away first")
+      fix: "attache recover \(pipeline.called) without --from recovers it; "
+        + "or give it another name first, or move it away")
   }
 
   // MARK: the archive

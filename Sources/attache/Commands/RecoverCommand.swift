@@ -42,7 +42,7 @@ struct RecoverCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let read = try call.read()
+    let read = try call.read(isRestoring: backup != nil)
     var request = PipelineRecovery.Request(by: by ?? ProcessEnvironment.userName())
     request.backup = backup.map(context.absolute)
     (request.isRestored, request.newOrg, request.isDryRun) = (restored, newOrg, dryRun)
