@@ -80,6 +80,12 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     cause = error
   }
 
+  /// A failure of a store, or of the disk that it is on; `place` is the file, where the error does not name it.
+  package init(store error: any Error, at place: String? = nil) {
+    self.init(.store, (place.map { "\($0): " } ?? "") + "\(error)")
+    isOfFullDisk = (error as? StoreError)?.isFull ?? (error as? SystemError)?.isFull ?? false
+  }
+
   /// The error, told of a sync unless it is of one already.
   package func of(_ syncName: String) -> SyncError {
     var error = self
@@ -102,10 +108,7 @@ extension SyncError {
       if let error = error as? StoreError, error.isAboutPage {
         throw SyncError(.badResponse, "\(error)")
       }
-      var failure = SyncError(.store, "\(error)")
-      failure.isOfFullDisk =
-        (error as? StoreError)?.isFull ?? (error as? SystemError)?.isFull ?? false
-      throw failure
+      throw SyncError(store: error)
     }
   }
 

@@ -173,8 +173,8 @@ struct PipelineUsers {
     if Task.isCancelled || PipelineError.isCancellation(error) { throw CancellationError() }
     if run.pipeline.prime.onUserFailure == .failRun { throw error }
     let described = PipelineError(describing: error)
-    // What is wrong in the pipeline is wrong for everybody.
-    if described.kind == .configuration { throw error }
+    // What is wrong in the pipeline is wrong for everybody, and a full disk is full for all of them.
+    if described.kind == .configuration || MachineTrouble.isFull(error) { throw error }
     run.summary.findings.insert(.skippedUser)
     // The next run may do better without anybody's help.
     if described.kind == .tryLater { run.summary.findings.insert(.limitReached) }

@@ -42,17 +42,19 @@ import Testing
     }
   }
 
-  /// Runs a command on a copy of the data that lies on a disk of its own without a free byte, and
+  /// Runs a command on a copy of the data that lies on a disk of its own without a free byte, or with some KiB, and
   /// `then` on what it left; where the disk is shown it is what `then` saw.
   private func onFullDisk(
-    _ words: [String], then: String = "true", remove: String = "nothing"
+    _ words: [String], then: String = "true", remove: String = "nothing", spareKiB: Int = 0
   ) async throws -> ProgramRun {
     let place = world.directory.file("full")
     try Files.makeDirectory(place)
     let script = #"""
       mount -t tmpfs -o size=256m tmpfs "$PLACE" && cp -a "$FROM"/. "$PLACE" || exit 99
       rm -rf "$PLACE"/demo/$GONE
+      head -c "${SPARE}k" /dev/zero >"$PLACE/spare"
       cat /dev/zero >"$PLACE/fill" 2>/dev/null
+      rm "$PLACE/spare"
       "$@"; status=$?
       eval "$THEN"
       exit $status
@@ -61,6 +63,7 @@ import Testing
       words + [world.pipeline.file, "--data", place],
       variables: world.variables.merging([
         "PLACE": place, "FROM": world.root, "THEN": then, "GONE": remove, "SCRIPT": script,
+        "SPARE": String(spareKiB),
       ]) { $1 },
       shell: #"exec unshare -rm bash -c "$SCRIPT" bash "$@""#)
   }
@@ -102,6 +105,21 @@ import Testing
     }
   }
 
+  /// Where there is room for a run's beginning its stores are copied, until the disk is full.
+  @Test(.enabled(if: canMount, needsMounts), arguments: [128, 256, 384, 512, 768, 1024])
+  func `a disk that fills while users are primed is told as full`(_ spareKiB: Int) async throws {
+    try world.rewrite(
+      #""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
+    try await nights(1)
+    let id = try scene.account(try world.device("ada", as: "later"), 1)
+    try scene.office(id, ["Website": "https://office.example/later"])
+    let run = try await onFullDisk(["run", "--only", "prime"], spareKiB: spareKiB)
+    #expect(!run.everything.contains("sync.store"), "\(run.everything)")
+    #expect(
+      run.status == 0 || run.messages.contains("attache: the disk is full   [disk.full]"),
+      "\(run.everything)")
+  }
+
   @Test func `a full disk is told alike, whoever meets it`() throws {
     let system = SystemError(operation: "write", path: "/x", errno: 28)
     let quota = SystemError(operation: "write", path: "/x", errno: 122)
@@ -116,7 +134,7 @@ import Testing
       system, quota, full, noIndex, store, BundleError.system(system), SnapshotError.system(system),
       SnapshotError.store(store), BundleError.snapshot(.database(full)),
       BundleError.sealing(.system(quota)), LockError.system(system), archived,
-      BundleError.archive(archived),
+      BundleError.archive(archived), SyncError(store: system, at: "/y"), SyncError(store: store),
     ]
     for error in errors + stored {
       #expect(PipelineError(describing: error).code == "disk.full", "\(error)")

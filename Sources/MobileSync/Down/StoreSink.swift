@@ -145,7 +145,7 @@ final class StoreSink: RecordSink {
       try context.store.commitLongChange()
     } catch {
       context.store.undoLongChange()
-      failure = SyncError(.store, error.description)
+      failure = SyncError(store: error)
     }
     loads = [:]
   }

@@ -131,7 +131,7 @@ extension SyncManager {
       }
       return try Files.resolved(path)
     } catch {
-      throw SyncError(.store, error.description)
+      throw SyncError(store: error)
     }
   }
 }

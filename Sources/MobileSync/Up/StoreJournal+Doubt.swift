@@ -124,7 +124,7 @@ extension StoreJournal {
       let words = "it could not be looked for: \(error.message)"
       return group.map { _ in .unclear(words) }
     } catch {
-      throw SyncError(.store, "\(error)")
+      throw SyncError(store: error)
     }
   }
 

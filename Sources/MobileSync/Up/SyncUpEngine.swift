@@ -152,7 +152,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     } catch let error as OrgError {
       throw SyncError(error, isWrite: true)
     } catch {
-      throw SyncError(.store, "\(error)")
+      throw SyncError(store: error)
     }
   }
 

@@ -157,7 +157,13 @@ final class StoreFiles {
     } catch let error as SyncError {
       throw error
     } catch {
-      throw SyncError(.store, "\(item.file.new): \(error)")
+      let cause: any Error =
+        switch error {
+        case SnapshotError.system(let error): error
+        case SnapshotError.store(let error): error
+        default: error
+        }
+      throw SyncError(store: cause, at: item.file.new)
     }
   }
 
@@ -183,7 +189,7 @@ final class StoreFiles {
 
   private static func onDisk(_ body: () throws(SystemError) -> Void) throws(SyncError) {
     do throws(SystemError) { try body() } catch {
-      throw SyncError(.store, error.description)
+      throw SyncError(store: error)
     }
   }
 }
