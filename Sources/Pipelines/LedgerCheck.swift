@@ -13,6 +13,14 @@ package enum LedgerCheck {
     for path in [data.path, data.state] {
       guard let (place, owner) = Files.denied(path) else { continue }
       let user = ProcessEnvironment.userName()
+      if let home = astray(place, owner, data, user) {
+        throw PipelineError(
+          .configuration, "data.rights", "the user \(user) may not read and write it",
+          location: path,
+          reason:
+            "it belongs to \(owner), and its directory to \(home): \(owner) ran a command once",
+          fix: "sudo chown -R \(home) \(ShellWord.quoted(data.path))")
+      }
       // Its own user is kept out by its mode alone.
       let isOwn = owner == user
       throw PipelineError(
@@ -22,6 +30,18 @@ package enum LedgerCheck {
           ? "chmod u+rwX \(ShellWord.quoted(place))"
           : "run the command as that user: sudo -u \(owner) attache …")
     }
+  }
+
+  /// Whose directory something lies in that somebody else has left there: nobody but them would have made it, were
+  /// it right.
+  private static func astray(
+    _ place: String, _ owner: String, _ data: DataDirectory, _ user: String
+  ) -> String? {
+    guard let home = Files.parent(of: place).flatMap({ Files.owner(of: $0) }), home != owner,
+      // A data directory may well lie in another user's.
+      place == data.state || home == user
+    else { return nil }
+    return home
   }
 
   /// Refuses a ledger that is older than what was published or reported with it, and to make one anew, where

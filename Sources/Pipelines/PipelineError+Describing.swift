@@ -51,7 +51,11 @@ extension PipelineError {
         fix:
           "attache recover lets the pipeline go on: what may have been sent is looked for in the org "
           + "first; with a backup at hand, put its ledger back before that")
-    case let error as SQLiteError: self.init(.failed, "sqlite", "\(error)")
+    case let error as SQLiteError:
+      self.init(
+        .failed, "sqlite", "\(error)",
+        fix: error.isDisk
+          ? "check the disk, and that attache may write a file as large as that (ulimit -f)" : nil)
     case is CancellationError:
       self.init(
         .tryLater, "run.cancelled", Self.stoppedText, fix: Self.goesOnText)

@@ -48,8 +48,10 @@ extension Inbox {
       return Refusal(
         .notCopied,
         "\(candidate.name) cannot be copied into \(Files.name(of: processing)): \(error)",
-        fix: "let attache write a file of that size there (ulimit -f, and what the file system "
-          + "takes), or take it out of the inbox")
+        fix: error.isDenied
+          ? "let the user who runs attache write to \(processing)"
+          : "let attache write a file of that size there (ulimit -f, and what the file system "
+            + "takes), or take it out of the inbox")
     }
     return Refusal(
       .unreadable, "\(candidate.name) cannot be taken: \(error)",

@@ -21,7 +21,8 @@ extension Refusal {
       "\(name) does not open under the pipeline's passphrase: it is sealed with another key, or is no "
         + "store",
       fix:
-        "export it plain or with the pipeline's passphrase (inbox.passphrase), and hand it back again"
+        "export it plain or with the pipeline's passphrase (inbox.passphrase), and hand it back again; where "
+        + "that was changed, write the former one as inbox.passphrase, and then attache returns release"
     )
   }
 

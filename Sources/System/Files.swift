@@ -51,6 +51,13 @@ package enum Files {
     return (place, ProcessEnvironment.userName(of: status.st_uid))
   }
 
+  /// The user to whom `path` belongs; nil where nothing is there.
+  package static func owner(of path: String) -> String? {
+    var status = stat()
+    guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return nil }
+    return ProcessEnvironment.userName(of: status.st_uid)
+  }
+
   /// Whether anything stands at `path`, a dangling link included.
   package static func exists(_ path: String) -> Bool {
     var status = stat()

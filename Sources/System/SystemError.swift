@@ -40,6 +40,9 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the disk, or the owner's share of it, is full.
   package var isFull: Bool { [ENOSPC, EDQUOT].contains(errno) }
 
+  /// Whether the user may not do it.
+  package var isDenied: Bool { [EACCES, EPERM].contains(errno) }
+
   /// Whether reading `path` itself failed, whatever was to be done with it.
   package func isOf(_ path: String) -> Bool {
     self.path == path && [EIO, EROFS].contains(errno)

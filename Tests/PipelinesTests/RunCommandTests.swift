@@ -88,6 +88,54 @@ import Testing
     #expect(!told.messages.contains("sudo"))
   }
 
+  @Test(
+    .enabled(
+      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
+      "needs root and setpriv, to be somebody else"))
+  func `a ledger that root has left in another's directory is to be given back`() async throws {
+    let world = try World()
+    try await world.run(.prime)
+    let told = try await world.program(
+      ["status"],
+      shell: """
+        chmod -R a+rX '\(world.directory.file("pipelines"))'
+        chown -R 65534 '\(world.root)'
+        chown 0 '\(world.data.state)'
+        chmod 600 '\(world.data.state)'
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+        """)
+    let home = try #require(Files.owner(of: world.data.path))
+    #expect(home != "root")
+    #expect(told.status == 4, "\(told.everything)")
+    #expect(told.messages.contains("it belongs to root, and its directory to \(home)"))
+    #expect(told.messages.contains("sudo chown -R \(home) \(world.data.path)"))
+    #expect(!told.messages.contains("sudo -u root"))
+  }
+
+  @Test(
+    .enabled(
+      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
+      "needs root and setpriv, to be somebody else"))
+  func `a return that may not be copied into processing says who is to be let`() async throws {
+    let world = try World()
+    try await world.run(.prime, .pack)
+    let device = try world.device("ada")
+    try world.handBack(device, as: "ada.sqlite")
+    let told = try await world.program(
+      ["run"], ["--only", "ingest"],
+      shell: """
+        chmod -R a+rX '\(world.directory.file("pipelines"))'
+        chown -R 65534 '\(world.root)'
+        chown 0 '\(world.data.processing)'
+        chmod 555 '\(world.data.processing)'
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+        """)
+    #expect(
+      told.everything.contains("let the user who runs attache write to \(world.data.processing)"),
+      "\(told.everything)")
+    #expect(!told.everything.contains("ulimit"))
+  }
+
   @Test func `the stages that are asked for are done, and no other`() async throws {
     let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])
