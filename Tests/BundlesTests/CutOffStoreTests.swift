@@ -9,6 +9,12 @@ import Testing
 @Suite struct CutOffStoreTests {
   let directory = TemporaryDirectory()
 
+  /// The bytes of an issued store.
+  private func issued(_ platform: Platform) throws -> [UInt8] {
+    let issued = try Issued(platform)
+    return try withExtendedLifetime(issued) { try Files.read(issued.storePath) }
+  }
+
   /// What becomes of a store, with the bytes of its log beside it.
   private func refusal(_ store: [UInt8], log: [UInt8] = []) throws -> Refusal? {
     let path = directory.file("returned.db")
@@ -52,7 +58,7 @@ import Testing
   func `a store that lacks its last bytes is refused, whatever stood in them`(
     platform: Platform
   ) throws {
-    let whole = try Files.read(try Issued(platform).storePath)
+    let whole = try issued(platform)
     try #require(whole.count % 4096 == 0)
     #expect(try refusal(whole) == nil)
     for cut in [1, 3, 60, 300, 450, 4095, 4096] {
@@ -69,12 +75,12 @@ import Testing
   }
 
   @Test func `a store that is longer than it says is whole`() throws {
-    let whole = try Files.read(try Issued(.ios).storePath)
+    let whole = try issued(.ios)
     #expect(try refusal(whole + [UInt8](repeating: 0, count: 4096)) == nil)
   }
 
   @Test func `a store that does not say how many pages it has is measured by whole ones`() throws {
-    var bytes = try Files.read(try Issued(.ios).storePath)
+    var bytes = try issued(.ios)
     // A program that does not count pages counts changes alone.
     bytes[95] ^= 1
     #expect(try refusal(bytes) == nil)

@@ -45,13 +45,16 @@ import Testing
         #""updateFieldlist": ["Subject", "Description", "Status"]"#,
         with: #""updateFieldlist": ["Subject", "Status", "ContactId"]"#)
     })
-    let ada = try scene.world.user("ada")
-    let contact = try Self.contact("Named", in: scene.world)
+    let world = scene.world
+    // One that her briefcase has.
     let id = try #require(
-      scene.world.org.create(
-        "WorkOrder", ["Subject": "Pump", "Status": "New", "ContactId": .string(contact)],
-        as: ada
-      ).id)
+      try world.ids("workorders", on: try await scene.phone("ada", as: "first")).first)
+    let contact = try Self.contact("Named", in: world)
+    let named = world.org.update(
+      "WorkOrder", id: id, ["Status": "New", "ContactId": .string(contact)],
+      as: try world.user("admin"))
+    #expect(named.errors.isEmpty)
+    try await world.run()
     let phone = try await scene.phone()
     return Order(scene: scene, id: id, contact: contact, phone: phone)
   }
