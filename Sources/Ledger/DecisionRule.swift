@@ -62,18 +62,31 @@ package enum DecisionRule {
   ///
   /// `pipeline` is what names it in a command.
   package static func nextStep(_ subject: Subject, in pipeline: String, edit: Int64) -> String? {
-    step(subject, "\(pipeline) \(edit)")
+    step(subject.verdict, possible(subject), "\(pipeline) \(edit)")
   }
 
   /// What a person should do about edits of a verdict; the word `EDIT` stands for the number of one, and what it
-  /// takes depends on it.
+  /// takes depends on it: all that some of them take are named.
   package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
-    step(Subject(verdict: verdict, operation: .update, hasRecord: true), "\(pipeline) EDIT")
+    var kinds = possible(Subject(verdict: verdict, operation: .update, hasRecord: true))
+    // What only a new record takes stands before what is the next best for it.
+    var place = kinds.endIndex
+    for kind in possible(Subject(verdict: verdict, operation: .create, hasRecord: false)).reversed()
+    {
+      if let known = kinds.firstIndex(of: kind) {
+        place = known
+      } else {
+        kinds.insert(kind, at: place)
+      }
+    }
+    return step(verdict, kinds, "\(pipeline) EDIT")
   }
 
-  private static func step(_ subject: Subject, _ place: String) -> String? {
-    guard let advice = subject.verdict?.advice else { return nil }
-    let options = possible(subject).map(\.option)
+  private static func step(
+    _ verdict: Verdict?, _ kinds: [Decision.Kind], _ place: String
+  ) -> String? {
+    guard let advice = verdict?.advice else { return nil }
+    let options = kinds.map(\.option)
     guard let last = options.last else { return advice + "." }
     if options == [Decision.Kind.drop.option] {
       return "It can only be given up: attache decide \(place) \(last)."

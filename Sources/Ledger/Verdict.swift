@@ -43,7 +43,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case notConfigured = "not configured"
   /// The org refused it, or it cannot be read.
   case failed
-  /// It was not tried: inactive user, guard, deadline or limit.
+  /// It was not tried: inactive user, guard, deadline or limit; or another writer held the record all the while.
   case held
   /// It was sent, and no answer says whether it arrived; or it may have been, before a recovery.
   case inDoubt = "in doubt"
@@ -122,7 +122,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       "It would go out with other rights than its user's, and the user was not issued the record."
     case .notConfigured: "The pipeline has no sync up for it; nothing was sent."
     case .failed: "The org refused it, or what the device handed back cannot be read."
-    case .held: "It was not tried in this run; it stays open."
+    case .held:
+      "It was not tried in this run, or the org could not do it at that moment; it stays open."
     case .inDoubt:
       "It may be in the org: no answer came back, or the ledger that knew was lost. Nobody could tell."
     }

@@ -14,27 +14,27 @@ extension CSVReport {
     _ model: ReportModel, _ options: ReportMask, isSuccess: Bool, _ sink: ReportSink
   ) throws {
     func forEach(_ body: (ReportEdit) throws -> Void) throws {
-      try model.edits.forEach(where: {
-        isSuccess
-          ? $0.verdict.isWritten || $0.verdict.isUndone
-          : !$0.verdict.isSettled || $0.verdict == .notUndone || $0.verdict == .partlyUndone
-      }) { edit in
+      try model.edits.forEach(
+        where: {
+          isSuccess
+            ? $0.verdict.isWritten || $0.verdict.isUndone
+            : !$0.verdict.isSettled || $0.verdict == .notUndone || $0.verdict == .partlyUndone
+        }, withSent: true
+      ) { edit in
         // An undo that needed nothing sent nothing.
         if !isSuccess || edit.verdict.isWritten || edit.undoing != nil { try body(edit) }
       }
     }
     var names: Set<String> = []
-    try forEach { edit in names.formUnion(edit.detail.fields.lazy.map(\.name)) }
+    try forEach { edit in names.formUnion(columns(edit).map(\.name)) }
     let fields = names.sorted()
     let prefix = model.isRehearsal ? "Rehearsal: " : ""
     var writer = Self.writer
     writer.row(["ID", "EDIT", "OBJECT", "USER"] + fields + [isSuccess ? "STATUS" : "ERROR"])
     try forEach { edit in
       let values = Dictionary(
-        edit.detail.fields.map {
-          let sent = edit.verdict.isUndone ? $0.server : $0.sent
-          return ($0.name, options.shown(sent, of: $0.name).cell)
-        }, uniquingKeysWith: { first, _ in first })
+        columns(edit).map { ($0.name, options.shown($0.value, of: $0.name).cell) },
+        uniquingKeysWith: { first, _ in first })
       let cells =
         [edit.recordID ?? "", String(edit.number), edit.sobject ?? "", edit.username ?? ""]
         + fields.map { values[$0] ?? "" } + [
@@ -44,6 +44,15 @@ extension CSVReport {
       try pass(&writer.bytes, to: sink)
     }
     try sink(writer.bytes)
+  }
+
+  /// The fields that were sent of an edit; where nothing was, those that would have been, as far as the verdict
+  /// tells them.
+  private static func columns(_ edit: ReportEdit) -> [(name: String, value: JSONValue?)] {
+    guard let sent = edit.sent else {
+      return edit.detail.fields.map { ($0.name, edit.verdict.isUndone ? $0.server : $0.sent) }
+    }
+    return sent.map { ($0.name, $0.value) }
   }
 
   /// Data Loader's words for what it did.

@@ -24,7 +24,9 @@ struct CarriedWords: Sendable {
       }
       return "Not sent: the record changed in the org after this device read it."
         + (fields.isEmpty ? "" : " " + fields.joined(separator: "; ") + ".")
-    case .failed, .blocked, .notPermitted:
+    // Why a run does not try is nothing to tell a device; what its org said is.
+    case .held where detail.code == nil: return "Not sent: " + verdict.meaning
+    case .failed, .blocked, .notPermitted, .held:
       guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
       return "Not sent: " + words
     case .inDoubt: return verdict.meaning

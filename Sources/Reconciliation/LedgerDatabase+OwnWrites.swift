@@ -166,18 +166,32 @@ extension LedgerDatabase {
       guard let held = record[name], !FieldValue.isSame(sent, held) else { return nil }
       return FieldDifference(name: name, base: nil, device: sent, server: held)
     }
-    guard !kept.isEmpty,
+    if kept.isEmpty { return }
+    let names = kept.map(\.name).joined(separator: ", ")
+    try amend(operation.editID, run: run) { detail in
+      detail.kept = kept
+      detail.message = detail.message ?? "the org holds another value than the one sent in \(names)"
+    }
+  }
+
+  /// Says more beside the verdict that a run gave to an edit.
+  func noteWords(_ words: String, beside edit: Int64, run: String) throws {
+    try amend(edit, run: run) { detail in
+      detail.message = [detail.message, words].compactMap(\.self).joined(separator: "; ")
+    }
+  }
+
+  /// Changes what stands beside the verdict that a run gave to an edit; nothing where it gave none.
+  func amend(_ edit: Int64, run: String, _ change: (inout OutcomeDetail) -> Void) throws {
+    guard
       let text = try connection.text(
-        "SELECT detail FROM outcome WHERE run_id = \(run) AND edit_id = \(operation.editID)")
+        "SELECT detail FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
     else { return }
     var detail = OutcomeDetail(json: try parse(text, "a verdict"))
-    detail.kept = kept
-    let names = kept.map(\.name).joined(separator: ", ")
-    detail.message = detail.message ?? "the org holds another value than the one sent in \(names)"
+    change(&detail)
     try connection.run(
       """
-      UPDATE outcome SET detail = \(detail.json.text)
-      WHERE run_id = \(run) AND edit_id = \(operation.editID)
+      UPDATE outcome SET detail = \(detail.json.text) WHERE run_id = \(run) AND edit_id = \(edit)
       """)
   }
 

@@ -29,13 +29,15 @@ extension LedgerDatabase {
     name.flatMap(Verdict.init(rawValue:)) ?? .failed
   }
 
-  /// Hands over what rows say, in their order.
+  /// Hands over what rows say, in their order, and `withSent` what was sent.
   ///
   /// - Throws: `LedgerError.unaccounted` where an edit is not there any more, and what `body` throws.
-  func reportEdits(_ rows: [ReportEdits.Row], _ body: (ReportEdit) throws -> Void) throws {
+  func reportEdits(
+    _ rows: [ReportEdits.Row], withSent: Bool = false, _ body: (ReportEdit) throws -> Void
+  ) throws {
     try inBatches(rows) { batch, run in
       var told = 0
-      try connection.rows(Self.edits(batch, of: run)) { row in
+      try connection.rows(Self.edits(batch, of: run, withSent: withSent)) { row in
         try body(try edit(row))
         told += 1
       }
@@ -119,7 +121,11 @@ extension LedgerDatabase {
   /// Asks for what rows of one run say.
   ///
   /// Nothing is sorted, as an element may be large: the rows come in the order in which the list names them.
-  private static func edits(_ rows: ArraySlice<ReportEdits.Row>, of run: String) -> SQL {
+  private static func edits(
+    _ rows: ArraySlice<ReportEdits.Row>, of run: String, withSent: Bool
+  ) -> SQL {
+    let sent: SQL = withSent ? "w.payload, w.external_field, w.external_value" : "NULL, NULL, NULL"
+    let write: SQL = withSent ? "LEFT JOIN operation w ON w.id = (\(lastWrite))" : ""
     let numbers = JSONValue.array(rows.map { JSONValue($0.number) }).text
     return """
       SELECT e.id, x.verdict, x.detail, e.element, s.username, e.store, e.soup, e.entry_id, e.operation,
@@ -132,18 +138,42 @@ extension LedgerDatabase {
         CASE WHEN x.verdict IN (\(Verdict.undone), \(Verdict.partlyUndone)) THEN (
           SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.state = \(OperationState.done)
             AND \(isUndo()) ORDER BY o.id DESC LIMIT 1) END,
-        \(isToBeUndone)
+        \(isToBeUndone), \(sent)
       FROM json_each(\(numbers)) p CROSS JOIN outcome x ON x.run_id = \(run) AND x.edit_id = p.value
         CROSS JOIN edit e ON e.id = x.edit_id CROSS JOIN returned r ON r.id = e.return_id
         LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
+        \(write)
       """
+  }
+
+  /// The write that an outcome `x` of an edit `e` tells of: of its own run, or an earlier one that was found done, or
+  /// is looked for still; none where the values are pruned.
+  private static var lastWrite: SQL {
+    """
+    SELECT o.id FROM operation o
+    WHERE o.edit_id = x.edit_id AND e.pruned IS NULL
+      AND o.state NOT IN (\(OperationState.planned), \(OperationState.dropped))
+      AND (o.run_id = x.run_id OR o.state IN (\(OperationState.done), \(OperationState.doubt)))
+      AND x.verdict NOT IN (\(Verdict.undone), \(Verdict.partlyUndone), \(Verdict.notUndone))
+      AND NOT \(isUndo())
+    ORDER BY o.run_id = x.run_id DESC, o.id DESC LIMIT 1
+    """
+  }
+
+  /// What a write carried, its external id among it.
+  private func sent(
+    _ payload: String?, _ externalField: String?, _ externalValue: String?
+  ) throws -> JSONObject? {
+    guard let payload, var fields = try parse(payload, "a write").object else { return nil }
+    if let externalField, let externalValue { fields[externalField] = .string(externalValue) }
+    return fields
   }
 
   private func edit(_ row: borrowing Row) throws -> ReportEdit {
     let detail = OutcomeDetail(json: try parse(row.text(2), "an outcome"))
     let element = Array(row.bytes(3))
     let first = (row.text(17) ?? "").split(separator: " ")
-    return ReportEdit(
+    var edit = ReportEdit(
       number: row.integer(0), verdict: Self.verdict(row.text(1)),
       detail: detail, username: row.text(4), store: StoreKey(text: row.text(5) ?? ""),
       soup: row.text(6) ?? "", soupEntryID: row.integer(7),
@@ -160,6 +190,8 @@ extension LedgerDatabase {
       foundAt: first.last.flatMap { Int64($0) } ?? 0, editedAt: row.integer(20),
       arrivedAt: row.integer(21),
       undoing: row.text(22).flatMap { SyncUpAction(rawValue: $0) })
+    edit.sent = try sent(row.text(24), row.text(25), row.text(26))
+    return edit
   }
 }
 
@@ -167,8 +199,8 @@ extension ReportEdits {
   /// The edits of some rows, counted; where a user is named, only what that user's devices brought.
   init(_ state: LedgerDatabase, _ rows: [Row], user: String?, isRehearsal: Bool) throws {
     let rows = try user.map { try state.rows(rows, of: $0) } ?? rows
-    self.init(rows: rows, totals: try state.totals(of: rows)) { rows, body in
-      try state.reportEdits(rows) { edit in
+    self.init(rows: rows, totals: try state.totals(of: rows)) { rows, withSent, body in
+      try state.reportEdits(rows, withSent: withSent) { edit in
         try body(isRehearsal ? edit.withoutPresumedIDs : edit)
       }
     }
@@ -181,6 +213,9 @@ extension ReportEdit {
     var edit = self
     if edit.recordID.map(PresumedWrites.isMade) == true { edit.recordID = nil }
     if edit.detail.recordID.map(PresumedWrites.isMade) == true { edit.detail.recordID = nil }
+    for (name, value) in edit.sent ?? [:] where value.string.map(PresumedWrites.isMade) == true {
+      edit.sent?[name] = nil
+    }
     return edit
   }
 }

@@ -12,8 +12,8 @@ final class LedgerJournal: SyncUpJournal {
   typealias Change = PlannedSend
   typealias Intention = [OperationRow]
 
-  private let reconciler: Reconciler
-  private let access: RecordReader
+  let reconciler: Reconciler
+  let access: RecordReader
   /// Writes that were done, and whose records are to be read.
   private var written: [OperationRow] = []
   /// Whether a request got no answer that nobody has looked for yet.
@@ -22,6 +22,8 @@ final class LedgerJournal: SyncUpJournal {
   private(set) var refusal: OrgError?
   /// The ids of the parents that this snapshot's trees have made, by the trees' keys.
   private var parentIDs: [String: String] = [:]
+  /// What the org refused as something that it refers to is deleted.
+  private var bereft: [(send: PlannedSend, refusal: RowRefusal)] = []
 
   private var state: LedgerDatabase { reconciler.state }
   private var run: RunRow { reconciler.run }
@@ -86,12 +88,8 @@ final class LedgerJournal: SyncUpJournal {
 
   private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
     try state.move(send.operation(sender: ""), to: .dropped)
-    try reconciler.settle([(send.edit, Self.blocked(send, by: name))])
+    try reconciler.settle([(send.edit, send.blocked(by: name))])
     return nil
-  }
-
-  private static func blocked(_ send: PlannedSend, by name: String) -> Settlement {
-    send.blocked(because: "\(name) refers to a record that did not reach the org")
   }
 
   func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
@@ -256,7 +254,7 @@ final class LedgerJournal: SyncUpJournal {
         {
           // The org says of each child that its parent was not made.
           try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
-          told.settle(send, Self.blocked(send, by: name))
+          told.settle(send, send.blocked(by: name))
           continue
         }
         switch try enter(send, answer, operation, isLast: isLast, &told) {
@@ -296,6 +294,13 @@ final class LedgerJournal: SyncUpJournal {
   func takeWritten() -> [OperationRow] {
     defer { written = [] }
     return written
+  }
+
+  /// What the org refused as something that it refers to is deleted, and of which nobody has asked what became of
+  /// that yet.
+  func takeBereft() -> [(send: PlannedSend, refusal: RowRefusal)] {
+    defer { bereft = [] }
+    return bereft
   }
 
   private enum Entered { case accepted, refused, inDoubt, left }
@@ -350,13 +355,20 @@ final class LedgerJournal: SyncUpJournal {
       // An earlier request has made it: it is looked up by the field that says so.
       try doubt(send, operation, "an earlier request has made it: \(refusal.message)", &told)
       return .inDoubt
-    case .refused(let refusal), .locked(let refusal), .unprocessed(let refusal):
+    case .refused(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       // It goes once more, without that.
       if send.isHindered(by: refusal), reconciler.redone.insert(send.edit.id).inserted {
         return .left
       }
       try refuse(send, refusal, &told)
+      return .refused
+    case .locked(let refusal), .unprocessed(let refusal):
+      // The org has done nothing with it, and nobody has to mend anything.
+      try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
+      var detail = send.detailOfFailure
+      (detail.code, detail.message) = (refusal.code, refusal.message)
+      told.settle(send, Settlement(.held, detail))
       return .refused
     case .unknown(let words):
       // The last attempt left when the wait for its answer began.
@@ -407,13 +419,22 @@ final class LedgerJournal: SyncUpJournal {
       ? UndoRule.remedy(refusal.message, try state.instance) : words(of: refusal, send)
     detail.errorFields = refusal.fields
     told.settle(send, Settlement(.failed, detail))
+    if Self.blamesReference(refusal, send) { bereft.append((send, refusal)) }
+  }
+
+  /// Says whether the org refuses something as a record is gone that it refers to.
+  private static func blamesReference(_ refusal: RowRefusal, _ send: PlannedSend) -> Bool {
+    guard refusal.code == ErrorCodes.deleted else { return false }
+    return switch send.action {
+    case .create, .upsert: true
+    case .update: !refusal.fields.isEmpty
+    case .delete, .undelete: false
+    }
   }
 
   /// The org's words, with what a person can do where a record is gone that the edit refers to.
   private func words(of refusal: RowRefusal, _ send: PlannedSend) -> String {
-    guard refusal.code == ErrorCodes.deleted, send.action != .delete,
-      send.action != .update || !refusal.fields.isEmpty
-    else { return refusal.message }
+    guard Self.blamesReference(refusal, send) else { return refusal.message }
     let isOfFamily = send.tree?.isParent == false && reconciler.rules[send.sync].mode == .overwrite
     return refusal.message
       + ": it refers to a record that was deleted in the org; restore that one, or enter another"

@@ -88,6 +88,11 @@ struct PlannedSend {
     return Settlement(.deleted, detail)
   }
 
+  /// What becomes of it where the record that a field names did not reach the org.
+  func blocked(by field: String) -> Settlement {
+    blocked(because: "\(field) refers to a record that did not reach the org")
+  }
+
   /// Names the object and the field by which it is upserted; nil for what is not.
   var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
 

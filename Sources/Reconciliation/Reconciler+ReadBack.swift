@@ -62,27 +62,64 @@ extension Reconciler {
   }
 
   /// What the records of some writes hold, and what people call their object.
-  private typealias ReadBack = (group: Group, describe: Describe, found: [String: JSONObject])
+  private typealias ReadBack = (
+    group: Group, describe: Describe, found: [String: JSONObject], gone: [String: String]
+  )
 
   private nonisolated(nonsending) func readBack(_ group: Group) async throws -> ReadBack {
     let describe = try await group.access.describe(group.sobject)
     let found = try await group.access.records(
       group.sobject, ids: group.operations.compactMap(\.recordID),
       fields: try fieldsLeft(by: group.operations, describe))
-    return (group, describe, found)
+    return (group, describe, found, try await whatBecame(of: group, found))
+  }
+
+  /// Says of the records that do not read any more what became of them, in words, by their Ids: the org's own rules, or
+  /// a person, may take away at once what was written.
+  private nonisolated(nonsending) func whatBecame(
+    of group: Group, _ found: [String: JSONObject]
+  ) async throws -> [String: String] {
+    // What is presumed of the org nobody takes away.
+    let ids = group.operations.compactMap { $0.recordID?.recordID18 }
+    let missing = ids.filter { found[$0] == nil }
+    guard presumed == nil, !missing.isEmpty else { return [:] }
+    var rows: [String: JSONObject]?
+    do {
+      rows = try await group.access.withBin(
+        group.sobject, ids: missing, fields: ["MasterRecordId"])
+    } catch {
+      // The writes stand, and it is said that they do not read.
+      try await checkAlone(error, group.access)
+    }
+    return Dictionary(
+      missing.map { ($0, "the record could not be read back" + Self.fate(of: $0, in: rows)) }
+    ) { first, _ in first }
+  }
+
+  private static func fate(of id: String, in rows: [String: JSONObject]?) -> String {
+    guard let rows else { return "" }
+    guard let row = rows[id] else {
+      return ": nobody sees it, in the recycle bin neither"
+    }
+    if let master = row["MasterRecordId"]?.string { return ": it was merged into \(master) since" }
+    return row["IsDeleted"]?.bool == true
+      ? ": it was deleted since" : ": its sender cannot see it any more"
   }
 
   /// Enters what writes have left, in one transaction.
   private func enter(_ read: [ReadBack]) throws {
     if read.isEmpty { return }
     try state.connection.transaction {
-      for (group, describe, found) in read {
+      for (group, describe, found, gone) in read {
         if let label = describe.label { try state.noteLabel(label, of: describe.name) }
         let all = try group.operations.map(resolved).map { try left(by: $0, found, group.access) }
         try state.noteLeft(all)
         for (operation, _, record) in all {
-          guard let record else { continue }
-          try state.noteKept(operation, record: record, run: run.id)
+          if let words = operation.recordID?.recordID18.flatMap({ gone[$0] }) {
+            try state.noteWords(words, beside: operation.editID, run: run.id)
+          } else if let record {
+            try state.noteKept(operation, record: record, run: run.id)
+          }
         }
       }
     }

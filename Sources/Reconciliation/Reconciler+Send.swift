@@ -86,6 +86,7 @@ extension Reconciler {
   private nonisolated(nonsending) func readBack(_ shipments: [Shipment]) async throws {
     try await recordServerState(
       after: shipments.map { ($0.journal.takeWritten(), $0.access) })
+    for shipment in shipments { try await shipment.journal.nameSurvivors() }
   }
 
   /// What goes at one level of a plan, each group with its turn: sync ups of one soup go one after another,

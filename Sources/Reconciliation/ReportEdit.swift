@@ -54,6 +54,8 @@ package struct ReportEdit: Sendable, Hashable {
   package var editedAt: Int64 = 0
   /// When the return arrived, in ms.
   package var arrivedAt: Int64 = 0
+  /// The fields that were sent of it; nil where nothing was, or where nobody asked for them.
+  var sent: JSONObject?
   /// What was sent to undo it; nil where nothing was.
   package var undoing: SyncUpAction?
 

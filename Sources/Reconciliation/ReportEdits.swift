@@ -15,8 +15,10 @@ package struct ReportEdits {
     package let verdict: Verdict
   }
 
-  /// Hands over what rows say, each in its turn.
-  typealias Reading = (_ rows: [Row], _ body: (ReportEdit) throws -> Void) throws -> Void
+  /// Hands over what rows say, each in its turn, and where that is asked for with what was sent.
+  typealias Reading = (
+    _ rows: [Row], _ withSent: Bool, _ body: (ReportEdit) throws -> Void
+  ) throws -> Void
 
   /// The edits, by rising numbers.
   let rows: [Row]
@@ -32,7 +34,7 @@ package struct ReportEdits {
   }
 
   /// No edits.
-  static var none: ReportEdits { ReportEdits(rows: [], totals: ReportTotals()) { _, _ in } }
+  static var none: ReportEdits { ReportEdits(rows: [], totals: ReportTotals()) { _, _, _ in } }
 
   /// How many there are.
   package var count: Int { rows.count }
@@ -53,11 +55,12 @@ package struct ReportEdits {
   /// How many edits are read at a time.
   package static let batch = 500
 
-  /// Hands over the edits that are wanted, in order of arrival, no more than `limit` of them.
+  /// Hands over the edits that are wanted, in order of arrival, no more than `limit` of them; `withSent` also
+  /// reads what was sent of them.
   ///
   /// - Throws: what `body` throws, or an error of the ledger.
   package func forEach(
-    where isWanted: (Row) -> Bool = { _ in true }, limit: Int = .max,
+    where isWanted: (Row) -> Bool = { _ in true }, limit: Int = .max, withSent: Bool = false,
     _ body: (ReportEdit) throws -> Void
   ) throws {
     var batch: [Row] = []
@@ -66,11 +69,11 @@ package struct ReportEdits {
       batch.append(row)
       room -= 1
       if batch.count == Self.batch {
-        try read(batch, body)
+        try read(batch, withSent, body)
         batch.removeAll(keepingCapacity: true)
       }
     }
-    if !batch.isEmpty { try read(batch, body) }
+    if !batch.isEmpty { try read(batch, withSent, body) }
   }
 
   /// All of them at once: for where there are few.

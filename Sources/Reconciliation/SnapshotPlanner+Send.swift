@@ -124,8 +124,8 @@ extension SnapshotPlanner {
       let orphans = plan.sends.filter { !$0.needs.isSubset(of: made) }
       if orphans.isEmpty { return }
       for orphan in orphans {
-        plan.settled.append(
-          (orphan.edit, orphan.blocked(because: "it refers to a record without an Id")))
+        let field = orphan.waiting.filter { !made.contains($0.value) }.keys.min()
+        plan.settled.append((orphan.edit, orphan.blocked(by: field ?? orphan.tree?.field ?? "it")))
       }
       let blocked = Set(orphans.map(\.edit.id))
       plan.sends.removeAll { blocked.contains($0.edit.id) }

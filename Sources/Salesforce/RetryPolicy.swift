@@ -134,7 +134,10 @@ package struct RetryPolicy: Sendable {
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (301...303, _), (307...308, _):
       // Not followed, a token must not travel; but the login says where the org is now.
-      guard isRead, !hasRefreshed else { return .fail(.invalidResponse, isAmbiguous: !isRead) }
+      // Of a write 307 and 308 say that it is to be made elsewhere, so nothing was done; after the others it may be.
+      guard isRead, !hasRefreshed else {
+        return .fail(.invalidResponse, isAmbiguous: !isRead && status <= 303)
+      }
       return .refresh
     case (401, _): return .fail(.authentication, isAmbiguous: false)
     case (403, ErrorCodes.requestLimit): return .fail(.limit, isAmbiguous: false)

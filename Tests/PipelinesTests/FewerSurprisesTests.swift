@@ -46,6 +46,14 @@ import Testing
     let named = try await ProgramRun.blocking(
       ["store", "query", store, "select {accounts:Id} from {accounts}", "--csv", "--limit", "1"])
     #expect(named.output.hasPrefix("{accounts:Id}"))
+    for words in [
+      "pragma table_info(soup_attrs)", "explain select 1", "select 1; select 2", "-- nothing", "",
+    ] {
+      let refused = try await ProgramRun.blocking(["store", "query", store, words])
+      #expect(refused.status == 2 && refused.output.isEmpty, "\(words): \(refused)")
+    }
+    let commented = "/* all */ -- of them\n With n AS (SELECT 1 AS one) SELECT one FROM n"
+    #expect(try await ProgramRun.blocking(["store", "query", store, commented]).status == 0)
   }
 
   @Test func `a look at one file says what it holds`() async throws {

@@ -149,6 +149,45 @@ import Testing
     #expect(try scene.world.record("Account", ids[0])["Name"] == "not lost")
   }
 
+  @Test(arguments: [
+    "SELECT Id, Nothing__c, LastModifiedDate FROM Account",
+    "SELECT Id, Name, LastModifiedDate FROM Nothing__c",
+    "SELECT Id, Name, LastModifiedDate FROM Account WHERE Name LIKE '%''",
+  ])
+  func `a query that the org does not understand ends with 4 and says what to check`(
+    _ query: String
+  ) throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let config = scene.world.directory.file("wrong.json")
+    let syncs: JSONValue = [
+      "syncs": [
+        [
+          "syncName": "wrong", "syncType": "syncDown", "soupName": "accounts",
+          "target": ["type": "soql", "query": .string(query)],
+          "options": ["mergeMode": "OVERWRITE"],
+        ]
+      ]
+    ]
+    try DurableFile.write(syncs.bytes, to: config)
+    let outcome = try scene.sync("--name", "wrong", "--config", config)
+    #expect(outcome.status == 4, "\(outcome.error)")
+    #expect(outcome.error.contains("[sync.query-refused]"), "\(outcome.error)")
+    #expect(outcome.error.contains("fix    check the sync's query"), "\(outcome.error)")
+  }
+
+  @Test func `the end of a day's requests is told without settings that only a pipeline has`()
+    throws
+  {
+    let scene = try SyncScene(server: { $0.dailyLimit = 10 })
+    var outcome = try scene.prime("accounts")
+    for _ in 0..<9 where outcome.status == 0 { outcome = try scene.prime("accounts") }
+    #expect(outcome.status == 6, "\(outcome.error)")
+    #expect(outcome.error.contains("are left for others"), "\(outcome.error)")
+    #expect(outcome.error.contains("run it again when fewer requests of the last 24 hours"))
+    #expect(!outcome.error.contains("apiBudget") && !outcome.error.contains("--api-budget"))
+  }
+
   @Test func `ghosts go when asked, and not too many at once`() throws {
     let scene = try SyncScene()
     let (org, admin) = (scene.world.org, try scene.world.user("admin"))

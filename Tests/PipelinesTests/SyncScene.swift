@@ -10,8 +10,11 @@ struct SyncScene {
   let world: World
   let store: String
 
-  init(_ change: (World) throws -> Void = { _ in }) throws {
-    world = try World()
+  init(
+    server: (inout OrgServer.Options) -> Void = { _ in },
+    _ change: (World) throws -> Void = { _ in }
+  ) throws {
+    world = try World(server: server)
     store = world.directory.file("store.sqlite")
     try change(world)
   }

@@ -69,6 +69,26 @@ struct DecisionRuleTests {
     }
   }
 
+  @Test func `what is said of a verdict names all that one of its edits takes`() {
+    for verdict in Verdict.allCases where !verdict.isSettled {
+      let line = DecisionRule.nextStep(of: verdict, in: "demo") ?? ""
+      for (operation, hasRecord) in [(EditOperation.create, false), (.update, true)] {
+        let subject = DecisionRule.Subject(
+          verdict: verdict, operation: operation, hasRecord: hasRecord)
+        for kind in DecisionRule.possible(subject) {
+          #expect(line.contains(kind.option), "\(verdict): \(line)")
+        }
+      }
+    }
+    // To send a create that may have arrived once more is not the first thing to do.
+    #expect(
+      DecisionRule.nextStep(of: .inDoubt, in: "demo")?.hasSuffix(
+        ": attache decide demo EDIT --record ID, --take device, --again or --drop.") == true)
+    #expect(
+      DecisionRule.nextStep(of: .failed, in: "demo")?.hasSuffix(
+        ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --again or --drop.") == true)
+  }
+
   @Test func `a refusal names what is possible`() {
     func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
       DecisionRule.refusal(

@@ -147,6 +147,28 @@ struct LedgerJournalTests {
     }
   }
 
+  @Test(arguments: [
+    (307, "held 1", false), (308, "held 1", false), (302, "in doubt 1", true),
+  ])
+  func
+    `a write that the org sends elsewhere is not followed, and ends the run where nothing was done`(
+      _ status: Int, _ verdicts: String, _ goesOn: Bool
+    ) async throws
+  {
+    let day = try FieldDay()
+    let id = try day.make("Account", ["Name": "A", "Phone": "1"])
+    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    day.server.faults.add(
+      .writes, times: .max,
+      .respond(.init(status: status, headers: ["Location": "https://elsewhere.example.com/x"])))
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == verdicts)
+    #expect((summary.interruption == nil) == goesOn)
+    #expect(goesOn || summary.interruption?.contains("redirects to elsewhere.example.com") == true)
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+  }
+
   @Test func `no request leaves after a run was told to end, and what is left is held`()
     async throws
   {

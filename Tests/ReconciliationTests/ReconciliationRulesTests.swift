@@ -175,9 +175,24 @@ struct ReconciliationRulesTests {
     #expect(try day.state.connection.integer("SELECT count(*) FROM operation") == 0)
     #expect(
       try day.details().compactMap(\.message).sorted() == [
+        "AccountId refers to a record that did not reach the org",
         "ParentId refers to a record that is not among the edits of this bundle",
-        "it refers to a record without an Id",
       ])
+  }
+
+  @Test func `what is blocked names the field that blocks it, night after night`() async throws {
+    let day = try FieldDay()
+    try day.handBack([
+      day.created("accounts", "Account", "local_1", ["Phone": "no name"]),
+      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    let words = "AccountId refers to a record that did not reach the org"
+    #expect(try day.details().compactMap(\.message).contains(words))
+    for _ in 0..<2 {
+      #expect(day.verdicts(try await day.run()) == "blocked 1")
+      #expect(try day.details().compactMap(\.message) == [words])
+    }
   }
 
   @Test func `the guard counts the deletions of each soup alone`() async throws {

@@ -304,7 +304,7 @@ extension ReportEdits {
     let known = Dictionary(uniqueKeysWithValues: edits.map { ($0.number, $0) })
     self.init(
       rows: edits.map { Row(number: $0.number, run: 1, verdict: $0.verdict) }, totals: totals
-    ) { rows, body in
+    ) { rows, _, body in
       for row in rows { if let edit = known[row.number] { try body(edit) } }
     }
   }

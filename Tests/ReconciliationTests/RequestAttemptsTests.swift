@@ -1,7 +1,8 @@
 import LocalOrg
-import Reconciliation
 import System
 import Testing
+
+@testable import Reconciliation
 
 /// Rows that another writer holds, and requests that the org refuses whole.
 struct RequestAttemptsTests {
@@ -34,11 +35,18 @@ struct RequestAttemptsTests {
     #expect(pauses.withLock { $0 } == [1000, 2000, 4000, 5000])
   }
 
-  @Test func `a row that stays held is refused after the last try`() async throws {
+  @Test func `a row that stays held waits for the next run, which sends it`() async throws {
     let day = try day(1)
-    hold(day, times: 9)
-    #expect(day.verdicts(try await day.run()) == "failed 1")
+    hold(day, times: 5)
+    #expect(day.verdicts(try await day.run()) == "held 1")
     #expect(day.writes.count == 5)
+    let detail = try #require(try day.details().first)
+    #expect(detail.code == "UNABLE_TO_LOCK_ROW" && detail.message == "m")
+    #expect(detail.fields.map(\.name) == ["Phone"])
+    let told = CarriedWords(
+      mask: ReportMask(), verdict: .held, detail: detail, element: [:], edited: [])
+    #expect(told.sentence(over: nil) == "Not sent: m")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
   @Test func `only the held rows of a request are sent again`() async throws {

@@ -18,7 +18,9 @@ import Testing
 
   static func moved(_ status: Int) -> Case {
     Case(
-      status: status, code: nil, read: .refresh, write: .fail(.invalidResponse, isAmbiguous: true))
+      status: status, code: nil, read: .refresh,
+      // 307 and 308 say that the write is to be made elsewhere.
+      write: .fail(.invalidResponse, isAmbiguous: status < 307))
   }
 
   static func inDoubt(_ status: Int) -> Case {

@@ -44,6 +44,17 @@ extension ParentChildrenRun {
     }
   }
 
+  /// Tells of the changed children whose parent is not in the store: no tree brings them up.
+  func noteOrphans() throws(SyncError) {
+    treeStart = context.report.records.count
+    let words = "its parent is not in the soup \"\(targets.family.parent.soupName)\": not sent"
+    try elements.children.forEach(elements.orphans()) { child in
+      let missing = SyncUpSettled.End.failed(code: "", message: words, error: nil)
+      let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? missing)
+      note(place, settled)
+    }
+  }
+
   /// Leaves a tree, and tells it of each of its changed records.
   func leave(_ tree: ParentChildrenTree, _ end: SyncUpSettled.End) {
     if tree.parent.state.isLocal {

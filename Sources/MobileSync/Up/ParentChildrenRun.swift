@@ -50,12 +50,7 @@ final class ParentChildrenRun {
     heldChildren = try await children.settleDoubts()
     let rows = try elements.dirtyRows()
     try context.update { $0.totalSize = rows.count }
-    let orphans = try elements.orphans()
-    if orphans > 0 {
-      context.warn(
-        "\(orphans) changed records of soup \"\(targets.family.children.soupName)\" have no parent "
-          + "in soup \"\(targets.family.parent.soupName)\" and were not sent")
-    }
+    try noteOrphans()
     // Only what leaves changed records alone has to ask the org before it sends.
     let window = context.options.mergeMode == .leaveIfChanged ? Self.treesOfOneCheck : rows.count
     var done = 0

@@ -44,16 +44,16 @@ struct ParentChildrenElements {
     return ParentChildrenTree(parent: parent, children: offspring)
   }
 
-  /// How many changed children have no parent in the store, so that no family brings them up.
-  func orphans() throws(SyncError) -> Int {
+  /// The changed children that have no parent in the store, so that no family brings them up.
+  func orphans() throws(SyncError) -> [Int64] {
     let (parent, child) = (targets.family.parent, targets.family.children)
     let dirty = Set(try children.dirtyIDs())
-    guard !dirty.isEmpty else { return 0 }
+    guard !dirty.isEmpty else { return [] }
     let kept = try rows(
       "SELECT {\(child.soupName):\(StoreField.soupEntryID)} FROM {\(child.soupName)} "
         + "WHERE {\(child.soupName):\(targets.key)} IN "
         + "(SELECT {\(parent.soupName):\(parent.idFieldName)} FROM {\(parent.soupName)})")
-    return dirty.subtracting(kept).count
+    return dirty.subtracting(kept).sorted()
   }
 
   private func childRows(of id: String) throws(SyncError) -> [Int64] {

@@ -53,6 +53,7 @@ struct StoreQueryCommand: Command {
     var rows: [[JSONValue]] = []
     var columns: [String] = []
     do {
+      guard Self.isSelect(query) else { throw StoreError.notSelect }
       try store.forEachRow(ofSmartSQL: query) { names, values in
         columns = names
         if rows.count < limit { rows.append(values) }
@@ -94,6 +95,21 @@ extension StoreQueryCommand {
     }
   }
 
+  /// Whether a text begins like a SELECT: SQLite answers more than that to who only reads.
+  private static func isSelect(_ text: String) -> Bool {
+    var rest = text[...]
+    while true {
+      rest = rest.drop(while: \.isWhitespace)
+      if rest.hasPrefix("--") {
+        rest = rest.drop { !$0.isNewline }
+      } else if rest.hasPrefix("/*"), let end = rest.firstRange(of: "*/") {
+        rest = rest[end.upperBound...]
+      } else {
+        return ["select", "with"].contains(rest.prefix(while: \.isLetter).lowercased())
+      }
+    }
+  }
+
   /// Whether the query is wrong, and not the store.
   private static func isOfQuery(_ error: any Error) -> Bool {
     switch error {
@@ -102,7 +118,8 @@ extension StoreQueryCommand {
       case .notSelect, .invalidReference, .invalidQuery, .unknownSoup, .database(_, 1, _): true
       default: false
       }
-    case let error as SQLiteError: error.code == 1
+    // No statement in the text, or more than one, is a misuse.
+    case let error as SQLiteError: [1, 21].contains(error.code)
     default: false
     }
   }

@@ -53,8 +53,29 @@ struct SyncCall: Sendable {
     case "org.unreachable": told.fix = "check --org-url and the network, and run it again"
     default: break
     }
+    if error.code == APIBudget.code { told.fix = Self.budgetFix }
     return told
   }
+
+  /// The same of a sync: what the org does not understand is in the files, or in what the user may see.
+  private static func told(_ error: SyncError) -> PipelineError {
+    var told = PipelineError(describing: error)
+    if error.errorCode == APIBudget.code { told.fix = Self.budgetFix }
+    guard error.code == .queryRefused, error.errorCode.map(wrongQueries.contains) == true else {
+      return told
+    }
+    return PipelineError(
+      .configuration, told.code, told.message, location: told.location, reason: told.reason,
+      fix: told.fix ?? "check the sync's query, and that the user may see its object and fields; "
+        + "a sync that the store has takes a mended one with --config and --replace")
+  }
+
+  private static let wrongQueries: Set<String> = [
+    "INVALID_FIELD", "INVALID_TYPE", "MALFORMED_QUERY", "MALFORMED_SEARCH",
+  ]
+
+  private static let budgetFix =
+    "run it again when fewer requests of the last 24 hours are counted: a tenth of the org's is left for others"
 
   private func work() async throws -> Result {
     let path = program.absolute(command.store)
@@ -162,7 +183,7 @@ struct SyncCall: Sendable {
       do throws(SyncError) {
         try await run.finish()
       } catch {
-        result.failure = PipelineError(describing: error)
+        result.failure = Self.told(error)
         result.notRun = Array(names[(place + 1)...])
       }
       await watcher.value
@@ -191,7 +212,7 @@ struct SyncCall: Sendable {
       outcome.warnings += ghosts.warnings
     } catch {
       guard error.code == .tooManyDeletes else {
-        result.failure = PipelineError(describing: error)
+        result.failure = Self.told(error)
         return
       }
       outcome.isGuarded = true

@@ -38,6 +38,23 @@ import Testing
     }
   }
 
+  @Test func `a changed child whose parent is not in the store is told as not sent`() async throws {
+    let store = try await ManagedStore()
+    let family = try await family(store, children: 2)
+    try await store.edit([family.children[0]], of: "contacts") {
+      ($0["LastName"], $0["AccountId"]) = ("local", "001000000000009AAA")
+    }
+    let end = try await store.up(.accounts(), fields: nil)
+    #expect(end.state.status == .done)
+    #expect(
+      end.report.outcomes == [
+        family.children[0]: .failed(
+          code: "", message: "its parent is not in the soup \"accounts\": not sent")
+      ])
+    #expect(end.report.records.map(\.soupName) == ["contacts"])
+    #expect(try await store.dirty("contacts") == [family.children[0]])
+  }
+
   @Test func `a reference to something else that is missing makes no family anew`() async throws {
     let store = try await ManagedStore()
     let family = try await family(store)

@@ -1,0 +1,75 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+
+// Records that were merged since, as edits refer to them.
+extension LedgerJournal {
+  /// A reference to a record that was merged into another one.
+  private typealias Merged = (field: String, id: String, survivor: String)
+
+  /// Names beside the edits that the org refused, as what they refer to is deleted, the record that this was merged
+  /// into: to restore what was merged helps nobody.
+  ///
+  /// One question for each object; what cannot be asked leaves the words as they are.
+  nonisolated(nonsending) func nameSurvivors() async throws {
+    let refused = takeBereft()
+    if refused.isEmpty { return }
+    var references: [String: Set<String>] = [:]
+    var places: [(send: PlannedSend, refusal: RowRefusal, field: String, id: String)] = []
+    for (send, refusal) in refused {
+      for (field, id, objects) in await lookups(of: send, refusal) {
+        places.append((send, refusal, field, id))
+        for object in objects { references[object, default: []].insert(id) }
+      }
+    }
+    let survivors = await survivors(of: references)
+    for (send, refusal, field, id) in places {
+      guard let survivor = survivors[id] else { continue }
+      let words = Self.words((field, id, survivor), refusal)
+      try reconciler.state.amend(send.edit.id, run: reconciler.run.id) { detail in
+        // Of an undo the words are others.
+        guard detail.code == refusal.code else { return }
+        (detail.message, detail.otherID) = (words, survivor)
+      }
+    }
+  }
+
+  private static func words(_ merged: Merged, _ refusal: RowRefusal) -> String {
+    """
+    \(refusal.message): \(merged.field) refers to \(merged.id), which was merged into \(merged.survivor); enter that \
+    one with --set \(merged.field)=\(merged.survivor)
+    """
+  }
+
+  /// The references that a refusal may mean, with the objects that they may name.
+  private nonisolated(nonsending) func lookups(
+    of send: PlannedSend, _ refusal: RowRefusal
+  ) async -> [(field: String, id: String, objects: [String])] {
+    guard let describe = try? await access.describe(send.sobject) else { return [] }
+    let blamed = Set(refusal.fields.map { $0.lowercased() })
+    return send.payload.compactMap { name, value in
+      guard blamed.isEmpty || blamed.contains(name.lowercased()),
+        let id = value.string?.recordID18, let field = describe.field(name),
+        field.type == "reference"
+      else { return nil }
+      return (name, id, field.referenceTo)
+    }
+  }
+
+  /// The records that others were merged into, by the Ids of those.
+  private nonisolated(nonsending) func survivors(
+    of references: [String: Set<String>]
+  ) async -> [String: String] {
+    var survivors: [String: String] = [:]
+    for (object, ids) in references.sorted(by: { $0.key < $1.key }) {
+      guard let describe = try? await access.describe(object),
+        describe.field("MasterRecordId") != nil
+      else { continue }
+      let own = ids.filter { id in describe.keyPrefix.map(id.hasPrefix) ?? true }.sorted()
+      guard let fates = try? await access.fates(of: own, object) else { continue }
+      for case (let id, .merged(let master)) in fates { survivors[id] = master }
+    }
+    return survivors
+  }
+}

@@ -1,0 +1,74 @@
+import JSON
+import LocalOrg
+import Testing
+
+@testable import Reconciliation
+
+/// Records that are taken away between a write and the reading of what it left.
+struct ReadBackTests {
+  private func made(_ org: LocalOrg.Org, _ admin: OrgUser) throws -> String {
+    let made = try org.query(
+      "SELECT Id FROM Account WHERE Name = 'Fresh'", as: admin, includeDeleted: false)
+    return try #require(try JSONValue(parsing: made.records).array?.first?["Id"]?.string)
+  }
+
+  /// Makes a record, which somebody takes away before it is read back; the words beside the verdict.
+  private func words(
+    _ day: FieldDay, _ change: @escaping @Sendable (LocalOrg.Org, String) throws -> Void
+  ) async throws -> String {
+    let admin = day.admin
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Fresh"])])
+    day.server.faults.add(
+      .kind(.retrieve), nth: 1, times: 1, .mutate { try change($0, made($0, admin)) })
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    return try day.details().first?.message ?? ""
+  }
+
+  @Test func `a record that was deleted at once is told so beside its verdict`() async throws {
+    let day = try FieldDay()
+    let admin = day.admin
+    let words = try await words(day) { org, id in _ = org.delete("Account", id: id, as: admin) }
+    #expect(words == "the record could not be read back: it was deleted since")
+  }
+
+  @Test func `a record that was merged at once is told with the one that remained`() async throws {
+    let day = try FieldDay()
+    let other = try day.make("Account", ["Name": "Other"])
+    let words = try await words(day) { org, id in try org.merge(id, into: other) }
+    #expect(words == "the record could not be read back: it was merged into \(other) since")
+  }
+
+  @Test func `a record that was taken from its sender's sight at once is told so`() async throws {
+    let day = try FieldDay()
+    let ben = day.ben
+    let words = try await words(day) { org, id in try org.transfer(id, to: ben.username) }
+    #expect(words == "the record could not be read back: its sender cannot see it any more")
+  }
+
+  @Test func `a record that was purged at once is told as gone`() async throws {
+    let day = try FieldDay()
+    let admin = day.admin
+    let words = try await words(day) { org, id in
+      _ = org.delete("Account", id: id, as: admin)
+      try org.purge(id)
+    }
+    #expect(
+      words == "the record could not be read back: nobody sees it, in the recycle bin neither")
+  }
+
+  @Test func `who proves nothing still says that the record does not read`() async throws {
+    let day = try FieldDay()
+    day.hasIntegration = false
+    let ben = day.ben
+    let words = try await words(day) { org, id in try org.transfer(id, to: ben.username) }
+    #expect(words.hasPrefix("the record could not be read back"))
+  }
+
+  @Test func `nothing is asked, and nothing said, of what reads`() async throws {
+    let day = try FieldDay()
+    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Fresh"])])
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try day.details().first?.message == nil)
+    #expect(!day.server.log.entries.contains { $0.path.hasSuffix("/queryAll") })
+  }
+}
