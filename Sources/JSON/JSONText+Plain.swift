@@ -33,6 +33,12 @@ extension JSONText {
     }
   }
 
+  /// The same JSON with U+FFFD in the place of each half of a character; nil where it has none.
+  package static func withoutHalves(_ json: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard let plain = plain(Array(json)), plain.replacedHalves > 0 else { return nil }
+    return plain.bytes
+  }
+
   /// Appends what an escape means, or the escape itself; answers how many bytes it has.
   private static func appendPlain(
     _ json: UnsafeRawBufferPointer, at index: Int, to plain: inout Plain

@@ -19,6 +19,14 @@ package struct OrgNeed: Sendable, Hashable {
     case modificationDate
     /// It names the parent, which is of this object.
     case parent(String)
+
+    /// Whether the name is looked for in the rows of a soup, and not by the org alone.
+    package var isOfRows: Bool {
+      switch self {
+      case .read, .filter: false
+      case .create, .update, .externalID, .id, .modificationDate, .parent: true
+      }
+    }
   }
 
   /// The object's API name as the file has it.

@@ -23,6 +23,14 @@ extension SoqlTarget {
 }
 
 extension SyncState {
+  /// The sync as a file would define it; nil for one whose target cannot be read.
+  package var definition: SyncDefinition? {
+    guard let target = try? syncTarget() else { return nil }
+    return SyncDefinition(
+      syncName: name ?? "\(id)", syncType: type, soupName: soupName, target: target,
+      options: SyncOptions(stored: options))
+  }
+
   /// The target, read back from what is stored.
   package func syncTarget() throws(SyncError) -> SyncTarget {
     do { return try SyncTarget(stored: target, type: type) } catch {

@@ -43,7 +43,20 @@ extension Preflight {
       let words = Self.missing("\(owner.name) has no field", name, owner.fields.map(\.name))
       return Judgement(words: words, reached: reached)
     }
+    if need.use.isOfRows, path == name, field.name != name {
+      return Judgement(words: inOtherCase(name, field, owner), reached: reached)
+    }
     return Judgement(words: words(of: need.use, field, owner), reached: reached)
+  }
+
+  /// An org takes a name in any case and answers in its own, and in rows it is found in that alone.
+  private static func inOtherCase(
+    _ name: String, _ field: Describe.Field, _ object: Describe
+  ) -> Words {
+    Words(
+      message: "\(object.name) has the field \(JSONText.quoted(field.name)), and in the rows of a "
+        + "soup \(JSONText.quoted(name)) is another name",
+      fix: "write \(JSONText.quoted(field.name))", isInOtherCase: true)
   }
 
   private static func missing(_ subject: String, _ name: String, _ known: [String]) -> Words {

@@ -22,6 +22,8 @@ package final class Preflight: Sendable {
     package var isFatal: Bool
     /// Whether edits are sent by the sync, and not records fetched.
     package var isOfSyncUp: Bool
+    /// Whether the org has the name in other letters: the file is wrong, whoever was asked.
+    package var isInOtherCase = false
   }
 
   private struct Check {
@@ -50,13 +52,27 @@ package final class Preflight: Sendable {
           syncName: sync.syncName)
         let isUp = sync.syncType == .syncUp
         let isIntegration = store.scope == .global || (isUp ? sendsOthers : fetchesOthers)
-        return sync.needs { soup in
-          store.syncs.syncs.reduce(into: []) { $0.formUnion($1.objects(in: soup)) }
-        }.map {
-          Check(
-            need: $0, place: place, actor: isIntegration ? .integration : .user, isOfSyncUp: isUp)
-        }
+        return Self.checks(
+          of: sync, among: store.syncs.syncs, place, isIntegration ? .integration : .user)
       }
+    }
+  }
+
+  /// The checks of some of the syncs that a store has, as its user; `file` is what holds them.
+  package init(_ syncs: [SyncDefinition], among all: [SyncDefinition], file: String) {
+    checks = syncs.flatMap { sync in
+      let place = SyncPlace(file: file, sync: nil, syncName: sync.syncName)
+      return Self.checks(of: sync, among: all, place, .user)
+    }
+  }
+
+  private static func checks(
+    of sync: SyncDefinition, among all: [SyncDefinition], _ place: SyncPlace, _ actor: Actor
+  ) -> [Check] {
+    sync.needs { soup in
+      all.reduce(into: []) { $0.formUnion($1.objects(in: soup)) }
+    }.map {
+      Check(need: $0, place: place, actor: actor, isOfSyncUp: sync.syncType == .syncUp)
     }
   }
 
@@ -92,7 +108,7 @@ package final class Preflight: Sendable {
       faults.append(
         Fault(
           problem: problem, isFatal: Self.isFatal(words, check.need, check.isOfSyncUp),
-          isOfSyncUp: check.isOfSyncUp))
+          isOfSyncUp: check.isOfSyncUp, isInOtherCase: words.isInOtherCase))
     }
     return faults
   }
@@ -113,9 +129,10 @@ package final class Preflight: Sendable {
   /// Whether a sync cannot do its work.
   ///
   /// What is fetched by what is not there is wrong. What is sent is refused edit by edit where a user lacks
-  /// a right, but a misspelt field would be left out of each edit in silence.
+  /// a right, but a misspelt field would be left out of each edit in silence, and a date would not be found.
   private static func isFatal(_ words: Words, _ need: OrgNeed, _ isOfSyncUp: Bool) -> Bool {
     guard !words.mayHold else { return false }
+    if words.isInOtherCase { return true }
     return !isOfSyncUp || (words.isMissing && need.use != .modificationDate)
   }
 
@@ -129,6 +146,8 @@ package final class Preflight: Sendable {
     var isMissing = false
     /// Whether the org may understand it all the same.
     var mayHold = false
+    /// Whether the org has the name in other letters.
+    var isInOtherCase = false
   }
 
   /// What is known of a need.

@@ -139,6 +139,8 @@ struct PreflightStage {
   ) async throws -> [Preflight.Fault] {
     let common = found.common(.user)
     var stops = found.common(.integration) + common.filter { !$0.isOfSyncUp }
+    // Who does not see the field would not be told, and the edits of the others would lose it.
+    stops += found.findings.map(\.fault).filter { $0.isInOtherCase }
     let unsent = common.filter(\.isOfSyncUp)
     if unsent.isEmpty { return stops }
     guard let witness = try await run.access.integrationSession() else { return stops + unsent }

@@ -106,6 +106,7 @@ enum ThreeWayRule {
     case .create: return create(facts)
     case .update, .delete: break
     }
+    if let untouched = untouched(facts) { return untouched }
     switch facts.server {
     case .alive(let date, let fields): return alive(facts, date: date, fields: fields)
     case .deleted: return missing(facts, .deleted, .deletedOnServer)
@@ -132,6 +133,20 @@ enum ThreeWayRule {
       .filter { !FieldValue.isSame($0.device, nil) }
     return .send(
       facts.upserts ? .upsert : .create, Settlement(.created, detail), ifUnmodifiedSince: nil)
+  }
+
+  /// An update of a record that is not there, or was not read, in which nothing was edited that travels: whatever
+  /// became of the record, nothing of the device's is at stake.
+  ///
+  /// Nil where the record is there, and where nobody knows what the device was given.
+  private static func untouched(_ facts: EditFacts) -> Step? {
+    if case .alive = facts.server { return nil }
+    guard facts.operation == .update, !facts.isUnseen, usableBase(facts) != nil else { return nil }
+    let comparison = compare(facts, date: nil, fields: nil).1
+    guard comparison.edited.isEmpty, !comparison.hasNoBase else { return nil }
+    var detail = OutcomeDetail()
+    detail.outside = comparison.outside
+    return settled(comparison, detail)
   }
 
   private static func alive(_ facts: EditFacts, date: String?, fields: JSONObject) -> Step {

@@ -92,6 +92,8 @@ package struct EditReading: Sendable {
   package var missing: [String] = []
   /// What a person should know of it.
   package var warnings: [String] = []
+  /// How many edits hold halves of characters, each read as U+FFFD.
+  fileprivate var halved = 0
 
   /// Nothing yet.
   package init() {}
@@ -136,6 +138,10 @@ package enum EditReader {
       }
       reading.totals[SoupKey(store: key, soup: soup.soup)] = rows
       markDoubles(&reading.edits[first...])
+    }
+    if reading.halved > 0 {
+      reading.warnings.append(
+        "in \(reading.halved) of the edited elements half of a character was replaced by U+FFFD")
     }
     return reading
   }
@@ -231,6 +237,12 @@ private struct DirtyRowReader {
       do {
         try scanner.scan(record: row.bytes, into: spans)
       } catch {
+        if !isLong, let whole = JSONText.withoutHalves(row.bytes) {
+          let before = reading.edits.count
+          try whole.withUnsafeBytes { try read(row.holding($0), spans, into: &reading) }
+          reading.halved += reading.edits.count - before
+          return
+        }
         reading.edits.append(
           isLong
             ? tooLong(row)

@@ -72,7 +72,13 @@ struct SoupCheck {
     }
     guard case .text = row[3] else { return [violation("the element is not text")] }
     guard let element = try? JSONValue(parsing: row.bytes(3)), let object = element.object else {
-      return [violation("the element is no JSON object")]
+      let hasHalves = JSONText.withoutHalves(row.bytes(3)).flatMap { try? JSONValue(parsing: $0) }
+      return [
+        violation(
+          hasHalves?.object == nil
+            ? "the element is no JSON object"
+            : "a text of the element holds half of a character, which not every reader takes")
+      ]
     }
     var found: [Violation] = []
     if SoupCheck.writtenMembers(row.bytes(3)) != SoupCheck.members(element) {

@@ -16,6 +16,13 @@ package struct StoredRow: ~Copyable {
   /// Whether the index on `__local__` calls the row dirty; where the soup has none, whether the
   /// element is too long to be asked.
   package let isIndexedDirty: Bool
+
+  /// The same row with another text of its element.
+  package borrowing func holding(_ bytes: UnsafeRawBufferPointer) -> StoredRow {
+    StoredRow(
+      soupEntryID: soupEntryID, created: created, lastModified: lastModified, bytes: bytes,
+      isTooLong: isTooLong, isIndexedDirty: isIndexedDirty)
+  }
 }
 
 extension Store {

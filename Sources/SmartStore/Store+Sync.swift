@@ -20,34 +20,48 @@ extension Store {
 
   /// Hands the elements of soup entry ids to `body`, in the order of the ids; ids without an element
   /// are left out.
+  ///
+  /// An element that is no JSON object is an error, unless `damaged` takes its id.
   package func forEachElement(
     of soupEntryIDs: [Int64], in soup: String, paths: [String] = [],
-    _ body: (borrowing StoredElement) throws -> Void
+    damaged: ((Int64) -> Void)? = nil, _ body: (borrowing StoredElement) throws -> Void
   ) throws {
     let conditions = soupEntryIDs.lazy.map { id -> SQL in "id = \(id)" }
-    try forEachElement(in: self.soup(soup), where: conditions, orderedBy: "id", paths, body)
+    try forEachElement(
+      in: self.soup(soup), where: conditions, orderedBy: "id", paths, damaged: damaged, body)
   }
 
   private func forEachElement(
     in soup: Soup, where conditions: some Sequence<SQL>, orderedBy order: String,
-    _ paths: [String], _ body: (borrowing StoredElement) throws -> Void
+    _ paths: [String], damaged: ((Int64) -> Void)? = nil,
+    _ body: (borrowing StoredElement) throws -> Void
   ) throws {
     let scanner = RecordScanner(paths: paths)
     let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: paths.count)
     spans.initialize(repeating: .missing)
     defer { spans.deallocate() }
+    func hand(_ row: borrowing StoredRow) throws {
+      try body(
+        StoredElement(
+          soupEntryID: row.soupEntryID, created: row.created, lastModified: row.lastModified,
+          bytes: row.bytes, fields: UnsafeBufferPointer(spans)))
+    }
     for condition in conditions {
       try forEachRow(of: soup, where: condition, orderedBy: order) { row in
-        do {
-          try scanner.scan(record: row.bytes, into: spans)
-        } catch {
+        if (try? scanner.scan(record: row.bytes, into: spans)) != nil { return try hand(row) }
+        if let whole = JSONText.withoutHalves(row.bytes) {
+          let isHanded = try whole.withUnsafeBytes { bytes in
+            guard (try? scanner.scan(record: bytes, into: spans)) != nil else { return false }
+            try hand(row.holding(bytes))
+            return true
+          }
+          if isHanded { return }
+        }
+        guard let damaged else {
           throw StoreError.damaged(
             path: self.path, reason: "\(soup.table) row \(row.soupEntryID) is no JSON object")
         }
-        try body(
-          StoredElement(
-            soupEntryID: row.soupEntryID, created: row.created, lastModified: row.lastModified,
-            bytes: row.bytes, fields: UnsafeBufferPointer(spans)))
+        damaged(row.soupEntryID)
       }
     }
   }
@@ -125,7 +139,13 @@ extension Store {
         """
         SELECT soup FROM \(raw: soup.table) WHERE \(raw: column) = \(value) ORDER BY id
         """)
-      return try rows.map { try JSONValue(parsing: $0[0].text ?? "") }
+      return try rows.map { row -> JSONValue in
+        let text = Array((row[0].text ?? "").utf8)
+        do { return try JSONValue(parsing: text) } catch {
+          guard let whole = text.withUnsafeBytes(JSONText.withoutHalves) else { throw error }
+          return try JSONValue(parsing: whole)
+        }
+      }
     }
   }
 
@@ -232,7 +252,10 @@ extension Store {
         OR \(raw: column) > \(yes))
       """
     var rows: [Int64] = []
-    try forEachElement(in: soup, where: [others], orderedBy: "id", [SyncField.local]) { element in
+    // Of an element that cannot be read nobody knows that it is clean.
+    try forEachElement(
+      in: soup, where: [others], orderedBy: "id", [SyncField.local], damaged: { rows.append($0) }
+    ) { element in
       if element.isSet(0, on: platform) { rows.append(element.soupEntryID) }
     }
     return rows

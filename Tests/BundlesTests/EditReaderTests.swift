@@ -58,6 +58,28 @@ struct EditReaderTests {
     #expect(reading.missing == ["gone"])
   }
 
+  @Test func `half of a character is read as U+FFFD, and told where it was edited`() throws {
+    let directory = TemporaryDirectory("reader")
+    let path = try Self.store(
+      .android,
+      [
+        #"{"Id":"001000000000001","__local__":false,"Name":"MARK"}"#,
+        #"{"Id":"001000000000002AAA","__local__":true,"__locally_updated__":true,"Name":"MARK"}"#,
+      ], in: directory)
+    let connection = try Connection(path, mode: .readWrite)
+    try connection.run(
+      "UPDATE TABLE_1 SET soup = replace(soup, 'MARK', \(#"cut \ud83d and \ud83d\ude00"#))")
+    connection.close()
+    let reading = try Self.read(path)
+    #expect(reading.edits.map(\.finding) == [nil])
+    #expect(reading.edits.map(\.serverID) == ["001000000000002AAA"])
+    let element = try JSONValue(parsing: try #require(reading.edits.first).element)
+    #expect(element["Name"] == "cut \u{FFFD} and \u{1F600}")
+    #expect(
+      reading.warnings == ["in 1 of the edited elements half of a character was replaced by U+FFFD"]
+    )
+  }
+
   @Test func `clean rows that the device wrote after the issue are witnesses, and no others`()
     throws
   {

@@ -266,6 +266,31 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.deletedOnServer: 1])
   }
 
+  @Test(arguments: [false, true])
+  func `a family that the office deleted and nobody edited is not brought back`(
+    _ overwrites: Bool
+  ) async throws {
+    let world = try Self.world {
+      $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
+    } others: {
+      let text = $0.replacing("Id, LastName, AccountId", with: "Id, LastName, Phone, AccountId")
+      guard overwrites else { return text }
+      return text.replacing(
+        #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}"#,
+        with: #""options":{"fieldlist":["Name","Phone"],"mergeMode":"OVERWRITE"}"#)
+    }
+    let family = try await family(world)
+    #expect(
+      world.org.delete("Account", id: family.parent, as: try world.user("admin")).errors == [])
+    try family.device.edit("parents", id: family.parent, [:], now: world.org.now())
+    try family.device.edit("children", id: family.child, ["Phone": "1"], now: world.org.now())
+    try world.handBack(family.device, as: "night.sqlite")
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.unchanged: 1, .filtered: 1])
+    #expect(summary.open == [:])
+    #expect(world.server.log.writes.isEmpty)
+  }
+
   @Test func `a child that a lookup holds is not taken for deleted with its parent`() async throws {
     let world = try Self.world(others: {
       $0.replacing(

@@ -123,6 +123,30 @@ import Testing
     return text
   }
 
+  @Test func `a name in other letters stops the run where some users do not see its field, too`()
+    async throws
+  {
+    let world = try Self.world()
+    try Self.hide(world)
+    try await world.run()
+    for name in ["ada", "ben"] {
+      let device = try world.device(name)
+      let id = try Self.accounts(name, world)[0]
+      let field = name == "ada" ? "Tradestyle" : "Phone"
+      try device.edit("accounts", id: id, [field: "1"], now: world.org.now())
+      try world.handBack(device, as: name + ".sqlite")
+    }
+    let path = try #require(Files.parent(of: world.pipeline.file)) + "/syncs.json"
+    let text = String(decoding: try Files.read(path), as: UTF8.self)
+    let other = text.replacing(#""Tradestyle", "Site""#, with: #""TradeStyle", "Site""#)
+    try DurableFile.write(Array(other.utf8), to: path)
+    let error = await #expect(throws: Problems.self) {
+      try await world.runAsWritten([.ingest, .reconcile])
+    }
+    #expect(error?.list.contains { $0.fix == #"write "Tradestyle""# } == true)
+    #expect(world.server.log.writes.isEmpty)
+  }
+
   @Test(arguments: [false, true])
   func
     `the value of a field that a user may not read is in no byte of the user's store, bundle or report`(

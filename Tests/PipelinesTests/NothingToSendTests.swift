@@ -26,6 +26,35 @@ import Testing
     #expect(left.detail.outside.map(\.name) == ["BillingCity"])
   }
 
+  /// Row 0 is flagged and nothing else; in row 1 nothing was edited that travels, in row 2 something was.
+  @Test(arguments: ["deleted", "merged", "hidden"], [false, true])
+  func `what nobody edited is not brought back, and nobody has to decide about it`(
+    _ fate: String, _ overwrites: Bool
+  ) async throws {
+    let scene = try DecisionScene()
+    let (world, device) = (scene.world, try await scene.phone())
+    let ids = try (0..<4).map { try scene.account(device, $0) }
+    let edits: [JSONObject] = [[:], ["BillingCity": "Bergen"], ["Phone": "device"]]
+    for (id, fields) in zip(ids, edits) {
+      try device.edit("accounts", id: id, fields, now: world.org.now())
+      switch fate {
+      case "deleted": try scene.delete(id)
+      case "merged": try world.org.merge(id, into: ids[3])
+      default: try scene.office(id, ["OwnerId": .string(try world.user("admin").id)])
+      }
+    }
+    if overwrites { try world.overwriteAccounts() }
+    let left: Verdict =
+      switch fate {
+      case "deleted": overwrites ? .created : .deletedOnServer
+      case "merged": .mergedOnServer
+      default: .notVisible
+      }
+    try await scene.handBack(device, leaves: [.unchanged: 1, .filtered: 1, left: 1])
+    let open = try scene.open().values.reduce(0, +)
+    #expect(open == (left == .created ? 0 : 1))
+  }
+
   /// The report says that adding the field is not enough.
   @Test func `what was outside the field list is sent when its row is saved again, and not before`()
     async throws

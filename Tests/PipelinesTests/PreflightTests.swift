@@ -137,6 +137,31 @@ struct PreflightTests {
     #expect(check.lines.contains { $0.contains("may not see the limits") })
   }
 
+  @Test func `names by which rows are read stand as the org has them; a query may have any`()
+    async throws
+  {
+    let world = try Self.world(
+      """
+      {"syncs": [
+        {"syncName": "contacts", "syncType": "syncDown", "soupName": "contacts",
+         "target": {"type": "soql", "modificationDateFieldName": "systemmodstamp",
+           "query": "select id, LASTNAME, account.name, systemmodstamp from contact where title = 'x'"},
+         "options": {"mergeMode": "OVERWRITE"}},
+        {"syncName": "up", "syncType": "syncUp", "soupName": "contacts",
+         "target": {"createFieldlist": ["lastName", "Account.Name"], "updateFieldlist": ["TITLE"]},
+         "options": {"mergeMode": "LEAVE_IF_CHANGED"}}
+      ]}
+      """)
+    let check = try await Self.check(world)
+    let found = check.findings.filter(\.fault.isInOtherCase)
+    #expect(
+      found.map(\.problem.fix)
+        == [#"write "SystemModstamp""#, #"write "LastName""#, #"write "Title""#])
+    #expect(found.map(\.problem.line) == [3, 7, 7])
+    #expect(found.allSatisfy { $0.fault.isFatal })
+    #expect(check.findings.allSatisfy { !$0.fault.isFatal || $0.fault.isInOtherCase })
+  }
+
   @Test func `the demo's syncs are all that its org has`() async throws {
     let check = try await Self.check(try World())
     #expect(check.findings.map(\.description) == [])

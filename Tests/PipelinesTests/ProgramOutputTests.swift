@@ -71,6 +71,22 @@ import Testing
     }
   }
 
+  @Test func `what a CSV leaves out of a value is told`() async throws {
+    let directory = TemporaryDirectory("query")
+    let path = directory.file("store.sqlite")
+    let store = try Store(creating: path, platform: .ios)
+    try store.registerSoup("texts", indexSpecs: [IndexSpec(path: "n", type: .string)])
+    let odd = #"{"n":"a\u0000b"}"#
+    _ = try store.upsert([odd, #"{"n":"plain"}"#], into: "texts")
+    try store.close()
+    for (id, isTold) in [(1, true), (2, false)] {
+      let query = "select {texts:n} from {texts} where {texts:_soupEntryId} = \(id)"
+      let run = try await ProgramRun.blocking(["store", "query", path, query, "--csv"])
+      #expect(run.status == 0)
+      #expect(run.messages.contains("left out of the CSV") == isTold, "\(run.everything)")
+    }
+  }
+
   @Test func `a question to a store that does not end is ended by its deadline`() async throws {
     let directory = TemporaryDirectory("query")
     let path = directory.file("store.sqlite")

@@ -112,6 +112,40 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
   }
 
+  /// The org takes a name in any case; a row has it in one.
+  @Test(arguments: [
+    (
+      #"["Name", "Phone", "Website", "Description"]"#,
+      #"["Name", "PHONE", "Website", "Description"]"#, "Phone", "PHONE"
+    ),
+    (
+      #""target": { "createFieldlist""#,
+      #""target": { "modificationDateFieldName": "lastmodifieddate", "createFieldlist""#,
+      "LastModifiedDate", "lastmodifieddate"
+    ),
+  ])
+  func `a name in other letters than the org's stops the run before an edit or a rule is lost`(
+    _ old: String, _ new: String, _ spelt: String, _ written: String
+  ) async throws {
+    let world = try World()
+    let id = try await edited(world)
+    try world.rewrite(old, new, in: "demo/usersyncs.json")
+    for stages in [Set(Stage.allCases), [.reconcile]] {
+      let error = await #expect(throws: Problems.self) { try await world.runAsWritten(stages) }
+      #expect(error.map { PipelineError(describing: $0).kind } == .configuration)
+      let words = (error?.list ?? []).map { "\($0.message); \($0.fix)" }
+      #expect(
+        words == [
+          "Account has the field \"\(spelt)\", and in the rows of a soup \"\(written)\" is another "
+            + "name; write \"\(spelt)\""
+        ])
+    }
+    #expect(world.server.log.writes.isEmpty)
+    try world.rewrite(new, old, in: "demo/usersyncs.json")
+    #expect(try await run(world).verdicts == [.updated: 1])
+    #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
+  }
+
   /// The demo's pipeline for ada alone, who has no integration user beside her.
   private static func alone(_ text: String) -> String {
     text.replacing(",\n      \"integrationUser\": \"attache@example.com\"", with: "")

@@ -128,6 +128,29 @@ import Testing
     #expect(try scene.dirty("contacts").isEmpty)
   }
 
+  /// JavaScript cuts a text between the two halves of an emoji.
+  @Test(arguments: Platform.allCases)
+  func `half of a character is sent, and what is no JSON stops no other edit`(
+    _ platform: Platform
+  ) throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts", platform)
+    let ids = try scene.ownIDs("accounts", "Account")
+    for (id, name) in zip(ids, ["cut MARK", "broken MARK", "whole"]) {
+      try scene.rename("accounts", id, "Name", name)
+    }
+    try scene.rewrite("accounts", #"cut MARK"#, #"cut \ud83d"#)
+    try scene.rewrite("accounts", #"broken MARK""#, "broken")
+    let outcome = try scene.sync("--name", "sync2")
+    #expect(outcome.status == 3, "\(outcome.error)")
+    #expect(outcome.output.contains("sync2: 3 changes, 1 failed, 2 sent"), "\(outcome.output)")
+    #expect(outcome.output.contains("no JSON object: nothing was sent"))
+    #expect(try scene.world.record("Account", ids[0])["Name"] == "cut \u{FFFD}")
+    #expect(try scene.world.record("Account", ids[2])["Name"] == "whole")
+    #expect(try scene.world.record("Account", ids[1])["Name"] != "broken")
+    #expect(try scene.sync("--all").status == 3)
+  }
+
   @Test func `a sync that fails ends the command before what comes down`() throws {
     let scene = try SyncScene()
     try scene.prime("accounts")

@@ -1,5 +1,6 @@
 import JSON
 import LocalOrg
+import SQLite
 import SmartStore
 import System
 import TestSupport
@@ -97,6 +98,14 @@ struct SyncScene {
       $0[field] = .string(value)
       $0["__locally_updated__"] = true
     }
+  }
+
+  /// Changes the text of elements as no SDK would.
+  func rewrite(_ soup: String, _ old: String, _ new: String) throws {
+    let connection = try Connection(store, mode: .readWrite)
+    let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(soup)")
+    let table = "TABLE_\(try #require(number))"
+    try connection.run("UPDATE \(raw: table) SET soup = replace(soup, \(old), \(new))")
   }
 
   /// Makes an element as an app would.

@@ -91,6 +91,53 @@ import Testing
     #expect(!Files.exists(scene.store))
   }
 
+  @Test(arguments: [
+    (#""fieldlist": ["Name", "PHONE"]"#, "", #"write "Phone""#),
+    (
+      #""fieldlist": ["Name", "Phone"]"#, #""modificationDateFieldName": "lastmodifieddate""#,
+      #"write "LastModifiedDate""#
+    ),
+  ])
+  func `syncs that name a field in other letters than the org are refused, and no edit is lost`(
+    _ list: String, _ target: String, _ fix: String
+  ) throws {
+    let scene = try SyncScene()
+    let config = scene.world.directory.file("syncs.json")
+    func write(_ list: String, _ target: String) throws {
+      let text = #"""
+        {"syncs": [
+          {"syncName": "down", "syncType": "syncDown", "soupName": "accounts",
+           "target": {"type": "soql", "query": "SELECT Id, Name, PHONE, LastModifiedDate FROM Account"},
+           "options": {"mergeMode": "OVERWRITE"}},
+          {"syncName": "up", "syncType": "syncUp", "soupName": "accounts", "target": {\#(target)},
+           "options": {\#(list), "mergeMode": "LEAVE_IF_CHANGED"}}]}
+        """#
+      try DurableFile.write(Array(text.utf8), to: config)
+    }
+    let right = #""fieldlist": ["Name", "Phone"]"#
+    try write(right, "")
+    let soups = Array(SyncScene.files("accounts").suffix(4))
+    func sync(_ words: String...) throws -> SyncScene.Outcome {
+      try scene.attache(
+        ["sync", "run", "--store", scene.store, "--all", "--config", config] + soups + words
+          + SyncScene.login)
+    }
+    #expect(try sync().status == 0)
+    let id = try #require(try scene.ownIDs("accounts", "Account").first)
+    try scene.rename("accounts", id, "Phone", "device")
+    try write(list, target)
+    let refused = try sync("--replace")
+    #expect(refused.status == 4, "\(refused.error)")
+    #expect(refused.error.contains(fix) && refused.error.contains("--replace"))
+    #expect(scene.world.server.log.writes.isEmpty)
+    // By the store's own syncs as well.
+    #expect(try scene.sync("--all").status == 4)
+    #expect(try scene.dirty("accounts").compactMap { $0["Phone"]?.string } == ["device"])
+    try write(right, "")
+    #expect(try sync("--replace").status == 0)
+    #expect(try scene.world.record("Account", id)["Phone"] == "device")
+  }
+
   @Test func `a store that another process syncs is left alone`() throws {
     let scene = try SyncScene()
     try scene.prime("accounts")

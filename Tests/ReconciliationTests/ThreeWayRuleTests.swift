@@ -42,6 +42,8 @@ struct ThreeWayRuleTests {
   private static let moved = ServerRecord.alive(date: new, fields: ["A": "server", "B": "b"])
   private static let unreadable = ServerRecord.unknown(code: "INVALID_FIELD", message: "no")
 
+  private static let untouched: JSONObject = ["A": "a", "B": "b"]
+
   static let cases: [Case] = [
     Case(name: "a create", facts: facts(.create), expected: "send create, created"),
     Case(
@@ -183,6 +185,53 @@ struct ThreeWayRuleTests {
       name: "unless as the SDK does",
       facts: facts(.update, .overwrite, server: .hidden, recreate: .asSDK),
       expected: "send create, created"),
+    Case(
+      name: "what nobody edited is not made anew",
+      facts: facts(.update, .overwrite, device: untouched, server: .deleted),
+      expected: "unchanged"),
+    Case(
+      name: "nor is that left for a person, whatever became of the record",
+      facts: facts(.update, device: untouched, server: .deleted), expected: "unchanged"),
+    Case(
+      name: "merged", facts: facts(.update, device: untouched, server: .merged(into: "M")),
+      expected: "unchanged"),
+    Case(
+      name: "hidden, and made anew as the SDK does",
+      facts: facts(.update, .overwrite, device: untouched, server: .hidden, recreate: .asSDK),
+      expected: "unchanged"),
+    Case(
+      name: "unread", facts: facts(.update, device: untouched, server: unreadable),
+      expected: "unchanged"),
+    Case(
+      name: "an edit outside the list of what is gone is told and does not travel",
+      facts: facts(
+        .update, .overwrite, device: ["A": "a", "B": "b", "C": "device"],
+        base: ["A": "a", "B": "b", "C": "c"], server: .deleted),
+      expected: "filtered, outside C"),
+    Case(
+      name: "without a base what is gone is made anew",
+      facts: facts(.update, .overwrite, device: untouched, base: nil, server: .deleted),
+      expected: "send create, created"),
+    Case(
+      name: "so is what a device that synchronised on its own holds",
+      facts: facts(.update, .overwrite, device: untouched, server: .deleted, date: new),
+      expected: "send create, created"),
+    Case(
+      name: "also where it holds what we wrote",
+      facts: facts(
+        .update, .overwrite, device: untouched, base: nil, server: .deleted,
+        own: .init(date: new, fields: untouched, sent: untouched)),
+      expected: "send create, created"),
+    Case(
+      name: "and what the device put back after our own write",
+      facts: facts(
+        .update, .overwrite, device: untouched, server: .deleted,
+        own: .init(date: new, fields: ["A": "device"], sent: ["A": "device"])),
+      expected: "send create, created"),
+    Case(
+      name: "an untouched row that its device deleted is still a deletion",
+      facts: facts(.delete, device: untouched, server: .merged(into: "M")),
+      expected: "merged on server M"),
     Case(
       name: "a record that cannot be read is not decided",
       facts: facts(.update, server: unreadable), expected: "failed INVALID_FIELD"),

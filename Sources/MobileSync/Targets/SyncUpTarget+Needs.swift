@@ -82,6 +82,9 @@ extension SyncUpTarget {
     }
     needs.append(
       OrgNeed(
+        sobject: sobject, field: idFieldName, use: .id, keys: section + ["idFieldName"]))
+    needs.append(
+      OrgNeed(
         sobject: sobject, field: modificationDateFieldName, use: .modificationDate,
         keys: section + ["modificationDateFieldName"]))
     return needs

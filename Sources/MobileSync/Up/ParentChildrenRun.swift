@@ -48,7 +48,10 @@ final class ParentChildrenRun {
     heldParents = try await parents.settleDoubts { try self.elements.rekey($0) }
     children.reader = parents.reader
     heldChildren = try await children.settleDoubts()
-    let rows = try elements.dirtyRows()
+    let changed = try elements.dirtyRows()
+    let damaged = try elements.parents.damaged(among: changed, context)
+    let rows = changed.filter { !damaged.contains($0) }
+    _ = try elements.children.damaged(among: try elements.children.dirtyIDs(), context)
     try context.update { $0.totalSize = rows.count }
     try noteOrphans()
     // Only what leaves changed records alone has to ask the org before it sends.

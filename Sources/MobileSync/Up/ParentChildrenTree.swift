@@ -40,7 +40,8 @@ struct ParentChildrenElements {
     guard let parent = try parents.read(row) else { return nil }
     guard let id = parent.id else { return ParentChildrenTree(parent: parent, children: []) }
     var offspring: [SyncUpRecord] = []
-    try children.forEach(try childRows(of: id)) { offspring.append($0) }
+    // One that cannot be read is told by itself.
+    try children.forEach(try childRows(of: id), damaged: { _ in }) { offspring.append($0) }
     return ParentChildrenTree(parent: parent, children: offspring)
   }
 

@@ -54,10 +54,32 @@ struct SyncUpElements {
   /// Whether the store still calls a row changed; what a sync found may have been saved since.
   func isFoundDirty(_ id: Int64) throws(SyncError) -> Bool { try dirtyIDs().contains(id) }
 
-  /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
-  func forEach(_ ids: [Int64], _ body: (SyncUpRecord) throws -> Void) throws(SyncError) {
+  /// What is said of an element that cannot be read.
+  static let damaged =
+    "the element is no JSON object: nothing was sent; the app has to save it anew, or remove it"
+
+  /// Those of changed rows whose elements cannot be read; each is told.
+  func damaged(among ids: [Int64], _ context: SyncContext) throws(SyncError) -> Set<Int64> {
+    var damaged: [Int64] = []
     try SyncError.inStore {
-      try store.forEachElement(of: ids, in: soupName, paths: SyncUpRecord.paths(target)) {
+      try store.forEachElement(of: ids, in: soupName, damaged: { damaged.append($0) }) { _ in }
+    }
+    for id in damaged {
+      context.report.records.append(
+        SyncReport.Record(
+          soupName: soupName, soupEntryID: id, id: nil, operation: .update,
+          outcome: .failed(code: "", message: Self.damaged)))
+    }
+    return Set(damaged)
+  }
+
+  /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
+  func forEach(
+    _ ids: [Int64], damaged: ((Int64) -> Void)? = nil, _ body: (SyncUpRecord) throws -> Void
+  ) throws(SyncError) {
+    try SyncError.inStore {
+      let paths = SyncUpRecord.paths(target)
+      try store.forEachElement(of: ids, in: soupName, paths: paths, damaged: damaged) {
         try body(SyncUpRecord($0, platform: store.platform))
       }
     }

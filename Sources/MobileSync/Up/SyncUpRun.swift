@@ -33,7 +33,9 @@ final class SyncUpRun {
 
   func run() async throws(SyncError) {
     held = try await journal.settleDoubts()
-    let ids = try journal.elements.dirtyIDs()
+    var ids = try journal.elements.dirtyIDs()
+    let damaged = try journal.elements.damaged(among: ids, context)
+    ids.removeAll { damaged.contains($0) }
     try context.update { $0.totalSize = ids.count }
     // Only what leaves changed records alone has to ask the org before it sends.
     let isCareful = context.options.mergeMode == .leaveIfChanged

@@ -76,6 +76,12 @@ struct StoreQueryCommand: Command {
       if !rows.isEmpty { writer.row(names) }
       for row in rows { writer.row(row.map(ColumnNames.text)) }
       context.write(table: writer.bytes)
+      let text = String(decoding: writer.bytes, as: UTF8.self)
+      if VisibleText.cell(text) != text {
+        context.note(
+          "warning: characters that a terminal obeys were left out of the CSV, such as controls; "
+            + "--json writes them out")
+      }
     } else {
       let texts = rows.map { $0.map(ColumnNames.text) }
       for line in TextTable.lines(header: names, rows: texts) { context.print(line) }

@@ -72,13 +72,15 @@ struct LoginOptions: Sendable {
     if let alias {
       // The sf command says which address it is.
       return try Org(
-        url: url ?? "", credentials: .sf(alias: alias), apiVersion: apiVersion, caFile: caFile)
+        url: url ?? "", credentials: .sf(alias: alias), apiVersion: apiVersion, caFile: caFile,
+        concurrency: Org.defaultConcurrency, keepsObjects: true)
     }
     guard let url = url ?? program.variables["ATTACHE_ORG_URL"], !url.isEmpty else {
       throw UsageError("the org's address is needed", hint: "give --org-url URL")
     }
     return try Org(
-      url: url, credentials: try credentials(program), apiVersion: apiVersion, caFile: caFile)
+      url: url, credentials: try credentials(program), apiVersion: apiVersion, caFile: caFile,
+      concurrency: Org.defaultConcurrency, keepsObjects: true)
   }
 
   private func credentials(_ program: Program) throws -> Credentials {

@@ -95,7 +95,7 @@ struct SyncCall: Sendable {
     let manager = try await SyncManager(
       store: store, org: org, username: command.login.username, settings: settings)
     do {
-      let names = try await setUp(manager, &result)
+      let names = try await setUp(manager, session, &result)
       try await run(names, manager, &result)
     } catch {
       try await close(manager)
@@ -115,7 +115,7 @@ struct SyncCall: Sendable {
 
   /// Makes the soups and syncs that are missing; answers which syncs to run, in order.
   private func setUp(
-    _ manager: SyncManager, _ result: inout Result
+    _ manager: SyncManager, _ session: Session, _ result: inout Result
   ) async throws -> [String] {
     if let soups = plan.soups { try await manager.setUpStore(from: soups) }
     if let syncs = plan.syncs {
@@ -135,10 +135,32 @@ struct SyncCall: Sendable {
       throw SyncStore.unknown(name, known, "attache \(SyncRunCommand.name)")
     }
     let ordered = command.all ? order(known) : command.names
-    for state in known where state.name.map(ordered.contains) == true {
-      try await checkSoups(of: state, manager)
-    }
+    let run = known.filter { $0.name.map(ordered.contains) == true }
+    for state in run { try await checkSoups(of: state, manager) }
+    try await checkNames(run, among: known, session)
     return ordered
+  }
+
+  /// Refuses syncs that name a field in other letters than the org, before anything is sent or fetched: no row has it,
+  /// so that a date is not compared, and an edit is taken for sent and then overwritten.
+  private func checkNames(
+    _ states: [SyncState], among known: [SyncState], _ session: Session
+  ) async throws {
+    let preflight = Preflight(
+      states.compactMap(\.definition), among: known.compactMap(\.definition), file: command.store)
+    let faults: [Preflight.Fault]
+    do throws(OrgError) {
+      faults = try await preflight.faults(session, as: .user).filter(\.isInOtherCase)
+    } catch {
+      guard error.kind != .cancelled else { throw error }
+      // The syncs meet the same trouble, or do not.
+      return
+    }
+    if faults.isEmpty { return }
+    throw PipelineError(
+      .configuration, "sync.names", "the syncs name fields in other letters than the org",
+      reason: faults.map(\.problem.description).joined(separator: "; "),
+      fix: "correct the file of the syncs, and give it with --config FILE and --replace")
   }
 
   /// Says of a sync whose soup is missing where to get one, before anything is sent.
