@@ -148,15 +148,16 @@ extension LedgerDatabase {
 
   /// The write that an outcome `x` of an edit `e` tells of: of its own run, or an earlier one that was found done, or
   /// is looked for still; none where the values are pruned.
+  ///
+  /// In such a place SQLite does not know `x` in an ORDER BY.
   private static var lastWrite: SQL {
     """
-    SELECT o.id FROM operation o
+    SELECT coalesce(max(iif(o.run_id = x.run_id, o.id, NULL)), max(o.id)) FROM operation o
     WHERE o.edit_id = x.edit_id AND e.pruned IS NULL
       AND o.state NOT IN (\(OperationState.planned), \(OperationState.dropped))
       AND (o.run_id = x.run_id OR o.state IN (\(OperationState.done), \(OperationState.doubt)))
       AND x.verdict NOT IN (\(Verdict.undone), \(Verdict.partlyUndone), \(Verdict.notUndone))
       AND NOT \(isUndo())
-    ORDER BY o.run_id = x.run_id DESC, o.id DESC LIMIT 1
     """
   }
 
