@@ -48,7 +48,8 @@ extension ParentChildrenRun {
   func noteOrphans() throws(SyncError) {
     treeStart = context.report.records.count
     let words = "its parent is not in the soup \"\(targets.family.parent.soupName)\": not sent"
-    try elements.children.forEach(elements.orphans()) { child in
+    // One that cannot be read is told by itself.
+    try elements.children.forEach(elements.orphans(), damaged: { _ in }) { child in
       let missing = SyncUpSettled.End.failed(code: "", message: words, error: nil)
       let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? missing)
       note(place, settled)
