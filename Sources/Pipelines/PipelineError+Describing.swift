@@ -55,7 +55,7 @@ extension PipelineError {
       self.init(
         .failed, "sqlite", "\(error)",
         fix: error.isDisk
-          ? "check the disk, and that attache may write a file as large as that (ulimit -f)" : nil)
+          ? "check the disk, and that its user may write a file as large as that (ulimit -f)" : nil)
     case is CancellationError:
       self.init(
         .tryLater, "run.cancelled", Self.stoppedText, fix: Self.goesOnText)
