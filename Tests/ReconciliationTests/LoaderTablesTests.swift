@@ -40,7 +40,10 @@ struct LoaderTablesTests {
     #expect(success.contains { $0.hasSuffix(",\(account),Kid,,,Item Created") })
     let error = try table("error.csv", day)
     #expect(error.first == "ID,EDIT,OBJECT,USER,Phone,ERROR")
-    #expect(error.last?.hasPrefix(",3,Account,ada@example.com,2,REQUIRED_FIELD_MISSING") == true)
+    #expect(
+      error.contains {
+        $0.contains(",Account,ada@example.com,2,") && $0.contains("REQUIRED_FIELD_MISSING")
+      }, "\(error)")
     let masked = try table("success.csv", day, ReportMask(mask: ["phone"]))
     #expect(masked.contains("\(account),1,Account,ada@example.com,,,Made,•••,Item Created"))
   }
@@ -84,6 +87,6 @@ struct LoaderTablesTests {
       [try day.edited("accounts", "Account", id, ["Industry": "Energy"], hasBase: false)],
       user: day.ben)
     _ = try await day.run()
-    #expect(try !table("success.csv", day).contains { $0.contains(",2,") })
+    #expect(try !table("success.csv", day).contains { $0.contains("ada@example.com") })
   }
 }

@@ -249,7 +249,8 @@ struct ReportTests {
     let model = try Self.model(try await Self.day())
     let success = try Self.text(CSVReport.self, model, file: "success.csv").split(separator: "\r\n")
     #expect(success.count == 2)
-    #expect(success[0] == "ID,EDIT,OBJECT,USER,Phone,STATUS")
+    // The whole field list was sent, as the SDK sends it.
+    #expect(success[0] == "ID,EDIT,OBJECT,USER,Description,Industry,Name,ParentId,Phone,STATUS")
     #expect(success[1].hasPrefix("001") && success[1].hasSuffix(",2,Item Updated"))
     let error = try Self.text(CSVReport.self, model, file: "error.csv")
     #expect(error.hasPrefix("ID,EDIT,OBJECT,USER,"))
