@@ -5,8 +5,8 @@ import Salesforce
 ///
 /// - What went in a bulk job is told by the job, as long as the org keeps it; while its results cannot be had, by
 ///   nothing else.
-/// - An update is done if the record holds what was sent, or what the org's rules make of it, a delete if its record is proved deleted, an undelete
-///   if it is there.
+/// - An update is done if the record holds what was sent, or what the org's rules make of it; a delete if its record
+///   is proved deleted, an undelete if it is there.
 /// - An upsert, or a create with a correlation field, is looked up by that field.
 /// - A create is searched by its type, its sender and the time (`UnacknowledgedCreates`).
 ///
