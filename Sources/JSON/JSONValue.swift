@@ -58,9 +58,10 @@ package enum JSONValue: Sendable, Hashable {
   package var isNull: Bool { self == .null }
 }
 
+// Not by nil: `flag ? value : nil` would be null where nothing is meant.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
-  ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+  ExpressibleByDictionaryLiteral
 {
   /// A string.
   package init(stringLiteral value: String) { self = .string(value) }
@@ -72,8 +73,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   package init(booleanLiteral value: Bool) { self = .bool(value) }
   /// An array.
   package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// Null.
-  package init(nilLiteral: ()) { self = .null }
   /// An object; of equal names the last value stays.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     var object = JSONObject()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct JSONProjectionTests {
   static let element: JSONValue = [
-    "Id": "1", "Account": ["Name": "Acme", "Owner": nil], "x.y": "unreachable",
+    "Id": "1", "Account": ["Name": "Acme", "Owner": .null], "x.y": "unreachable",
     "Lines": [["Price": 1, "Tags": [["T": "a"], ["T": "b"]]], ["Other": 2], "scalar"], "Empty": [],
   ]
 

@@ -62,12 +62,16 @@ import Testing
     #expect(JSONValue("1").int == nil)
   }
 
+  @Test func `nil never stands for null`() {
+    #expect((JSONValue.self as Any.Type) as? any ExpressibleByNilLiteral.Type == nil)
+  }
+
   @Test func `the order of members does not matter for equality`() {
-    let left: JSONValue = ["a": 1, "b": [true, nil]]
-    let right: JSONValue = ["b": [true, nil], "a": 1]
+    let left: JSONValue = ["a": 1, "b": [true, .null]]
+    let right: JSONValue = ["b": [true, .null], "a": 1]
     #expect(left == right)
     #expect(left.hashValue == right.hashValue)
-    #expect(left != ["a": 1, "c": [true, nil]])
+    #expect(left != ["a": 1, "c": [true, .null]])
   }
 
   @Test func `a large object finds, replaces and removes its members`() {

@@ -9,7 +9,7 @@ import Testing
   init() throws { served = try ServedOrg() }
 
   private func part(
-    _ method: JSONValue, _ path: String, _ name: JSONValue, _ body: JSONValue = nil,
+    _ method: JSONValue, _ path: String, _ name: JSONValue, _ body: JSONValue = .null,
     headers: JSONValue = [:]
   ) -> JSONValue {
     [

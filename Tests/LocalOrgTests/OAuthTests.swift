@@ -96,7 +96,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
       (tampered, "invalid_grant"),
       ("nonsense", "invalid_grant"),
       (try keys.assertion(["exp": JSONValue(past)]), "invalid_grant"),
-      (try keys.assertion(["exp": .some(nil)]), "invalid_grant"),
+      (try keys.assertion(["exp": .some(.null)]), "invalid_grant"),
       (try keys.assertion(algorithm: "none"), "invalid_grant"),
       (try keys.assertion(algorithm: "HS256"), "invalid_grant"),
       (try keys.assertion(["sub": "nobody@example.com"]), "invalid_grant"),

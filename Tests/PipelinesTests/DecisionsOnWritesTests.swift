@@ -43,6 +43,8 @@ import Testing
     let edits = try scene.edits(of: run.run)
     let sent = edits.first?.detail.fields.first { $0.name == "Name" }
     #expect(sent?.entered == "Harbour Crane" && sent?.device == Self.long)
+    let entered = edits.flatMap(\.detail.fields).filter { $0.entered != nil }
+    #expect(entered.map(\.name) == ["Name"])
     let success = String(
       decoding: try Files.read(scene.world.data.report(run.run) + "/success.csv"), as: UTF8.self)
     #expect(success.contains(",Harbour Crane,"), "what was sent is told, not what the org refused")

@@ -61,6 +61,21 @@ import Testing
     try await scene.expectClosed()
   }
 
+  @Test func `the device's value, entered where the org's field was emptied, is sent`() async throws
+  {
+    let scene = try DecisionScene()
+    let id = try await scene.conflict()
+    try scene.office(id, ["Phone": .null])
+    try scene.decide(1, .again)
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+    try scene.set(1, ["Phone": "device"], rest: .server)
+    let (verdicts, edits) = try await scene.night()
+    #expect(verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "device")
+    #expect(edits.first?.detail.fields.map(\.entered) == [nil])
+    try await scene.expectClosed()
+  }
+
   @Test func `with the org's side for the rest only what was entered is sent`() async throws {
     let scene = try DecisionScene()
     let id = try await scene.conflict(["Phone": "device", "Description": "mine"])

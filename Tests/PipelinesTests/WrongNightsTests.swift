@@ -222,7 +222,7 @@ import Testing
     gate.signal()
     withExtendedLifetime(scene.held) {}
     #expect(String(run.status) == row.exit, "\(run.everything)")
-    let told = Files.exists(message) ? try JSONValue(parsing: Files.read(message)) : nil
+    let told = Files.exists(message) ? try JSONValue(parsing: Files.read(message)) : .null
     #expect((told["outcome"]?.string ?? "nobody") == row.told)
     let exit = scene.told ?? row.exit
     #expect((told["status"]?.int).map { String($0) } ?? exit == exit)

@@ -150,6 +150,15 @@ struct DecidedEditTests {
       name: "a value, and the org's for the rest", facts: facts(.set(["B": "x"], rest: .server)),
       expected: "send update if unmodified since \(new), updated", sent: ["B"]),
     Case(
+      name: "the device's own value, entered over a value that was emptied in the org",
+      facts: facts(
+        .set(["A": "device"], rest: .server), .update, server(.null), shown: ["A": .null]),
+      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
+    Case(
+      name: "an empty value, entered where the org's is empty",
+      facts: facts(.set(["A": .null], rest: .server), .update, server(.null), shown: ["A": .null]),
+      expected: "already there"),
+    Case(
       name: "a value that the org holds", facts: facts(.set(["A": "server"], rest: .server)),
       expected: "already there"),
     Case(
@@ -239,6 +248,17 @@ struct DecidedEditTests {
       #expect("send \(action.rawValue)\(condition), \(settlement.verdict.rawValue)" == one.expected)
     }
     if let sent = one.sent { #expect(ThreeWayRule.sentFields(one.facts) == sent) }
+  }
+
+  @Test func `the device's own value is not a value that was entered in its place`() {
+    for device in [JSONValue.null, "", "device", 1, true] {
+      let field = FieldDifference(name: "A", base: nil, device: device, server: nil)
+      #expect(field.entering(device).entered == nil)
+      #expect(field.entering(device).sent == device)
+      #expect(field.entering("other").entered == "other")
+    }
+    let absent = FieldDifference(name: "A", base: nil, device: nil, server: nil)
+    #expect(absent.entering(.null).entered == .some(.null))
   }
 
   @Test func `what moved is told with the org's values of now`() {

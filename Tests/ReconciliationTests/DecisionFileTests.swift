@@ -35,7 +35,7 @@ struct DecisionFileTests {
     #expect(requests.map(\.edit) == [1, 2, 3, 4, 5, 6])
     #expect(requests[0].shown == ["Phone": .value("x")])
     #expect(
-      requests[1].choice == .fields(["Phone": .value(1), "Fax": .value(nil)], rest: .server))
+      requests[1].choice == .fields(["Phone": .value(1), "Fax": .value(.null)], rest: .server))
     #expect(requests[2].choice == .whole(.record("001000000000001AAA")))
     #expect(requests[3].choice == .whole(.drop))
   }

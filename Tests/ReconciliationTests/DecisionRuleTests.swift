@@ -124,7 +124,7 @@ struct DecisionRuleTests {
   @Test func `the ledger gives back what was decided`() {
     let decisions: [Decision] = [
       .device, .server, .again, .drop, .record("003000000000001AAA"),
-      .set(["A": 1, "B": nil], rest: .server), .set(["A": "x"], rest: .device),
+      .set(["A": 1, "B": .null], rest: .server), .set(["A": "x"], rest: .device),
     ]
     for decision in decisions {
       #expect(Decision(decision.kind, decision.values) == decision)

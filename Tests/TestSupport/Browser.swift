@@ -86,7 +86,7 @@ package actor Browser {
     pipe.target = ""
     let created = try pipe.call("Target.createTarget", ["url": "about:blank"])
     let attached = try pipe.call(
-      "Target.attachToTarget", ["targetId": created["targetId"] ?? nil, "flatten": true])
+      "Target.attachToTarget", ["targetId": created["targetId"] ?? .null, "flatten": true])
     pipe.target = attached["sessionId"]?.string ?? ""
     if !old.isEmpty { pipe.events = [] }
     for domain in ["Page", "Runtime", "Log", "Network"] { _ = try pipe.call(domain + ".enable") }
@@ -94,7 +94,7 @@ package actor Browser {
     // In seconds of the page's own thread: what else the machine does meanwhile is not the page's.
     _ = try pipe.call("Performance.enable", ["timeDomain": "threadTicks"])
     try set(look)
-    _ = try pipe.call("Target.activateTarget", ["targetId": created["targetId"] ?? nil])
+    _ = try pipe.call("Target.activateTarget", ["targetId": created["targetId"] ?? .null])
     pipe.events = []
     let start = Clock.monotonicNanoseconds()
     let answer = try pipe.call("Page.navigate", ["url": .string(address)])
@@ -138,7 +138,7 @@ package actor Browser {
       let words = exception["exception"]?["description"]?.string ?? exception.text
       throw BrowserPipe.Failure(description: words)
     }
-    return answer["result"]?["value"] ?? nil
+    return answer["result"]?["value"] ?? .null
   }
 
   /// Waits until an expression is true, looked at in every frame that the page draws.

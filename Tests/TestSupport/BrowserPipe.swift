@@ -75,7 +75,8 @@ final class BrowserPipe {
     _ method: String, seconds: Double = 60, where isIt: (JSONValue) -> Bool
   ) throws {
     let end = Date(timeIntervalSinceNow: seconds)
-    while !events.contains(where: { $0["method"]?.string == method && isIt($0["params"] ?? nil) }) {
+    while !events.contains(where: { $0["method"]?.string == method && isIt($0["params"] ?? .null) })
+    {
       events.append(try next(before: end, method))
     }
   }
