@@ -5,14 +5,22 @@ import System
 package enum FieldValue {
   /// Says whether an org would see no difference: nothing, null and empty text are one; text loses
   /// its trailing blanks, and what Unicode calls equivalent is not the same; dates are moments; ids
-  /// are the same with and without their suffix.
+  /// are the same with and without their suffix; a text is the truth value or the number that it spells.
+  ///
+  /// `other` is the org's, where one of them is: a field that keeps a day alone holds the day of the moment
+  /// that was sent.
   package static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     let one = normal(one)
     let other = normal(other)
     switch (one, other) {
     case (.number, .number): return one == other || isSameNumber(one, other)
     case (.string(let left), .string(let right)):
-      return isSameText(left, right) || isSameDate(left, right) || isSameID(left, right)
+      return isSameText(left, right) || isSameDate(left, right) || isDay(right, of: left)
+        || isSameID(left, right)
+    case (.string(let text), .bool), (.string(let text), .number):
+      return spelled(text).map { isSame($0, other) } ?? false
+    case (.bool, .string(let text)), (.number, .string(let text)):
+      return spelled(text).map { isSame(one, $0) } ?? false
     default: return one == other
     }
   }
@@ -111,6 +119,19 @@ package enum FieldValue {
       let left = Dates.milliseconds(iso8601: one), let right = Dates.milliseconds(iso8601: other)
     else { return false }
     return left == right
+  }
+
+  /// Says whether a text is the day that a moment is written with.
+  private static func isDay(_ day: String, of moment: String) -> Bool {
+    day.utf8.count == 10 && moment.utf8.starts(with: day.utf8)
+      && Dates.milliseconds(iso8601: moment) != nil
+  }
+
+  /// The truth value or the number that a text spells: an org takes it for that in a field of such values.
+  private static func spelled(_ text: String) -> JSONValue? {
+    if let flag = Bool(text.lowercased()) { return .bool(flag) }
+    guard case .number(let literal)? = try? JSONValue(parsing: text) else { return nil }
+    return .number(literal)
   }
 
   private static func isSameID(_ one: String, _ other: String) -> Bool {

@@ -71,6 +71,24 @@ struct FieldComparisonTests {
     #expect(comparison.edited.map(\.isConflicting) == [false, true])
   }
 
+  @Test(
+    arguments: [
+      (nil, "mine", "theirs", true), (nil, .null, "theirs", true), (nil, "mine", .null, true),
+      (nil, "same", "same", false), ([:], .null, "theirs", true), (["B": "b"], "mine", .null, true),
+      (["A": "a"], "mine", "a", false), (["A": .null], .null, "theirs", false),
+      (["A": "a"], "mine", .null, true),
+    ] as [(JSONObject?, JSONValue, JSONValue, Bool)])
+  func
+    `a value that differs is one that both changed, where no one knows what the device was given`(
+      _ base: JSONObject?, _ device: JSONValue, _ server: JSONValue, _ isConflicting: Bool
+    )
+  {
+    let comparison = FieldComparison(
+      device: ["A": device], base: base.map { MergeBase(modificationDate: nil, fields: $0) },
+      server: ["A": server], listed: ["A"])
+    #expect(comparison.contested.contains(where: \.isConflicting) == isConflicting)
+  }
+
   @Test func `without a base what differs outside the list is told, and what was not read is not`()
   {
     let comparison = FieldComparison(

@@ -116,6 +116,13 @@ struct LineageRuleTests {
       candidate: facts([1: (5, "x")]), known: [facts(1, [1: (5, "x"), 2: (6, "y")])],
       expected: .known(1)),
     Case(
+      name: "of hand-backs without a number the last to arrive is the one that is gone on from",
+      candidate: facts(nil, "A", nil, [1: (9, "y")]),
+      known: [
+        facts(1, "A", nil, [1: (5, "x")]), facts(1, "A", nil, [1: (9, "y")]),
+        facts(2, "A", nil, [2: (6, "z")]),
+      ], expected: .known(1)),
+    Case(
       name: "evidence of two lineages is evidence of none",
       candidate: facts([1: (5, "x"), 2: (6, "y")]),
       known: [facts(1, [1: (5, "x")]), facts(2, [2: (6, "y")])], expected: .new),

@@ -36,7 +36,7 @@ package enum ArrivedWrite {
   /// Says whether a value is what was sent, or most likely made of it: a text in other letters, blanks or signs, a
   /// number of fewer digits, a moment without its milliseconds.
   static func mayBe(_ held: JSONValue?, of sent: JSONValue?) -> Bool {
-    if FieldValue.isSame(held, sent) { return true }
+    if FieldValue.isSame(sent, held) { return true }
     switch (held, sent) {
     case (.string(let held)?, .string(let sent)?):
       if let one = Dates.milliseconds(iso8601: held), let other = Dates.milliseconds(iso8601: sent)

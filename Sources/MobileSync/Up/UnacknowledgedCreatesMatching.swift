@@ -121,7 +121,7 @@ struct UnacknowledgedCreatesMatching {
   /// which.
   private func resembles(_ candidate: Candidate, _ group: Group) -> Bool {
     group.fields.contains { name, value in
-      guard !FieldValue.isSame(value, nil), value.bool == nil,
+      guard !FieldValue.isSame(value, nil), value.bool == nil, candidate.record[name]?.bool == nil,
         value.string.flatMap({ RecordID($0) }) == nil,
         FieldValue.isSame(value, candidate.record[name])
       else { return false }

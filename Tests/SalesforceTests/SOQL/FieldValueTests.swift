@@ -10,8 +10,19 @@ import Testing
     ("-0.50", "-5e-1", true), ("0", "-0.0", true), ("1e400", "1e401", false),
     ("\"\"", "null", true), ("\"a  \"", "\"a\"", true), ("\" a\"", "\"a\"", false),
     ("\"2026-01-01T00:00:00.000+0000\"", "\"2026-01-01T00:00:00Z\"", true),
-    ("\"001000000000001\"", "\"001000000000001AAA\"", true), ("true", "\"true\"", false),
+    ("\"001000000000001\"", "\"001000000000001AAA\"", true), ("true", "\"true\"", true),
     ("\"a\\r\\nb\"", "\"a\\nb\"", true), ("false", "null", false),
+    ("\"TRUE\"", "true", true), ("\"false\"", "false", true), ("\"false\"", "true", false),
+    ("\"false\"", "null", false), ("\"yes\"", "true", false), ("\"1\"", "true", false),
+    ("\"12.50\"", "12.5", true), ("12", "\"1.2e1\"", true), ("\"012\"", "12", false),
+    ("\"12\"", "13", false), ("\"twelve\"", "12", false), ("\"true\"", "\"TRUE\"", false),
+    ("\"2026-01-05T10:30:00.000+0000\"", "\"2026-01-05\"", true),
+    ("\"2026-01-05T23:30:00-05:00\"", "\"2026-01-05\"", true),
+    ("\"2026-01-05T10:30:00Z\"", "\"2026-01-06\"", false),
+    ("\"2026-01-05\"", "\"2026-01-05T10:30:00.000+0000\"", false),
+    ("\"2026-01-05 or so, at noon\"", "\"2026-01-05\"", false),
+    ("\"a \\r\\n\"", "\"a\"", true), ("\"a\\n\\r\"", "\"a\"", true), ("\"\\r\"", "null", true),
+    ("\"\\r\\n\"", "null", true), ("\"\\ra\"", "\" a\"", false),
   ])
   func `values are compared as an org sees them`(
     _ one: String, _ other: String, _ same: Bool
