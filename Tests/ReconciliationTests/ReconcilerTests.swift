@@ -256,14 +256,22 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Hidden'") == 1)
   }
 
-  @Test func `without an integration user nothing is proved deleted`() async throws {
+  @Test func `without an integration user the sender's own recycle bin tells what is deleted`()
+    async throws
+  {
     let day = try FieldDay()
     day.hasIntegration = false
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
-    let id = try day.make("Account", ["Name": "Deleted"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "5"])])
-    _ = day.org.delete("Account", id: id, as: day.admin)
-    #expect(day.verdicts(try await day.run()) == "not visible 1")
+    let names = ["Deleted", "Merged", "Hidden", "Hidden and deleted", "Master"]
+    let ids = try names.map { try day.make("Account", ["Name": .string($0)]) }
+    try day.handBack(
+      try ids.dropLast().map { try day.edited("accounts", "Account", $0, ["Phone": "5"]) })
+    for id in ids[2...3] { try day.org.unshare(id, from: "ada@example.com") }
+    for id in [ids[0], ids[3]] { _ = day.org.delete("Account", id: id, as: day.admin) }
+    try day.org.merge(ids[1], into: ids[4])
+    #expect(
+      day.verdicts(try await day.run())
+        == "deleted on server 1, merged on server 1, not visible 2")
+    #expect(try day.details().compactMap(\.otherID) == [ids[4]])
     #expect(day.writes.isEmpty)
   }
 

@@ -7,7 +7,7 @@ import Salesforce
 package final class RecordReader {
   /// Who reads.
   package let session: Session
-  /// Who proves deletions; nil where nobody can.
+  /// Who proves deletions; nil where no one sees more than the user.
   package let prover: RecordReader?
   /// Answers that were asked for ahead; each is good once.
   var answers: [Question: Result<Answer, OrgError>] = [:]
@@ -39,7 +39,7 @@ package final class RecordReader {
     self.presumed = presumed
   }
 
-  /// Whether what is deleted can be told from what the user does not see.
+  /// Whether what is deleted can be told from what the user does not see, whatever that is.
   package var provesDeletions: Bool { isProver || prover != nil }
 
   /// Whether it is the one who proves deletions, and therefore sees all records.
@@ -99,8 +99,9 @@ package final class RecordReader {
     return rows
   }
 
-  /// What became of records that do not read; unproved where nobody can prove it.
+  /// The fates of records that do not read; unproved where no recycle bin shows them.
   ///
+  /// Without a prover the user's own recycle bin tells: it shows what the user could see before.
   /// Every id has an answer.
   package func fates(
     of ids: [String], _ sobject: String
@@ -118,8 +119,13 @@ package final class RecordReader {
       if rest.isEmpty { return known }
       return try await session.fates(of: rest, try await describe(sobject)).merging(known) { $1 }
     }
-    guard let prover else { return Dictionary(ids.map { ($0, .unproved) }) { $1 } }
-    return try await prover.fates(of: ids, sobject)
+    if let prover { return try await prover.fates(of: ids, sobject) }
+    do throws(OrgError) {
+      return try await session.fates(of: ids, try await describe(sobject))
+    } catch {
+      guard error.isAboutTheObject else { throw error }
+      return Dictionary(ids.map { ($0, .unproved) }) { $1 }
+    }
   }
 
   private func takeAnswer(to question: Question) throws(OrgError) -> Answer? {
