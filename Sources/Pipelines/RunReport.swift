@@ -90,7 +90,7 @@ struct RunReport {
       state: run.ledger, run: run.row.id, called: run.pipeline.called, isRehearsal: true)
     let shown = run.pipeline.report.reportMask
     try Files.makeDirectory(place)
-    for format in ReportFormats.all { try format.write(model, to: place, shown) }
+    try ReportFormats.write(ReportFormats.all, model, to: place, shown)
     run.report(.reportWritten(path: place))
     run.summary.report = place
   }
@@ -103,12 +103,12 @@ struct RunReport {
     let directory = data.report(model.run.id)
     // Of a run that is gone on with: each file is replaced as a whole.
     if Files.isDirectory(directory) {
-      for format in formats { try format.write(model, to: directory, shown) }
+      try ReportFormats.write(formats, model, to: directory, shown)
       return
     }
     let temporary = DurableFile.temporaryName(for: directory)
     try Files.makeDirectory(temporary)
-    for format in formats { try format.write(model, to: temporary, shown) }
+    try ReportFormats.write(formats, model, to: temporary, shown)
     try DurableFile.publishDirectory(temporary: temporary, final: directory)
   }
 

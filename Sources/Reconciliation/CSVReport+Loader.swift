@@ -33,7 +33,7 @@ extension CSVReport {
     writer.row(["ID", "EDIT", "OBJECT", "USER"] + fields + [isSuccess ? "STATUS" : "ERROR"])
     try forEach { edit in
       let values = Dictionary(
-        columns(edit).map { ($0.name, options.shown($0.value, of: $0.name).cell) },
+        columns(edit).map { ($0.name, options.cell($0.value, of: $0.name)) },
         uniquingKeysWith: { first, _ in first })
       let cells =
         [edit.recordID ?? "", String(edit.number), edit.sobject ?? "", edit.username ?? ""]

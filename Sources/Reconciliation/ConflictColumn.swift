@@ -13,7 +13,7 @@ enum ConflictColumn: String, CaseIterable {
     _ options: ReportMask
   ) -> String {
     func shown(_ value: JSONValue?) -> String {
-      options.shown(value, of: field.name).cell
+      options.cell(value, of: field.name)
     }
     let text: String? =
       switch self {

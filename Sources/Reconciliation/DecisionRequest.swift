@@ -148,7 +148,7 @@ package struct DecisionRequest: Sendable, Hashable {
           throw refusal(
             "\"\(text)\" stands for a value of \(name) that is not shown; write the value")
         }
-        values[name] = Self.value(text, like: known[name])
+        values[name] = try value(text, named: name, like: known[name])
       case .device:
         guard let value = known[name]?.device else { throw unknown(name, .device) }
         values[name] = value
@@ -158,6 +158,18 @@ package struct DecisionRequest: Sendable, Hashable {
       }
     }
     return .set(values, rest: rest ?? .device)
+  }
+
+  /// A typed value, or that of a side whose file is named.
+  private func value(
+    _ text: String, named name: String, like field: FieldDifference?
+  ) throws(DecisionRefusal) -> JSONValue {
+    guard ReportValues.isFile(text) else { return Self.value(text, like: field) }
+    let sides = [field?.device, field?.entered, field?.server, field?.base].compactMap(\.self)
+    if let value = sides.first(where: { ReportValues.file(of: $0) == text }) { return value }
+    throw refusal(
+      "\(text) is the file of no value of \(name) in the last report; write the value, device or server"
+    )
   }
 
   /// A typed value: of the type that the field's other values have.
@@ -190,11 +202,11 @@ package struct DecisionRequest: Sendable, Hashable {
     }
     for (name, cell) in device.sorted(by: { $0.key < $1.key }) {
       guard let field = edit.detail.fields.first(where: { $0.name == name }) else { continue }
-      let text = VisibleText.cell(options.shown(field.device, of: name).cell)
-      if FieldValue.isSameCell(cell, text, of: field.device) { continue }
+      if Self.isSame(cell, field.device, of: name, options) { continue }
+      let value = ReportMask.Shown.inLine(options.shown(field.device, of: name).words)
       throw refusal(
-        "the column device has \"\(cell)\" for \(name), and the device has "
-          + "\(options.shown(field.device, of: name).words): \(Self.otherEdit)")
+        "the column device has \"\(ReportMask.Shown.inLine(cell))\" for \(name), and the device has "
+          + "\(value): \(Self.otherEdit)")
     }
   }
 
@@ -210,15 +222,13 @@ package struct DecisionRequest: Sendable, Hashable {
       let isSame: Bool
       switch shown {
       case .value(let value): isSame = FieldValue.isSame(value, now)
-      case .cell(let cell):
-        let text = VisibleText.cell(options.shown(now, of: name).cell)
-        isSame = FieldValue.isSameCell(cell, text, of: now)
+      case .cell(let cell): isSame = Self.isSame(cell, now, of: name, options)
       }
       guard !isSame else { continue }
-      let value = options.shown(now, of: name).words
+      let value = ReportMask.Shown.inLine(options.shown(now, of: name).words)
       if case .cell(let cell) = shown {
         throw refusal(
-          "the column server has \"\(cell)\" for \(name), and the last report has \(value): the org's value "
+          "the column server has \"\(ReportMask.Shown.inLine(cell))\" for \(name), and the last report has \(value): the org's value "
             + "has moved on, or a spreadsheet has written it in another way; decide by the last report"
         )
       }
@@ -226,6 +236,15 @@ package struct DecisionRequest: Sendable, Hashable {
         "the org's \(name) has moved on since this was shown; the last report has \(value): decide by it"
       )
     }
+  }
+
+  /// Whether a cell of `conflicts.csv` has a value; a long one is named by its file.
+  private static func isSame(
+    _ cell: String, _ value: JSONValue?, of name: String, _ options: ReportMask
+  ) -> Bool {
+    let shown = options.shown(value, of: name)
+    if case .value(let value) = shown, ReportValues.file(of: value) == cell { return true }
+    return FieldValue.isSameCell(cell, VisibleText.cell(shown.cell), of: value)
   }
 
   private func unknown(_ name: String, _ side: Decision.Side) -> DecisionRefusal {

@@ -123,14 +123,17 @@ extension HTMLReport {
       })
   }
 
-  /// A value: a text, one that is cut with its whole length, or why there is none.
+  /// A value: a text, one that is cut with its whole length and its file, if it has one, or why there is none.
   private static func value(
     _ value: JSONValue?, _ name: String, _ options: ReportMask
   ) -> JSONValue {
     let shown = options.shown(value, of: name)
     if let placeholder = shown.placeholder { return JSONValue(placeholder.rawValue) }
     let cut = Cut(shown.cell)
-    return cut.rest ? [text(cut.text), JSONValue(cut.length)] : text(cut.text)
+    if !cut.rest { return text(cut.text) }
+    var parts: [JSONValue] = [text(cut.text), JSONValue(cut.length)]
+    if let file = options.file(of: value, name) { parts.append(.string(file)) }
+    return .array(parts)
   }
 
   /// The beginning of a text: a page is no place for whole files.

@@ -170,14 +170,15 @@ extension HTMLReport {
   }
 
   /// A text as far as a page has room for it.
-  private static func cut(_ whole: String) -> String {
+  private static func cut(_ whole: String, _ file: String? = nil) -> String {
     let cut = Cut(whole)
     let text = HTMLText.escaped(cut.text)
-    return cut.rest ? text + rest(cut) : text
+    return cut.rest ? text + rest(cut, file) : text
   }
 
-  private static func rest(_ cut: Cut) -> String {
-    "<i> … \(cut.length) characters; report.json has them all</i>"
+  private static func rest(_ cut: Cut, _ file: String?) -> String {
+    let place = file.map { "<a href=\"\($0)\">the whole value</a>" } ?? "report.json has them all"
+    return "<i> … \(cut.length) characters; \(place)</i>"
   }
 
   // MARK: fields
@@ -218,7 +219,7 @@ extension HTMLReport {
     let shown = options.shown(value, of: field)
     var text = "<td data-label=\"\(column.label)\"\(differs ? " class=\"changed\"" : "")>"
     switch shown.placeholder {
-    case nil: text += cut(shown.cell)
+    case nil: text += cut(shown.cell, options.file(of: value, field))
     case .masked: text += "<i aria-label=\"masked\">\(ReportMask.Placeholder.masked.words)</i>"
     case let placeholder?: text += "<i>\(placeholder.words)</i>"
     }

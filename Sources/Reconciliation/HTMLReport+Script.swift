@@ -40,7 +40,8 @@ extension HTMLReport {
       const td = make('td', {'data-label': label, class: changed ? 'changed' : null})
       if (typeof value === 'number') td.append(make('i', {}, states[value]))
       else if (Array.isArray(value)) td.append(value[0], make('i', {}, ' … ' + number.format(value[1]) +
-        ' characters; report.json has them all'))
+        ' characters; ', /^values\/[0-9a-f]{64}\.txt$/.test(value[2]) ? make('a', {href: value[2]}, 'the whole value')
+        : 'report.json has them all'))
       else td.append(value)
       return td
     }

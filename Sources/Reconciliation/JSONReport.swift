@@ -242,13 +242,19 @@ package enum JSONReport: ReportFormat {
       ("server", field.server),
     ]
     // Where nobody has entered anything, there is nothing to mask.
+    var files = JSONObject()
     for (side, value) in sides where side != "entered" || value != nil {
+      if let file = options.file(of: value, field.name) {
+        files[side] = .string(file)
+        continue
+      }
       switch options.shown(value, of: field.name) {
       case .value(let value): object[side] = value
       case .masked: object["masked"] = true
       case .withheld, .unknown: break
       }
     }
+    if !files.isEmpty { object["files"] = .object(files) }
     if field.isConflicting { object["conflicting"] = true }
     return .object(object)
   }

@@ -96,7 +96,7 @@ package struct ReportEdit: Sendable, Hashable {
       guard case .value(let value) = options.shown(part.device, of: part.name) else { return nil }
       return value.string
     }
-    return parts.isEmpty ? nil : parts.joined(separator: " ")
+    return parts.isEmpty ? nil : ReportMask.Shown.inLine(parts.joined(separator: " "))
   }
 
   /// What picks out of an element what `titles` looks at: of most edits the rest is not read.

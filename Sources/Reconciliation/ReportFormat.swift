@@ -59,6 +59,17 @@ package enum ReportFormats {
     ]
   }
 
+  /// Writes a report in some forms into a directory, with the files of its long values.
+  package static func write(
+    _ formats: [any ReportFormat.Type], _ model: ReportModel, to directory: String,
+    _ options: ReportMask
+  ) throws {
+    var options = options
+    options.namesFiles = true
+    try ReportValues.write(model, to: directory, options)
+    for format in formats { try format.write(model, to: directory, options) }
+  }
+
   /// The forms of these names, in their own order.
   package static func named(_ names: [String]) -> [any ReportFormat.Type] {
     all.filter { names.contains($0.name) }

@@ -7,6 +7,8 @@ package struct ReportMask: Sendable {
   package var mask: Set<String>
   /// Whether values are shown at all; the org's words go with them, as they may quote values.
   package var showValues: Bool
+  /// Whether long values are named by their files (`ReportValues`): in a report that has a directory.
+  var namesFiles = false
 
   /// Options.
   package init(mask: Set<String> = [], showValues: Bool = true) {
@@ -19,6 +21,17 @@ package struct ReportMask: Sendable {
     guard let value else { return .unknown }
     if !showValues { return .withheld }
     return covers(field) ? .masked : .value(value)
+  }
+
+  /// The file that a report names in the place of a value; nil where the value itself stands there.
+  func file(of value: JSONValue?, _ field: String) -> String? {
+    guard namesFiles, case .value(let value) = shown(value, of: field) else { return nil }
+    return ReportValues.file(of: value)
+  }
+
+  /// A value in a cell of a table, or the name of its file.
+  func cell(_ value: JSONValue?, of field: String) -> String {
+    file(of: value, field) ?? shown(value, of: field).cell
   }
 
   /// Says whether a field's values are never shown: by its whole name, or by a part between dots.

@@ -198,6 +198,29 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
+  @Test func `a table that names the files of long values decides by them`() async throws {
+    let (ours, theirs) = (
+      String(repeating: "ours, ", count: 1000), String(repeating: "theirs, ", count: 1000)
+    )
+    let id = try await scene.conflict(["Description": .string(ours)])
+    try scene.office(id, ["Description": .string(theirs)])
+    try scene.decide(1, .again)
+    #expect(try await scene.night().verdicts == [.conflict: 1])
+    let run = try scene.withLedger { try $0.runs(limit: 1)[0].id }
+    let place = scene.world.data.report(run)
+    #expect(try Files.list(place + "/values").count == 2)
+    for name in try Files.list(place) where name != "values" {
+      #expect(try !String(decoding: Files.read(place + "/" + name), as: UTF8.self).contains(ours))
+    }
+    let table = String(decoding: try Files.read(place + "/conflicts.csv"), as: UTF8.self)
+    let file = scene.world.directory.file("filled.csv")
+    try DurableFile.write(
+      Array(table.replacing(",,\r\n", with: ",device,\r\n").utf8), to: file)
+    _ = try scene.decisions.enter(try DecisionFile.read(path: file), by: "grace")
+    #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Description", of: id)?.string?.hasPrefix("ours, ours") == true)
+  }
+
   @Test func `a table from a report before the org moved is refused with the new values`()
     async throws
   {

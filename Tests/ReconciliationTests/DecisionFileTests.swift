@@ -273,6 +273,25 @@ struct DecisionFileTests {
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
   }
 
+  @Test func `the file of a long value stands for the value, in a cell that was shown or is set`()
+    throws
+  {
+    let long = JSONValue(String(repeating: "long ", count: 1000))
+    let other = try #require(ReportValues.file(of: .string(long.text)))
+    let file = try #require(ReportValues.file(of: long))
+    let field = FieldDifference(
+      name: "Phone", base: "0", device: long, server: "2", isConflicting: true)
+    func decision(_ text: String, shown: String) throws(DecisionRefusal) -> Decision {
+      try DecisionRequest(
+        edit: 1, .fields(["Phone": .text(text)], rest: nil), shown: ["Phone": .cell(shown)]
+      ).decision(for: decidable([field]), sendable: ["Phone"], ReportMask())
+    }
+    #expect(try decision(file, shown: "2") == .set(["Phone": long], rest: .device))
+    let error = #expect(throws: DecisionRefusal.self) { try decision(other, shown: "2") }
+    #expect(error?.reason.contains("is the file of no value of Phone") == true)
+    #expect(throws: DecisionRefusal.self) { try decision("3", shown: file) }
+  }
+
   @Test func `cells that a spreadsheet has written anew are the same values`() {
     #expect(
       decision(

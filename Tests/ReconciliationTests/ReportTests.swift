@@ -271,6 +271,48 @@ struct ReportTests {
       ])
   }
 
+  @Test func `a value above 4 kB is in a file of its own, which page, document and tables name`()
+    async throws
+  {
+    let long = String(repeating: "a <b>long</b> text, ", count: 250)
+    var model = try Self.model(try await Self.day())
+    var edit = try #require(try model.edits.all().first { $0.verdict == .conflict })
+    edit.detail.fields = [
+      FieldDifference(
+        name: "Description", base: "short", device: .string(long), server: .string(long + "2"),
+        isConflicting: true),
+      FieldDifference(name: "Secret__c", base: nil, device: .string(long + "3"), server: nil),
+    ]
+    edit.titles = [FieldDifference(name: "Name", base: nil, device: .string(long), server: nil)]
+    model.edits = ReportEdits([edit])
+    let directory = TemporaryDirectory("long-values")
+    try ReportFormats.write(
+      ReportFormats.all, model, to: directory.path, ReportMask(mask: ["Secret__c"]))
+    func text(_ file: String) throws -> String {
+      String(decoding: try Files.read(directory.file(file)), as: UTF8.self)
+    }
+    let held = try Files.list(directory.file("values")).map { try text("values/" + $0) }
+    #expect(held.sorted() == [long, long + "2"])
+    let (device, server) = (
+      try #require(ReportValues.file(of: .string(long))),
+      try #require(ReportValues.file(of: .string(long + "2")))
+    )
+    let fields = try JSONValue(parsing: try text("report.json"))["records"]?[0]?["fields"]
+    #expect(
+      fields?[0]?["files"] == ["device": .string(device), "server": .string(server)])
+    #expect(fields?[0]?["device"] == nil && fields?[0]?["base"] == "short")
+    #expect(fields?[1]?["masked"] == true && fields?[1]?["files"] == nil)
+    #expect(try text("report.html").contains("<a href=\"\(device)\">"))
+    #expect(try text("report.html").contains("\"\(server)\"]"))
+    #expect(try text("conflicts.csv").contains(",short,\(device),\(server),"))
+    for name in CSVReport.files + ["report.html", "report.json"] {
+      #expect(try !text(name).contains(String(long.prefix(2100))), "\(name)")
+    }
+    // Printed without a directory the report has the values themselves.
+    let printed = try JSONReport.bytes("report.json", model, ReportMask())
+    #expect(String(decoding: printed, as: UTF8.self).contains(long))
+  }
+
   @Test func `a run without edits has a report that says so`() async throws {
     let day = try FieldDay()
     try await day.run()
