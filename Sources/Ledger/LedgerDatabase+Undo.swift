@@ -270,6 +270,44 @@ extension LedgerDatabase {
     return waits
   }
 
+  /// The edit whose deletion of a record was undone while an edit's row was seen to be deleted: the row says nothing
+  /// new.
+  ///
+  /// Nil where there is none, and where the row was something else in between, or has another copy of the record.
+  package func undoneDeletion(heldBy edit: OpenEdit) throws -> Int64? {
+    guard edit.syncOperation == .delete, let recordID = edit.recordID else { return nil }
+    let ofRecord = Self.edits(of: recordID, formerID: edit.serverID)
+    let undone = try connection.first(
+      """
+      SELECT x.edit_id, n.number FROM outcome x JOIN run n ON n.id = x.run_id
+      JOIN edit e ON e.id = x.edit_id
+      WHERE e.id IN (\(ofRecord)) AND e.operation IN ('delete', 'dropped')
+        AND x.verdict = \(Verdict.undone) ORDER BY n.number DESC LIMIT 1
+      """)
+    guard let undone, let deletion = undone[0].integer else { return nil }
+    let earlier = try connection.all(
+      """
+      SELECT e.id, e.operation = \(edit.operation.rawValue)
+          AND e.modification_date IS \(edit.modificationDate)
+          AND NOT EXISTS (SELECT 1 FROM witness w JOIN returned r ON r.id = w.return_id
+            WHERE w.store = e.store AND w.soup = e.soup AND w.entry_id = e.entry_id
+              AND w.return_id > e.return_id AND w.return_id < \(edit.returnID)
+              AND r.lineage_id = e.lineage_id),
+        EXISTS (SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
+          WHERE x.edit_id = e.id AND n.number < \(undone[1].integer))
+      FROM edit e WHERE e.id IN (\(ofRecord)) AND e.id < \(edit.id)
+        AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
+        AND e.entry_id = \(edit.row.soupEntryID) ORDER BY e.id DESC
+      """)
+    let ancestry = try ancestry(ofEdit: edit.id)
+    for row in earlier {
+      guard let id = row[0].integer, try owns(ancestry, id) else { continue }
+      guard row[1].integer == 1 else { return nil }
+      if row[2].integer == 1 { return deletion }
+    }
+    return nil
+  }
+
   /// Takes back that edits which are to be undone wait in a run for another one, which has come to its end.
   func takeUpAgain(waitingFor edit: Int64, run: String) throws {
     try connection.run(

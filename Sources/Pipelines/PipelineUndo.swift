@@ -51,7 +51,10 @@ package struct PipelineUndo: Sendable {
         refused.append(DecisionRefusal(edit, words))
         continue
       }
-      guard let change = try ledger.change(by: edit) else { continue }
+      guard let change = try ledger.change(by: edit) else {
+        refused.append(DecisionRefusal(edit, Self.neverSent))
+        continue
+      }
       lines += change.line
       if let by = change.undoneBy {
         plan.undone.append((edit, by))
@@ -107,6 +110,10 @@ package struct PipelineUndo: Sendable {
     return "run \(run) changed nothing in the org by it"
       + (verdict.map { " (it is \($0.rawValue) now)" } ?? "")
   }
+
+  /// Why the new record of a device is not undone that was left with the deletion of its parent.
+  private static let neverSent =
+    "its new record was never sent, as its device deleted the parent: enter it in the org, or on a device"
 
   // MARK: errors
 

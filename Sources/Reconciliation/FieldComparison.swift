@@ -30,6 +30,11 @@ package struct FieldComparison: Sendable, Hashable {
     (edited + changedOnServer).sorted { $0.name < $1.name }
   }
 
+  /// What others have entered and a deletion destroys, in fields that the device edited before it, too.
+  var destroyed: [FieldDifference] {
+    contested.filter { $0.isConflicting || foreign.contains($0.name) }
+  }
+
   /// Compares `device` with `base` and `server`.
   ///
   /// `listed` are the fields that may travel. Of the other members those are looked at that `base`
@@ -122,8 +127,7 @@ package struct FieldComparison: Sendable, Hashable {
     expected: JSONValue?
   ) -> FieldDifference {
     let known = base?.knows(name) ?? false
-    // A bare nil would be JSON's null here: a value that is not known is something else.
-    let original: JSONValue? = known ? .some(base?.fields[name] ?? .null) : .none
+    let original = known ? base?.fields[name] ?? .null : nil
     let differs = server != nil && !FieldValue.isSame(device, server)
     let bothChanged =
       !known

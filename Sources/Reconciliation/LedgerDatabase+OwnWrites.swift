@@ -67,7 +67,8 @@ extension LedgerDatabase {
   /// nothing is known of what the last of them left and the device has a copy of the org's to compare with.
   ///
   /// A write of the edit's own row that came after the edit is none of its past: an edit that is
-  /// taken up again is decided against the org, not against what was sent after it.
+  /// taken up again is decided against the org, not against what was sent after it. Nor is its own write, where an
+  /// operator decides about an update that was left as a conflict and arrived late.
   func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
     let rows = try connection.all(
       """
@@ -82,6 +83,7 @@ extension LedgerDatabase {
     if rows.isEmpty { return named }
     let past = try ancestry(ofEdit: edit.id)
     let own = try written(Set(rows.compactMap { $0[3].integer }), before: edit, past)
+    let isLeft = edit.operation == .update && edit.decision?.verdict == .conflict
     var story = OwnWriteStory(named)
     for row in rows {
       let id = row[3].integer ?? 0
@@ -89,7 +91,9 @@ extension LedgerDatabase {
         rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
         // In the stores of earlier bundles the row of the record may have had another number.
         || (!past.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
-      guard own.contains(id), !isSameRow || id <= edit.id else { continue }
+      guard own.contains(id), !isSameRow || id <= edit.id, id != edit.id || !isLeft else {
+        continue
+      }
       let write = OwnWriteStory.Write(
         edit: id, date: row[5].text, left: try parse(row[6].text, "a write").object,
         sent: try parse(row[7].text, "a write").object ?? [:],

@@ -82,15 +82,15 @@ extension SnapshotPlanner {
     return candidate.listed != before
   }
 
-  /// The fields of an edit that an operation sends; of a deletion what an update would, for that it destroys.
+  /// The fields of an edit that an operation sends; of a deletion what the updates of all sync ups would, for that
+  /// it destroys.
   func fields(of candidate: Candidate, for operation: SyncOperation) throws -> [String] {
+    let isDelete = candidate.operation == .delete
     let operation = operation == .delete ? SyncOperation.update : operation
-    if candidate.isOfAllSyncs {
+    if candidate.isOfAllSyncs || isDelete {
       return rules.fields(of: candidate.edit.soup, for: operation)
     }
-    return candidate.operation == .delete
-      ? (try? rules[candidate.sync].fields(for: operation)) ?? []
-      : try rules[candidate.sync].fields(for: operation)
+    return try rules[candidate.sync].fields(for: operation)
   }
 
   /// The first sync up that decides about an edit.

@@ -154,6 +154,13 @@ struct SnapshotPlanner {
       return Settlement(.notConfigured)
     }
     if isAlone, edit.unorderedWith == nil { return nil }
+    if edit.decision == nil, let undone = try state.undoneDeletion(heldBy: edit) {
+      var detail = OutcomeDetail.because(
+        "its deletion was undone, and the device holds the record deleted as it did then")
+      detail.recordID = edit.recordID
+      detail.otherEdits = [undone]
+      return Settlement(.unchanged, detail)
+    }
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
       detail.otherEdits = [earlier.id]

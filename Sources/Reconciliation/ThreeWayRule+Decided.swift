@@ -79,7 +79,7 @@ extension ThreeWayRule {
         guard !others.contains(name), let held = fields[name],
           own.answered.contains(name) || own.left[name] == nil
         else { return false }
-        return !FieldValue.isSame(held, facts.device[name])
+        return !FieldValue.isSame(facts.device[name], held)
       })
   }
 
@@ -114,7 +114,7 @@ extension ThreeWayRule {
       return .settle(Settlement(.dropped, detail))
     }
     if facts.operation == .delete {
-      detail.fields = comparison.changedOnServer
+      detail.fields = comparison.destroyed
       return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: date)
     }
     if pending.decision == .device, let settled = settled(comparison, detail) { return settled }

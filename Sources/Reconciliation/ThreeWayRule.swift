@@ -175,7 +175,7 @@ enum ThreeWayRule {
     let isConditional = facts.mode == .leaveIfChanged && isCompared
     let condition = isConditional ? date : nil
     if facts.operation == .delete {
-      detail.fields = comparison.changedOnServer
+      detail.fields = comparison.destroyed
       return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: condition)
     }
     // Overwriting sends the fields that the device left alone as well, over what others made of

@@ -258,6 +258,35 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
+  @Test(arguments: [Decision.again, .device])
+  func `a decision about an edit that arrived late tells that the org holds it, or sends it`(
+    _ decision: Decision
+  ) async throws {
+    for isChanged in [false, true] {
+      let tests = try LateRequestTests()
+      let (device, account) = try await tests.begin()
+      try tests.handBack(device, account, phone: "1")
+      try await tests.conflict(over: .collectionUpdate, account)
+      _ = try await tests.takeBack(device, account)
+      #expect(try tests.phone(account) == "1")
+      let scene = DecisionScene(tests.world)
+      if isChanged { try scene.office(account, ["Phone": "office again"]) }
+      try scene.decide(1, decision)
+      var (verdicts, edits) = try await scene.night()
+      if isChanged {
+        #expect(verdicts == [.conflict: 1])
+        try scene.decide(1, .device)
+        (verdicts, edits) = try await scene.night()
+        #expect(verdicts == [.updated: 1])
+      } else {
+        #expect(verdicts == [.alreadyThere: 1])
+      }
+      #expect(edits.first?.detail.fields.map(\.name) == ["Phone"])
+      #expect(try tests.phone(account) == "1")
+      #expect(try scene.open() == [:])
+    }
+  }
+
   @Test func `what arrives late within a run is put right by that run`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")

@@ -93,6 +93,51 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"], [true, false])
+  func `a row that still is deleted says nothing new when it is saved again`(
+    _ mode: String, _ isByUndo: Bool
+  ) async throws {
+    let scene = try UndoScene(syncs: {
+      let fields =
+        #""options": { "fieldlist": ["FirstName", "LastName", "Title", "Phone", "MobilePhone"], "#
+      return $0.replacing(
+        fields + #""mergeMode": "LEAVE_IF_CHANGED" }"#,
+        with: fields + #" "mergeMode": "\#(mode)" }"#)
+    })
+    let phone = try await scene.phone()
+    let id = try scene.world.ids("contacts", on: phone)[0]
+    func save(_ name: String) async throws -> RunSummary {
+      try phone.delete("contacts", id: id, now: scene.world.org.now() + 60_000)
+      return try await scene.night(phone, as: name + ".sqlite")
+    }
+    let sent = try await save("first")
+    #expect(sent.verdicts == [.deleted: 1])
+    if !isByUndo { try scene.world.org.undelete(id) }
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
+    let writes = scene.writes
+    let again = try await save("again")
+    #expect(again.verdicts == [.unchanged: 1])
+    #expect(try scene.edit(2, in: again).detail.message?.contains("was undone") == true)
+    try phone.edit("contacts", id: id, ["Title": "unseen"], now: scene.world.org.now())
+    #expect(try await save("edited").verdicts == [.unchanged: 1])
+    #expect(try scene.isThere(id, "Contact") && scene.writes == writes)
+    // A device that took the deletion back, and one that has been given the record since, may delete it.
+    try phone.clean("contacts", id: id, now: scene.world.org.now())
+    try await scene.night(phone, as: "clean.sqlite")
+    let left: [Verdict: Int] = mode == "OVERWRITE" ? [.deleted: 1] : [.conflict: 1]
+    #expect(try await save("last").verdicts == left)
+  }
+
+  @Test func `a device that was given the record after the undo deletes it`() async throws {
+    let (id, run, _) = try await deleted()
+    #expect(try await scene.undo(run).verdicts == [.undone: 1])
+    try await scene.world.run()
+    let later = try scene.world.device("ada", as: "later")
+    try later.delete("contacts", id: id, now: org.now())
+    #expect(try await scene.night(later, as: "later.sqlite").verdicts == [.deleted: 1])
+    #expect(try !scene.isThere(id, "Contact"))
+  }
+
   @Test func `what is back already needs nothing, and keeps what was done to it since`()
     async throws
   {

@@ -171,6 +171,29 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
+  @Test func `the plan names the new detail that was never sent, as its master was deleted`()
+    async throws
+  {
+    let scene = try Self.family()
+    let admin = try scene.world.user("admin")
+    let mole = try #require(scene.world.org.create("Account", ["Name": "Mole"], as: admin).id)
+    try scene.world.org.transfer(mole, to: "ada@example.com")
+    let phone = try await scene.phone()
+    try phone.create(
+      "contacts", type: "Contact", ["LastName": "Keel", "AccountId": .string(mole)],
+      localID: "local_1", now: scene.world.org.now())
+    try phone.delete("accounts", id: mole, now: scene.world.org.now())
+    let sent = try await scene.night(phone)
+    #expect(sent.verdicts == [.deleted: 2])
+    let made = try #require(try scene.scene.edits(of: sent.run).first { $0.operation == .create })
+    let plan = try scene.undoing.plan(run: sent.run)
+    #expect(plan.refused.map(\.edit) == [made.number])
+    #expect(plan.refused.first?.reason.contains("was never sent") == true)
+    #expect(plan.edits.count == 1)
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
+    #expect(try scene.isThere(mole))
+  }
+
   @Test func `a family goes back as it came: the new child, and the fields of its parent`()
     async throws
   {

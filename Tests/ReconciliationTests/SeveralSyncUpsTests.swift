@@ -63,6 +63,20 @@ import Testing
     #expect(try field("Phone") == "2" && field("Fax") == "2")
   }
 
+  @Test(arguments: [[:], ["Phone": "2"], ["Fax": "2"]] as [JSONObject])
+  func `a deletion that the second sends lists what the org's users entered in fields of the first`(
+    _ edited: JSONObject
+  ) async throws {
+    lists(.leaveIfChanged, .overwrite)
+    let edit = try day.edited("accounts", "Account", id, edited, deleted: true)
+    try day.change("Account", id, ["Phone": "office"])
+    try day.handBack([edit])
+    let (verdicts, detail) = try await run()
+    #expect(verdicts == "deleted 1")
+    #expect(detail.fields.map(\.name) == ["Phone"])
+    #expect(detail.fields.first?.server == "office")
+  }
+
   @Test func `an edit of fields of the second alone is the second's`() async throws {
     try handBack(["Fax": "2", "Website": "b.example"])
     let (verdicts, detail) = try await run()
