@@ -61,8 +61,7 @@ struct DecisionScene {
   }
 
   func office(_ id: String, _ fields: JSONObject, _ object: String = "Account") throws {
-    let outcome = world.org.update(object, id: id, fields, as: try world.user("admin"))
-    if let error = outcome.errors.first { throw error }
+    try world.change(id, fields, of: object)
   }
 
   func field(_ name: String, of id: String, _ object: String = "Account") throws -> JSONValue? {

@@ -33,8 +33,7 @@ import Testing
     let account = try #require(try world.ids("accounts", on: device).first)
     let before = try #require(try world.record("Account", account)["Phone"]?.string)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now() + 1)
-    _ = world.org.update(
-      "Account", id: account, ["Phone": "+1 555 0152"], as: try world.user("admin"))
+    try world.change(account, ["Phone": "+1 555 0152"])
     try world.handBack(device, as: "ada.sqlite")
     #expect(try await world.run().verdicts == [.conflict: 1])
 

@@ -68,11 +68,6 @@ import Testing
     return try (JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  private static func office(_ world: World, _ id: String, _ fields: JSONObject) throws {
-    let outcome = world.org.update("Account", id: id, fields, as: try world.user("admin"))
-    #expect(outcome.errors == [])
-  }
-
   /// Which files of the user's own have the word: generations, what the bundles hold, sealed stores
   /// opened, and what is kept of earlier ones.
   private static func hits(
@@ -161,7 +156,7 @@ import Testing
       ? try SQLCipherKey(passphrase: Secret(SealedBundlesTests.passphrase), iterations: 4000) : nil
     try Self.hide(world)
     let (adas, bens) = (try Self.accounts("ada", world), try Self.accounts("ben", world))
-    for id in adas + bens { try Self.office(world, id, ["Tradestyle": "canary of the night"]) }
+    for id in adas + bens { try world.change(id, ["Tradestyle": "canary of the night"]) }
     #expect(try await world.run().exitStatus == .done)
     #expect(try Self.hits("canary", "ada", world, key: key).isEmpty == false)
     #expect(try Self.hits("canary", "ben", world, key: key) == [])
@@ -178,8 +173,8 @@ import Testing
     try ben.edit("accounts", id: bens[0], ["Phone": "3"], now: now)
     try ben.edit("accounts", id: bens[1], ["Site": "4"], now: now)
     try ben.edit("accounts", id: bens[2], ["Site": "6"], now: now)
-    try Self.office(world, bens[0], ["Phone": "5", "Tradestyle": "canary of the office"])
-    try Self.office(world, bens[1], ["Tradestyle": "canary of the day"])
+    try world.change(bens[0], ["Phone": "5", "Tradestyle": "canary of the office"])
+    try world.change(bens[1], ["Tradestyle": "canary of the day"])
     try world.handBack(ada, as: "ada.sqlite")
     try world.handBack(ben, as: "ben.sqlite")
     let summary = try await world.run()
@@ -207,10 +202,10 @@ import Testing
   {
     let world = try Self.world()
     let accounts = try Self.accounts("ben", world)
-    for id in accounts { try Self.office(world, id, ["Tradestyle": "canary of the night"]) }
+    for id in accounts { try world.change(id, ["Tradestyle": "canary of the night"]) }
     // Of them one alone is so new that each later run asks for it again.
     try world.org.moveClock(by: 3_600_000)
-    try Self.office(world, accounts[0], ["Site": "later"])
+    try world.change(accounts[0], ["Site": "later"])
     try await world.run()
     #expect(try !Self.hits("canary", "ben", world).isEmpty)
     try Self.hide(world)

@@ -31,11 +31,6 @@ import Testing
     try world.record("Account", id)["Phone"]?.string
   }
 
-  private func change(_ id: String, _ fields: JSONObject) throws {
-    let outcome = world.org.update("Account", id: id, fields, as: try world.user("admin"))
-    if let error = outcome.errors.first { throw error }
-  }
-
   /// The device's own sync fetched the record: what its user enters now stands on that.
   private func refreshed(_ id: String) throws -> JSONObject {
     let record = try world.record("Account", id)
@@ -64,7 +59,7 @@ import Testing
       ["Phone": "+1 555 0001", "Website": .string(reason == .failed ? long : "https://a.example")],
       now: world.org.now())
     switch reason {
-    case .conflict: try change(id, ["Website": "https://office.example"])
+    case .conflict: try world.change(id, ["Website": "https://office.example"])
     case .notVisible: try world.org.unshare(id, from: "ada@example.com")
     case .failed: break
     }
@@ -104,7 +99,7 @@ import Testing
     try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try world.handBack(device, as: "two.sqlite")
     try await world.run(.ingest, .reconcile)
-    try change(id, ["Phone": "+1 555 9999"])
+    try world.change(id, ["Phone": "+1 555 9999"])
     try await retry(first.run)
     #expect(try phone(id) == "+1 555 9999")
   }
@@ -247,7 +242,7 @@ import Testing
     let device = try world.device("ada")
     let id = try #require(try world.ids("accounts", on: device).first)
     try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
-    try change(id, ["Phone": "+1 555 9999"])
+    try world.change(id, ["Phone": "+1 555 9999"])
     try world.handBack(device, as: "one.sqlite")
     #expect(try await world.run().verdicts == [.conflict: 1])
     try world.handBack(device, as: "two.sqlite")

@@ -45,11 +45,6 @@ import Testing
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  private func office(_ id: String, _ fields: JSONObject) throws {
-    let outcome = world.org.update("Contact", id: id, fields, as: try world.user("admin"))
-    #expect(outcome.errors.isEmpty)
-  }
-
   /// The next night, and what its report says of each edit.
   private func nextNight(afterSeconds: Int64 = 86_400) async throws -> (RunSummary, [ReportEdit]) {
     try world.org.moveClock(by: afterSeconds * 1000)
@@ -67,7 +62,7 @@ import Testing
   @Test func `a lost create that the office has corrected since is not made again`() async throws {
     try await loseCreates()
     let id = try #require(try contacts().first)
-    try office(id, ["Title": "Countess"])
+    try world.change(id, ["Title": "Countess"], of: "Contact")
     let (summary, edits) = try await nextNight()
     #expect(summary.verdicts == [.created: 1])
     #expect(try contacts() == [id])
@@ -80,7 +75,7 @@ import Testing
   @Test func `a lost create that somebody else owns since is not made again`() async throws {
     try await loseCreates()
     let id = try #require(try contacts().first)
-    try office(id, ["OwnerId": .string(try world.user("ben").id)])
+    try world.change(id, ["OwnerId": .string(try world.user("ben").id)], of: "Contact")
     let (summary, edits) = try await nextNight()
     #expect(summary.verdicts == [.created: 1])
     #expect(try contacts() == [id])
@@ -176,7 +171,7 @@ import Testing
       ["LastName": "Somerville", "Title": "Analyst"],
     ])
     let babbage = try #require(try contacts("Babbage").first)
-    try office(babbage, ["LastName": "Babage"])
+    try world.change(babbage, ["LastName": "Babage"], of: "Contact")
     let (summary, edits) = try await nextNight()
     #expect(summary.verdicts == [.created: 3])
     #expect(edits.map(\.detail.recordID).contains(babbage))

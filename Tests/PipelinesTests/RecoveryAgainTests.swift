@@ -42,8 +42,7 @@ import Testing
     try await world.run()
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
     for text in ["one", "two", "three"] {
-      _ = world.org.update(
-        "Account", id: account, ["Description": .string(text)], as: try world.user("admin"))
+      try world.change(account, ["Description": .string(text)])
       try await world.run()
     }
     let first = try newest()
@@ -62,8 +61,7 @@ import Testing
     for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
     try recover { $0.isRestored = true }
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
-    _ = world.org.update(
-      "Account", id: account, ["Description": "new"], as: try world.user("admin"))
+    try world.change(account, ["Description": "new"])
     try await world.run()
     #expect(try newest() > 1000)
   }

@@ -56,11 +56,6 @@ import Testing
     return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
   }
 
-  private func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
-    guard case .success = world.org.update(object, id: id, fields, as: try world.user("admin"))
-    else { throw RehearsalError.noUser(id) }
-  }
-
   /// What `tar` says.
   private func tar(_ arguments: String...) throws -> String {
     let done = try ChildProcess.run(
@@ -128,8 +123,8 @@ import Testing
     try await world.run()
     let (_, account) = try await sent()
     let contact = try #require(try contactIDs("Lindqvist").first)
-    try change("Contact", contact, ["LastName": "Lindquist", "Title": "Owner"])
-    try change("Account", account, ["Phone": "+1 555 0199"])
+    try world.change(contact, ["LastName": "Lindquist", "Title": "Owner"], of: "Contact")
+    try world.change(account, ["Phone": "+1 555 0199"])
     try loseLedger()
     try await recover()
     let summary = try await world.run()
@@ -162,7 +157,7 @@ import Testing
     }
     try world.handBack(device, as: "ada.sqlite")
     #expect(try await world.runAsWritten(all).verdicts == [.updated: 2])
-    try change("Account", accounts[0], ["Phone": "+1 555 0199"])
+    try world.change(accounts[0], ["Phone": "+1 555 0199"])
     try loseLedger()
     try await recover()
     #expect(try await world.runAsWritten(all).verdicts == [.conflict: 1, .alreadyThere: 1])
@@ -170,7 +165,7 @@ import Testing
     // What comes from bundles since then overwrites as ever.
     let next = try world.device("ada", as: "next")
     try next.edit("accounts", id: accounts[1], ["Phone": "+1 555 0154"], now: world.org.now())
-    try change("Account", accounts[1], ["Phone": "+1 555 0198"])
+    try world.change(accounts[1], ["Phone": "+1 555 0198"])
     try world.handBack(next, as: "next.sqlite")
     #expect(try await world.runAsWritten(all).verdicts[.updated] == 1)
     #expect(try world.record("Account", accounts[1])["Phone"] == "+1 555 0154")

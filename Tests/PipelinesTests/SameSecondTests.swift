@@ -10,12 +10,6 @@ import Testing
 
   init() throws { world = try World() }
 
-  private func update(_ account: String, _ phone: String) throws {
-    let outcome = world.org.update(
-      "Account", id: account, ["Phone": .string(phone)], as: try world.user("admin"))
-    #expect(outcome.errors.isEmpty)
-  }
-
   private func phone(_ account: String, _ place: String) throws -> JSONValue? {
     try world.device("ada", as: place).elements("accounts").first {
       $0["Id"]?.string == account
@@ -37,7 +31,7 @@ import Testing
     try world.org.moveClock(by: 86_400_000)
     // From here on the org's clock stands but for what moves it.
     try world.org.setClockStep(0)
-    try update(account, "first")
+    try world.change(account, ["Phone": "first"])
     try await world.run()
     return account
   }
@@ -47,7 +41,7 @@ import Testing
   {
     let account = try await firstChange()
     #expect(try phone(account, "second") == "first")
-    try update(account, "second")
+    try world.change(account, ["Phone": "second"])
     try world.org.moveClock(by: 86_400_000)
     try await world.run()
     #expect(try phone(account, "third") == "second")

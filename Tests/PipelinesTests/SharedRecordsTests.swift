@@ -61,11 +61,6 @@ import Testing
       })
   }
 
-  private func change(_ id: String, _ fields: JSONObject, _ world: World) throws {
-    let outcome = world.org.update("Account", id: id, fields, as: try world.user("admin"))
-    if let error = outcome.errors.first { throw error }
-  }
-
   private func details(_ run: String, _ world: World) throws -> [OutcomeDetail] {
     let state = try LedgerDatabase.open(path: world.data.state)
     return try ReportModel(state: state, run: run, called: "demo").edits.all().map(\.detail)
@@ -182,12 +177,12 @@ import Testing
       as: admin)
     let id = try #require(
       try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
-    try change(id, ["Phone": "+1 555 0000"], world)
+    try world.change(id, ["Phone": "+1 555 0000"])
     try await world.run()
     let device = try world.device("ada")
     try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
     let date = try world.record("Account", id)["LastModifiedDate"]
-    try change(id, ["Phone": "+1 555 9999"], world)
+    try world.change(id, ["Phone": "+1 555 9999"])
     #expect(try world.record("Account", id)["LastModifiedDate"] == date)
     try world.handBack(device, as: "one.sqlite")
     let run = try await world.run(.ingest, .reconcile)
@@ -210,7 +205,7 @@ import Testing
       as: admin)
     let id = try #require(
       try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
-    try change(id, ["Phone": "+1 555 0000"], world)
+    try world.change(id, ["Phone": "+1 555 0000"])
     try await world.run()
     let device = try world.device("ada")
     if deletes {
@@ -218,7 +213,7 @@ import Testing
     } else {
       try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
     }
-    try change(id, ["Phone": "+1 555 9999"], world)
+    try world.change(id, ["Phone": "+1 555 9999"])
     try world.handBack(device, as: "one.sqlite")
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [deletes ? .conflict : .updated: 1])
@@ -235,7 +230,7 @@ import Testing
     try await world.run()
     let device = try world.device("ada")
     let id = try account(device, world)
-    try change(id, ["Phone": "+1 555 0000"], world)
+    try world.change(id, ["Phone": "+1 555 0000"])
     try await world.run()
     let fresh = try world.device("ada", as: "fresh")
     try fresh.edit("accounts", id: id, ["Phone": .null], now: world.org.now())
@@ -285,7 +280,7 @@ import Testing
     try await world.run()
     let id = try account(try world.device("ada"), world)
     let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
-    try change(id, ["Name": .string(composed)], world)
+    try world.change(id, ["Name": .string(composed)])
     try await world.run()
     let device = try world.device("ada", as: "fresh")
     try device.edit("accounts", id: id, ["Name": .string(decomposed)], now: world.org.now())

@@ -11,10 +11,9 @@ extension World {
     options.stages = stages
     options.retryPause = .none
     change(&options)
-    return try await PipelineRun.execute(
-      PipelineFile.read(path: pipeline.file, variables: variables), root: root,
-      variables: variables, options: options,
-      report: { [told] event in told.withLock { $0.append(event) } })
+    return try await execute(
+      PipelineFile.read(path: pipeline.file, variables: variables), options,
+      files: FirstRun.digest(files: directory.file("pipelines")))
   }
 
   /// Changes the text of a file of the pipeline.

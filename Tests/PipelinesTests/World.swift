@@ -14,6 +14,10 @@ final class World: Sendable {
   let org: Org
   let server: OrgServer
   let pipeline: Pipeline
+  /// The digest of the pipeline files as the pipeline was read from them.
+  private let files: String
+  /// How the org is served, certificates and keys aside.
+  let serving: String
   private let served: [String: String]
   private let isAway = Locked(false)
   /// What runs said.
@@ -42,8 +46,9 @@ final class World: Sendable {
     org = try Org(
       directory: directory.file("org"), options: .init(clockStart: OrgTemplate.clockStart))
     var options = OrgServer.Options()
-    options.apps = [OrgTemplate.clientID: key.certificate]
     serve(&options)
+    serving = String(describing: options)
+    options.apps[OrgTemplate.clientID] = key.certificate
     server = try OrgServer(org: org, options: options)
     served = [
       "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": OrgTemplate.clientID,
@@ -57,6 +62,7 @@ final class World: Sendable {
     let text = change(String(decoding: try Files.read(path), as: UTF8.self))
     try DurableFile.write(Array(text.utf8), to: path)
     pipeline = try PipelineFile.read(path: path, variables: served)
+    files = try FirstRun.digest(files: copy)
   }
 
   deinit { server.stop() }
@@ -87,9 +93,23 @@ final class World: Sendable {
     var options = RunOptions()
     if !stages.isEmpty { options.stages = Set(stages) }
     change(&options)
-    return try await PipelineRun.execute(
-      pipeline, root: root, variables: variables, options: options,
-      report: { [told] event in told.withLock { $0.append(event) } })
+    return try await execute(pipeline, options, files: files)
+  }
+
+  /// Executes a run of a pipeline that was read from files with this digest.
+  ///
+  /// A first run without further options is copied from an equal world that has run before.
+  func execute(
+    _ pipeline: Pipeline, _ options: RunOptions, files: String
+  ) async throws -> RunSummary {
+    func run() async throws -> RunSummary {
+      try await PipelineRun.execute(
+        pipeline, root: root, variables: variables, options: options,
+        report: { [told] event in told.withLock { $0.append(event) } })
+    }
+    guard !isAway.withLock({ $0 }), let key = try FirstRun.key(self, options, pipelines: files)
+    else { return try await run() }
+    return try await FirstRun.run(key, in: self, run)
   }
 
   /// Who was left out by runs so far, and why.
@@ -147,6 +167,12 @@ final class World: Sendable {
   /// A record as the administrator sees it.
   func record(_ object: String, _ id: String) throws -> JSONObject {
     try org.read(object, id: id, as: user("admin"))
+  }
+
+  /// Changes a record as the administrator.
+  func change(_ id: String, _ fields: JSONObject, of object: String = "Account") throws {
+    let outcome = org.update(object, id: id, fields, as: try user("admin"))
+    if let error = outcome.errors.first { throw error }
   }
 
   // MARK: files

@@ -102,6 +102,9 @@ package final class Faults: Sendable {
   /// Disarms every fault.
   package func removeAll() { state.withLock { $0 = [] } }
 
+  /// Whether a fault is armed, even one that has struck.
+  package var isArmed: Bool { state.withLock { !$0.isEmpty } }
+
   /// How often faults struck.
   package var fired: Int { state.withLock { $0.reduce(0) { $0 + $1.fired } } }
 

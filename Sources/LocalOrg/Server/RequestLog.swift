@@ -61,7 +61,8 @@ package final class RequestLog: Sendable {
   /// Forgets what is in memory; the file keeps it.
   package func clear() { state.withLock { $0 = [] } }
 
-  func append(_ make: (Int) -> Entry) {
+  /// Appends the entry that `make` returns for its place.
+  package func append(_ make: (Int) -> Entry) {
     state.withLock { entries in
       let entry = make(entries.count + 1)
       entries.append(entry)
