@@ -3,6 +3,7 @@ import Ledger
 import LocalOrg
 import Reconciliation
 import SmartStore
+import TestSupport
 
 /// What is held when everything has come to rest.
 extension Book {

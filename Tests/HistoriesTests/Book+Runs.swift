@@ -1,5 +1,6 @@
 import Ledger
 import Reconciliation
+import TestSupport
 
 /// What is held of each run that came to its end.
 extension Book {

@@ -1,4 +1,5 @@
 import Ledger
+import TestSupport
 
 /// What is held of edits that somebody has asked to undo.
 extension Book {

@@ -1,21 +1,7 @@
 import Ledger
 import Reconciliation
 import System
-
-/// How often what happened.
-struct Tally: Sendable {
-  var steps: [Step.Kind: Int] = [:]
-  var mishaps: [Mishap.Kind: Int] = [:]
-  var verdicts: [Verdict: Int] = [:]
-  var setups: [HistorySetup.Kind: Int] = [:]
-
-  mutating func merge(_ other: Tally) {
-    steps.merge(other.steps, uniquingKeysWith: +)
-    mishaps.merge(other.mishaps, uniquingKeysWith: +)
-    verdicts.merge(other.verdicts, uniquingKeysWith: +)
-    setups.merge(other.setups, uniquingKeysWith: +)
-  }
-}
+import TestSupport
 
 /// The histories' own book of what was done on phones and what became of it: what may become of an
 /// edit is written from the design's words, and not from the program.

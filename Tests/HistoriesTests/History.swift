@@ -1,5 +1,8 @@
 import TestSupport
 
+/// Not the fault of a store, which has the same name.
+typealias Violation = TestSupport.Violation
+
 /// How the pipeline of a history is set up.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   /// The merge mode of all sync ups.
@@ -79,7 +82,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A history over a whole pipeline: what is set up and what happens, all of it from one seed.
-struct History: Sendable, Hashable, CustomStringConvertible {
+struct History: RandomHistory, Hashable {
   /// How many steps are drawn where a test asks for what they are about, and else.
   static let (length, lengthWithMore) = (18, 14)
 
@@ -89,10 +92,7 @@ struct History: Sendable, Hashable, CustomStringConvertible {
   /// Whether all was drawn, and not only what the first stream of numbers has.
   private(set) var hasMore = false
 
-  init(
-    seed: UInt64, focus: Focus? = nil, without: Set<Step.Kind> = [],
-    withoutMishaps: Set<Mishap.Kind> = []
-  ) {
+  init(seed: UInt64, focus: Focus? = nil) {
     self.seed = seed
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
@@ -100,25 +100,17 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     setup.prunes = seed % 4 < 2
     steps = []
     let length = focus == nil ? Self.lengthWithMore : Self.length
-    while steps.count < length {
-      let drawn = Self.draw(&random, focus)
-      for step in drawn.map({ $0.inOneSoup(without.contains(.editInOtherSoup)) })
-      where step.kinds.isDisjoint(with: without) {
-        if case .run(let verb, let mishap?) = step, withoutMishaps.contains(mishap.kind) {
-          steps.append(.run(verb, nil))
-        } else {
-          steps.append(step)
-        }
-      }
-    }
+    while steps.count < length { steps += Self.draw(&random, focus) }
     // What is about one thing is as it was before more was drawn.
     hasMore = focus == nil
     if hasMore {
-      drawMore(without: without)
-      drawCarried(without: without)
-      drawUndos(without: without)
+      drawMore()
+      drawCarried()
+      drawUndos()
     }
   }
+
+  func play() async throws -> Tally { try await World.run(self) }
 
   /// What a history is mostly about, where a test asks for that.
   enum Focus: Sendable, Hashable { case retry, restore, mishap }

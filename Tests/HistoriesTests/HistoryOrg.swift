@@ -63,13 +63,3 @@ enum HistoryOrg {
     return outcome.id ?? ""
   }
 }
-
-/// A promise that a history has found broken, or anything else that ended it.
-struct Violation: Error, Sendable, CustomStringConvertible {
-  var description: String
-
-  /// Values that are too long for the org are not told whole.
-  init(_ description: String) {
-    self.description = description.replacing(/x{40,}/, with: "x…")
-  }
-}

@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import Reconciliation
 import System
+import TestSupport
 
 /// A run's `report.json`, read as a program of the user's would.
 struct Report: Sendable, Hashable {

@@ -66,7 +66,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What the steps are counted by, and switched off by.
+  /// What the steps are counted by.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
@@ -150,21 +150,6 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .clock(let seconds): "\(seconds) s pass"
     case .lateArrival: "a request that was held arrives"
     case .run(let verb, let mishap): "\(verb)" + (mishap.map { ", \($0)" } ?? "")
-    }
-  }
-}
-
-extension Step {
-  /// The step with no record in two soups, where that is asked.
-  func inOneSoup(_ isAsked: Bool) -> Step {
-    guard isAsked else { return self }
-    switch self {
-    case .edit(let phone, 1, let pick, let field, let spelling, let isTooLong):
-      return .edit(
-        phone: phone, soup: 0, pick: pick, field: field, spelling, isTooLong: isTooLong)
-    case .delete(let phone, 1, let pick, let spelling):
-      return .delete(phone: phone, soup: 0, pick: pick, spelling)
-    default: return self
     }
   }
 }

@@ -2,6 +2,7 @@ import JSON
 import Pipelines
 import SmartStore
 import System
+import TestSupport
 
 /// What goes in and out of phones, and the rows that come open with a bundle.
 extension World {

@@ -4,6 +4,7 @@ import LocalOrg
 import Pipelines
 import Reconciliation
 import System
+import TestSupport
 
 /// One run of a history, and how it ended.
 struct RunResult: Sendable {
@@ -44,7 +45,7 @@ extension World {
     watch.look(.pipeline)
     var result = RunResult(step: step, verb: verb, id: strike.run, isStruck: strike.isStruck)
     result.writes = strike.writes
-    if let mishap = strike.mishap, strike.isStruck { tally.mishaps[mishap.kind, default: 0] += 1 }
+    if let mishap = strike.mishap, strike.isStruck { tally.add(mishap.kind, to: "mishaps") }
     if strike.isKilled {
       try book.judgeWrites(in: self)
       if let work = mishap?.then { _ = try office(work) }
@@ -80,9 +81,8 @@ extension World {
     }
   }
 
-  /// `ATTACHE_FORETELL=1` has a dry run before every run of every history.
-  private static let foretold =
-    ProcessEnvironment.variable("ATTACHE_FORETELL").flatMap(UInt64.init) ?? 3
+  /// In every how many histories there is a dry run before every run.
+  private static let foretold: UInt64 = CampaignSize.Scale.current == .soak ? 1 : 3
 
   /// Holds what a dry run has said against what the run has told.
   private func judge(_ foretold: [Int: Verdict], _ result: RunResult) throws {
@@ -197,7 +197,7 @@ extension World {
       let isQuiet = result.writes == 0 && result.report?.records.isEmpty ?? true
       if round > 1, isQuiet || (result.writes == 0 && result.report?.verdicts == last?.verdicts) {
         for report in book.orderedReports {
-          for row in report.records { tally.verdicts[row.verdict, default: 0] += 1 }
+          for row in report.records { tally.add(row.verdict, to: "verdicts") }
         }
         return try book.judgeEnd(in: self)
       }

@@ -78,7 +78,7 @@ final class World {
 
   /// Plays the history; throws a `Violation` where a promise is broken.
   func play() async throws {
-    for kind in history.setup.kinds { tally.setups[kind] = 1 }
+    for kind in history.setup.kinds { tally.add(kind, to: "setups") }
     try await run(.all, nil)
     for phone in phones { try install(phone) }
     for (index, step) in history.steps.enumerated() {
@@ -155,7 +155,7 @@ final class World {
     case .lateArrival: isDone = try deliver()
     case .run(let verb, let mishap): isDone = try await run(verb, mishap)
     }
-    if isDone { for kind in step.kinds { tally.steps[kind, default: 0] += 1 } }
+    if isDone { for kind in step.kinds { tally.add(kind, to: "steps") } }
     if let failure = watch.failure { throw Violation("the org cannot be watched: \(failure)") }
   }
 
