@@ -30,6 +30,14 @@ struct Book {
   var late: Set<OrgWatch.FieldID> = []
   /// Records that were there when a request landed late: it may have written them once more.
   var lateRecords: Set<String> = []
+  /// The records that a request has written late, also where it changed nothing.
+  var touchedLate: Set<String> = []
+  /// What requests did that landed after their edits were settled in another way.
+  var lateEffects: [LateEffect] = []
+  /// The accounts that each store held that is made of a cut result.
+  var kept: [String: Set<String>] = [:]
+  /// The records that runs have deleted.
+  var deleted: Set<String> = []
   /// What replaced an office's value under OVERWRITE, until a report lists it.
   var unlisted: [OrgWatch.Transition] = []
   /// The last report of each run; a run that goes on after its death has one.

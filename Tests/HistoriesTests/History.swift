@@ -16,6 +16,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var carries = false
   /// `org.concurrency`; in which order requests beside each other arrive, no seed says.
   var concurrency = 1
+  /// Whether the accounts come by a query whose LIMIT leaves some out.
+  var cuts = false
   /// Whether each run removes all that it may: `keep` with the least of everything.
   var prunes = false
   var phones: [PhoneSetup]
@@ -41,7 +43,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 
   /// What setups are counted by.
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    case acrossFirst, acrossLast, carries
+    case acrossFirst, acrossLast, carries, cuts
   }
 
   var kinds: Set<Kind> {
@@ -51,7 +53,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       case .first: [.acrossFirst]
       case .last: [.acrossLast]
       }
-    return carries ? kinds.union([.carries]) : kinds
+    return kinds.union(carries ? [.carries] : []).union(cuts ? [.cuts] : [])
   }
 
   var description: String {
@@ -60,6 +62,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
       + (carries ? ", open edits are carried" : "")
+      + (cuts ? ", accounts by a LIMIT that cuts" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) requests at once")
       + (prunes ? ", what is old goes" : "")
       + phones.enumerated().map {
@@ -107,6 +110,7 @@ struct History: RandomHistory, Hashable {
       drawMore()
       drawCarried()
       drawUndos()
+      drawFamilies()
     }
   }
 

@@ -44,6 +44,10 @@ enum HistoryOrg {
       }
       for place in 0..<3 {
         let account = try create("Account", "\(name)-\(place)", as: user, org)
+        let city: JSONObject = ["BillingCity": .string("Town \(place)")]
+        if let error = org.update("Account", id: account, city, as: user).errors.first {
+          throw error
+        }
         // The first of each is seen, and changed, by both.
         if place == 0 { try org.share(account, with: other + "@example.com", edit: true) }
       }

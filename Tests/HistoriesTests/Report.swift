@@ -21,6 +21,8 @@ struct Report: Sendable, Hashable {
     var recordID: String?
     var otherID: String?
     var fields: [Field]
+    /// The names of the changed fields that do not travel.
+    var outside: [String]
     var message: String?
   }
 
@@ -77,6 +79,8 @@ struct Report: Sendable, Hashable {
         Field(
           name: $0["name"]?.string ?? "", server: $0["server"]?.string,
           device: $0["device"]?.string)
-      }, message: value["message"]?.string)
+      },
+      outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
+      message: value["message"]?.string)
   }
 }

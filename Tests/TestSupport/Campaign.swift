@@ -122,6 +122,7 @@ package struct Campaign<History: RandomHistory>: Sendable {
             case .failure(let violation):
               let failure = Failure(history: history, violation: violation)
               outcome.failures.append(failure)
+              print("seed \(failure.seed): \(violation)")
               log?.add(history.seed, failure: violation.description)
               if await endsAt?(failure) ?? false { isOver.withLock { $0 = true } }
             }
@@ -150,7 +151,6 @@ package struct Campaign<History: RandomHistory>: Sendable {
         + "\(outcome.failures.count) failed\n\(outcome.tally.text)")
     var sorts: Set<String> = []
     for failure in outcome.failures.sorted(by: { $0.seed < $1.seed }) {
-      print("seed \(failure.seed): \(failure.violation)")
       guard sorts.insert(failure.sort).inserted, sorts.count <= 6 else { continue }
       let small = await Self.shrink(failure)
       await keep(small)
