@@ -79,17 +79,9 @@ test-image: deb  ## the image of packaging/Containerfile, built in a Debian of i
 pictures: release  ## the pictures of the README, from the demo
 	docs/pictures/make.py $(SCRATCH)/release/attache
 
-soak: deps  ## 5,000 histories over whole pipelines, a night of 1,000 returns, a year of nights, 500 lost machines, 1,000,000 records, 100,000 edits in jobs; SEED=… begins elsewhere
-	swift build $(FLAGS) $(STRICT) --build-tests
-	ATTACHE_HISTORIES=$(or $(HISTORIES),5000) ATTACHE_FORETELL=1 $(RUN) --filter 'HistoriesTests\.HistoriesTests/.*passed'
-	ATTACHE_RETURNS=$(or $(RETURNS),1000) ATTACHE_EDITS=100 $(RUN) --filter 'PipelinesTests\.ManyReturnsTests'
-	ATTACHE_NIGHTS=$(or $(NIGHTS),365) $(RUN) --filter 'PipelinesTests\.YearTests'
-	ATTACHE_RECOVERY_DAYS=$(or $(RECOVERIES),500) $(RUN) --filter 'PipelinesTests\.RecoveryDaysTests'
-	ATTACHE_BULK_EDITS=$(or $(EDITS),100000) $(RUN) --filter 'ReconciliationTests\.BulkIngestTests/.*very many'
-	ATTACHE_BULK_RECORDS=$(or $(RECORDS),1000000) $(RUN) --filter 'MobileSyncTests\.BulkPrimeTests/.*very many'
-	ATTACHE_ROWS=100000 $(RUN) --filter 'PipelinesTests\.ReviewPageTests/.*thousands'
-	ATTACHE_LARGE_BUNDLE=1 $(RUN) --filter 'BundlesTests\.BundleTests/.*larger'
-	ATTACHE_SESSION_RECORDS=200000 ATTACHE_FAULTS=all $(RUN) --filter 'PipelinesTests\.(SecondOrg|FaultTableTests)'
+# SOAK=… keeps its state elsewhere, CAMPAIGNS='…' plays some of the campaigns.
+soak: checked  ## every campaign of docs/dev/campaigns.md at its largest; resumes where it was interrupted
+	@.ci/soak $(CHECKED)/release $(SOAK)
 
 mutants: deps  ## break the rules on purpose and see the tests notice, most of an hour; AREA=… or MUTANT=… a part
 	@AREA='$(AREA)' MUTANT='$(MUTANT)' Tests/Mutants/mutants.py

@@ -53,7 +53,7 @@ import Testing
   }
 
   /// `make soak` plays it: the store takes no room, and its digests half a minute.
-  @Test(.enabled(if: ProcessEnvironment.variable("ATTACHE_LARGE_BUNDLE") != nil))
+  @Test(.enabled(if: CampaignSize.largeBundles.count > 0))
   func `a store larger than what an inbox takes is packed, verified and extracted`() throws {
     var issued = try Issued(.ios)
     let bytes: Int64 = 4 << 30 + 1 << 20

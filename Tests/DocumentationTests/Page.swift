@@ -17,10 +17,10 @@ struct Page: Sendable, CustomTestStringConvertible {
     text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
   }
 
-  /// The pages for readers: at the root, in `docs/`, and beside the examples.
+  /// The pages for readers: at the root, below `docs/`, and beside the examples.
   static let all: [Page] = {
     var paths = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pipelines/samples/README.md"]
-    let docs = try? FileManager.default.contentsOfDirectory(
+    let docs = try? FileManager.default.subpathsOfDirectory(
       atPath: root.appending(path: "docs").path)
     paths += (docs ?? []).filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
     return paths.compactMap { try? Page($0) }

@@ -1,5 +1,6 @@
 import Ledger
 import Reconciliation
+import TestSupport
 
 /// What is held of each run that came to its end.
 extension Book {
@@ -14,6 +15,7 @@ extension Book {
     if let report = result.report { try addUp(report, result) }
     take(result, in: world)
     try judgeWrites(in: world)
+    try judgeCascades(result, in: world)
     strikeOff(result, in: world)
     if result.verb == .all, !result.isStruck, result.status == 0 || result.status == 3 {
       try judgeStores(in: world)

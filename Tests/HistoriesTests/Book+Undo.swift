@@ -1,4 +1,5 @@
 import Ledger
+import TestSupport
 
 /// What is held of edits that somebody has asked to undo.
 extension Book {
@@ -41,13 +42,14 @@ extension Book {
     }
   }
 
-  /// What is told of an edit, from each time on at which it is taken up: an edit that is settled comes back
-  /// when it is to be undone.
+  /// The mentions of an edit, from each time on at which it is open: an edit that is settled comes back when it is to be
+  /// undone, and when a request of it lands late.
   func lives(_ mentions: [Mention]) -> [[Mention]] {
     var lives: [[Mention]] = []
     for mention in mentions {
       let isOver = lives.last?.last?.row.verdict.isSettled ?? true
-      if lives.isEmpty || (isOver && askedToUndo.contains(mention.row.number)) {
+      let isAgain = askedToUndo.contains(mention.row.number) || isTouchedLate(mention.row)
+      if lives.isEmpty || (isOver && isAgain) {
         lives.append([])
       }
       lives[lives.count - 1].append(mention)
@@ -96,6 +98,8 @@ extension Book {
         "it is \(verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
     case .superseded: try judgeSuperseded(row, of: one)
     default:
+      // A record that a late request has made once more is for an operator.
+      if !verdict.isSettled, isTouchedLate(told) { return }
       guard verdict.isSettled else { throw Violation("its undo is left \(verdict.rawValue)") }
       try judgeSettled(row, of: one, told, in: world)
     }

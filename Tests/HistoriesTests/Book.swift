@@ -1,21 +1,7 @@
 import Ledger
 import Reconciliation
 import System
-
-/// How often what happened.
-struct Tally: Sendable {
-  var steps: [Step.Kind: Int] = [:]
-  var mishaps: [Mishap.Kind: Int] = [:]
-  var verdicts: [Verdict: Int] = [:]
-  var setups: [HistorySetup.Kind: Int] = [:]
-
-  mutating func merge(_ other: Tally) {
-    steps.merge(other.steps, uniquingKeysWith: +)
-    mishaps.merge(other.mishaps, uniquingKeysWith: +)
-    verdicts.merge(other.verdicts, uniquingKeysWith: +)
-    setups.merge(other.setups, uniquingKeysWith: +)
-  }
-}
+import TestSupport
 
 /// The histories' own book of what was done on phones and what became of it: what may become of an
 /// edit is written from the design's words, and not from the program.
@@ -44,6 +30,14 @@ struct Book {
   var late: Set<OrgWatch.FieldID> = []
   /// Records that were there when a request landed late: it may have written them once more.
   var lateRecords: Set<String> = []
+  /// The records that a request has written late, also where it changed nothing.
+  var touchedLate: Set<String> = []
+  /// What requests did that landed after their edits were settled in another way.
+  var lateEffects: [LateEffect] = []
+  /// The accounts that each store held that is made of a cut result.
+  var kept: [String: Set<String>] = [:]
+  /// The records that runs have deleted.
+  var deleted: Set<String> = []
   /// What replaced an office's value under OVERWRITE, until a report lists it.
   var unlisted: [OrgWatch.Transition] = []
   /// The last report of each run; a run that goes on after its death has one.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// Histories that broke a promise once, shrunk to what matters.
@@ -16,7 +17,7 @@ import Testing
     var history = History(seed: seed)
     history.setup = setup
     history.steps = steps
-    if case .failure(let violation) = await Campaign.attempt(history) {
+    if case .failure(let violation) = await Campaign<History>.attempt(history) {
       return violation.description
     }
     return nil

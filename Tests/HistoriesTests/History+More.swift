@@ -6,11 +6,11 @@ extension History {
     case syncUp, syncDown, madeAndSent, handedAndSent, revert, same
   }
 
-  mutating func drawMore(without: Set<Step.Kind>) {
+  mutating func drawMore() {
     var random = HistoryRandom(seed ^ 0x5EC0_4D57)
     setup.across = random.pick(weighted: [(3, .report), (1, .first), (1, .last)])
     for _ in 0..<(1 + random.below(3)) {
-      let drawn = Self.more(&random, setup).filter { $0.kinds.isDisjoint(with: without) }
+      let drawn = Self.more(&random, setup)
       steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
     }
   }
@@ -55,22 +55,22 @@ extension History {
 
   /// What is drawn from a third stream: half of the histories carry open edits, and have phones that
   /// install with them.
-  mutating func drawCarried(without: Set<Step.Kind>) {
+  mutating func drawCarried() {
     var random = HistoryRandom(seed ^ 0xCA_2217_ED17)
-    setup.carries = random.chance(50) || Campaign.carriesAlways
+    setup.carries = random.chance(50)
     guard setup.carries else { return }
     for _ in 0..<(1 + random.below(2)) {
-      let drawn = Self.carried(&random).filter { $0.kinds.isDisjoint(with: without) }
+      let drawn = Self.carried(&random)
       steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
     }
   }
 
   /// What is drawn from a fourth stream: in most histories somebody takes back what a run has changed.
-  mutating func drawUndos(without: Set<Step.Kind>) {
+  mutating func drawUndos() {
     var random = HistoryRandom(seed ^ 0x0DD0_17BA_CC)
     guard random.chance(60) else { return }
     for _ in 0..<(1 + random.below(2)) {
-      let drawn = Self.undo(&random).filter { $0.kinds.isDisjoint(with: without) }
+      let drawn = Self.undo(&random)
       steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
     }
   }

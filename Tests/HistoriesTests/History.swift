@@ -1,5 +1,8 @@
 import TestSupport
 
+/// Not the fault of a store, which has the same name.
+typealias Violation = TestSupport.Violation
+
 /// How the pipeline of a history is set up.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   /// The merge mode of all sync ups.
@@ -13,6 +16,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var carries = false
   /// `org.concurrency`; in which order requests beside each other arrive, no seed says.
   var concurrency = 1
+  /// Whether the accounts come by a query whose LIMIT leaves some out.
+  var cuts = false
   /// Whether each run removes all that it may: `keep` with the least of everything.
   var prunes = false
   var phones: [PhoneSetup]
@@ -38,7 +43,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 
   /// What setups are counted by.
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    case acrossFirst, acrossLast, carries
+    case acrossFirst, acrossLast, carries, cuts
   }
 
   var kinds: Set<Kind> {
@@ -48,7 +53,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       case .first: [.acrossFirst]
       case .last: [.acrossLast]
       }
-    return carries ? kinds.union([.carries]) : kinds
+    return kinds.union(carries ? [.carries] : []).union(cuts ? [.cuts] : [])
   }
 
   var description: String {
@@ -57,6 +62,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
       + (carries ? ", open edits are carried" : "")
+      + (cuts ? ", accounts by a LIMIT that cuts" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) requests at once")
       + (prunes ? ", what is old goes" : "")
       + phones.enumerated().map {
@@ -79,7 +85,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A history over a whole pipeline: what is set up and what happens, all of it from one seed.
-struct History: Sendable, Hashable, CustomStringConvertible {
+struct History: RandomHistory, Hashable {
   /// How many steps are drawn where a test asks for what they are about, and else.
   static let (length, lengthWithMore) = (18, 14)
 
@@ -89,10 +95,7 @@ struct History: Sendable, Hashable, CustomStringConvertible {
   /// Whether all was drawn, and not only what the first stream of numbers has.
   private(set) var hasMore = false
 
-  init(
-    seed: UInt64, focus: Focus? = nil, without: Set<Step.Kind> = [],
-    withoutMishaps: Set<Mishap.Kind> = []
-  ) {
+  init(seed: UInt64, focus: Focus? = nil) {
     self.seed = seed
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
@@ -100,25 +103,18 @@ struct History: Sendable, Hashable, CustomStringConvertible {
     setup.prunes = seed % 4 < 2
     steps = []
     let length = focus == nil ? Self.lengthWithMore : Self.length
-    while steps.count < length {
-      let drawn = Self.draw(&random, focus)
-      for step in drawn.map({ $0.inOneSoup(without.contains(.editInOtherSoup)) })
-      where step.kinds.isDisjoint(with: without) {
-        if case .run(let verb, let mishap?) = step, withoutMishaps.contains(mishap.kind) {
-          steps.append(.run(verb, nil))
-        } else {
-          steps.append(step)
-        }
-      }
-    }
+    while steps.count < length { steps += Self.draw(&random, focus) }
     // What is about one thing is as it was before more was drawn.
     hasMore = focus == nil
     if hasMore {
-      drawMore(without: without)
-      drawCarried(without: without)
-      drawUndos(without: without)
+      drawMore()
+      drawCarried()
+      drawUndos()
+      drawFamilies()
     }
   }
+
+  func play() async throws -> Tally { try await World.run(self) }
 
   /// What a history is mostly about, where a test asks for that.
   enum Focus: Sendable, Hashable { case retry, restore, mishap }

@@ -44,6 +44,10 @@ enum HistoryOrg {
       }
       for place in 0..<3 {
         let account = try create("Account", "\(name)-\(place)", as: user, org)
+        let city: JSONObject = ["BillingCity": .string("Town \(place)")]
+        if let error = org.update("Account", id: account, city, as: user).errors.first {
+          throw error
+        }
         // The first of each is seen, and changed, by both.
         if place == 0 { try org.share(account, with: other + "@example.com", edit: true) }
       }
@@ -61,15 +65,5 @@ enum HistoryOrg {
     let outcome = org.create(sobject, fields, as: user)
     if let error = outcome.errors.first { throw error }
     return outcome.id ?? ""
-  }
-}
-
-/// A promise that a history has found broken, or anything else that ended it.
-struct Violation: Error, Sendable, CustomStringConvertible {
-  var description: String
-
-  /// Values that are too long for the org are not told whole.
-  init(_ description: String) {
-    self.description = description.replacing(/x{40,}/, with: "x…")
   }
 }

@@ -82,7 +82,7 @@ final class OrgWatch: Sendable {
 
   private func read() throws -> [OrgRecord] {
     var records: [OrgRecord] = []
-    for sobject in ["Account", "Site_Visit__c"] {
+    for sobject in ["Account", "Site_Visit__c", "Contact"] {
       let fields = Soup.fields(of: sobject)
       let text = (["Id", "Name", "IsDeleted"] + fields).joined(separator: ", ")
       let page = try org.query(
@@ -97,6 +97,19 @@ final class OrgWatch: Sendable {
       }
     }
     return records
+  }
+
+  /// When each record changed last, deleted ones too.
+  func dates() throws -> [String: String] {
+    var dates: [String: String] = [:]
+    for sobject in ["Account", "Site_Visit__c", "Contact"] {
+      let page = try org.query(
+        "SELECT Id, SystemModstamp FROM \(sobject)", as: admin, includeDeleted: true)
+      for value in try JSONValue(parsing: page.records).array ?? [] {
+        dates[value["Id"]?.string ?? ""] = value["SystemModstamp"]?.string
+      }
+    }
+    return dates
   }
 
   private static func take(

@@ -172,6 +172,7 @@ final class Phone {
       row.serverID = text
     }
     row.date = now
+    row.parent = object["AccountId"]?.string
     note(&row)
     state.rows[id] = row
     state.known.insert(id)

@@ -51,6 +51,8 @@ struct PhoneRow: Sendable, Hashable {
   var date: Int64 = 0
   /// The changes that the row came with, where the bundle carried it.
   var came: Set<Int>?
+  /// The account of a contact.
+  var parent: String?
 
   /// The record, by its Id or by the marker of the phone that made it.
   var record: String { serverID ?? marker ?? "" }

@@ -1,13 +1,11 @@
 import Pipelines
 import System
+import TestSupport
 import Testing
 
 /// The same random days with everything old removed after each run, and without: no verdict is another one
 /// for a device that holds a good bundle.
 @Suite struct PruningTests {
-  static let histories =
-    ProcessEnvironment.variable("ATTACHE_HISTORIES_PRUNED").flatMap(Int.init) ?? 24
-
   /// What reports say, run by run, or how it broke a promise.
   private func outcome(_ history: History, prunes: Bool) async -> (
     told: [[String]], world: World?
@@ -29,8 +27,9 @@ import Testing
 
   @Test func `removing what is old after each run changes no verdict`() async throws {
     var (compared, removed, taken, left) = (0, 0, 0, 0)
-    for seed in 0..<UInt64(Self.histories) {
-      var history = History(seed: 20_261_123_000 + seed)
+    let seeds = CampaignSize.pruned.seeds(from: 20_261_123_000)
+    for seed in seeds {
+      var history = History(seed: seed)
       // Requests beside each other, and what goes wrong, come in another order each time.
       history.setup.concurrency = 1
       history.steps = history.steps.filter { $0.kinds.allSatisfy { $0 != .lateArrival } }.map {
@@ -39,7 +38,8 @@ import Testing
       // A history may break a promise for a reason of its own, which the campaign tells: then it does twice.
       let all = await outcome(history, prunes: false)
       let pruned = await outcome(history, prunes: true)
-      #expect(all.told == pruned.told, "seed \(20_261_123_000 + seed)")
+      #expect(all.told == pruned.told, "seed \(seed)")
+      SeedLog(.pruned)?.add(seed, failure: all.told == pruned.told ? nil : "other verdicts")
       guard let world = pruned.world, let before = all.world else { continue }
       compared += 1
       for name in ["ada", "ben"] {
@@ -53,7 +53,7 @@ import Testing
       taken += try Files.list(before.data.done).count
       left += try Files.list(world.data.done).count
     }
-    #expect(compared > Self.histories / 2 && removed > Self.histories)
+    #expect(compared > seeds.count / 2 && removed > seeds.count)
     // Returns with an open edit stay.
     #expect(left * 2 < taken)
   }

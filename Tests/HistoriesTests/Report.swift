@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import Reconciliation
 import System
+import TestSupport
 
 /// A run's `report.json`, read as a program of the user's would.
 struct Report: Sendable, Hashable {
@@ -20,6 +21,8 @@ struct Report: Sendable, Hashable {
     var recordID: String?
     var otherID: String?
     var fields: [Field]
+    /// The names of the changed fields that do not travel.
+    var outside: [String]
     var message: String?
   }
 
@@ -76,6 +79,8 @@ struct Report: Sendable, Hashable {
         Field(
           name: $0["name"]?.string ?? "", server: $0["server"]?.string,
           device: $0["device"]?.string)
-      }, message: value["message"]?.string)
+      },
+      outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
+      message: value["message"]?.string)
   }
 }

@@ -1,4 +1,4 @@
-/// The soups of the histories' pipeline: two of them hold the same records.
+/// The soups of the histories' pipeline: two of them hold the same records, and the last one their details.
 struct Soup: Sendable, Hashable {
   let name: String
   let sobject: String
@@ -19,7 +19,25 @@ struct Soup: Sendable, Hashable {
     Soup(
       name: "visits", sobject: "Site_Visit__c", marker: "Name",
       listed: ["Notes__c", "Equipment__c"], unlisted: "Legacy_Id__c"),
+    Soup(
+      name: "contacts", sobject: "Contact", marker: "LastName", listed: ["Title", "Department"],
+      unlisted: "Description"),
   ]
+
+  /// The address of an account: a value of several parts, which no request can write.
+  static let compound = "BillingAddress"
+
+  /// What a device holds of a record besides its id and date.
+  func fields(upserts: Bool) -> [String] {
+    let more: [String] =
+      switch name {
+      case "accounts": [Self.compound]
+      case "visits": upserts ? ["External_Id__c"] : []
+      case "contacts": ["AccountId"]
+      default: []
+      }
+    return [marker] + listed + [unlisted] + more
+  }
 
   /// Every field of an object that a history changes.
   static func fields(of sobject: String) -> [String] {

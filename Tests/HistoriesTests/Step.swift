@@ -22,6 +22,12 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case revert(phone: Int)
   /// A visit with the external id of one that another phone has made.
   case createSame(phone: Int)
+  /// A visit with the external id of one that the phone was given.
+  case createOver(phone: Int, pick: Int)
+  /// A contact of an account that the phone was given.
+  case createDetail(phone: Int, pick: Int)
+  /// A part of an account's address is changed.
+  case editAddress(phone: Int, pick: Int)
   /// A row that came open with the phone's bundle is changed.
   case mend(phone: Int, pick: Int, field: Int)
   /// A row that came open with the phone's bundle is put back, and is clean; a new one goes.
@@ -31,12 +37,17 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   /// The phone is restored from one of its backups.
   case restore(phone: Int, pick: Int)
   case handBack(phone: Int)
+  /// A store comes back in the middle of a change of a soup's indexes: the app has saved its edits in the new table, and
+  /// the copy of the old one has failed.
+  case handBackAltering(phone: Int, soup: Int)
   /// A file that was handed back comes again, under another name.
   case handBackAgain(pick: Int)
   /// The newest bundle, where the app may install it (docs/app-integration.md).
   case install(phone: Int)
   case office(OfficeWork)
   case clock(seconds: Int)
+  /// Time passes, and a request that a proxy holds is still held.
+  case wait(seconds: Int)
   /// A request that a proxy has held arrives.
   case lateArrival
   case run(Verb, Mishap?)
@@ -66,12 +77,14 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What the steps are counted by, and switched off by.
+  /// What the steps are counted by.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
-    case syncUp, syncDown, revert, createSame, mend, giveUp, spoil
-    case restore, handBack, handBackAgain, install, officeUpdate, officeSameSecond, officeDelete
+    case syncUp, syncDown, revert, createSame, createOver, createDetail, editAddress, wait
+    case mend, giveUp, spoil
+    case restore, handBack, handBackAltering, handBackAgain, install, officeUpdate,
+      officeSameSecond, officeDelete
     case officeUndelete, officeReassign, officeCreate, clock, lateArrival, run, verb, retry, undo
   }
 
@@ -89,11 +102,16 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .syncDown: [.syncDown]
     case .revert: [.revert]
     case .createSame: [.createSame]
+    case .createOver: [.createOver]
+    case .createDetail: [.createDetail]
+    case .editAddress: [.editAddress]
+    case .wait: [.wait]
     case .mend: [.mend]
     case .giveUp: [.giveUp]
     case .spoil: [.spoil]
     case .restore: [.restore]
     case .handBack: [.handBack]
+    case .handBackAltering: [.handBackAltering]
     case .handBackAgain: [.handBackAgain]
     case .install: [.install]
     case .office(let work): work.kinds
@@ -137,6 +155,12 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .revert(let phone): "phone \(phone) takes its last edit back"
     case .createSame(let phone):
       "phone \(phone) creates a visit with the external id of another phone's"
+    case .createOver(let phone, let pick):
+      "phone \(phone) creates a visit with the external id of visit \(pick)"
+    case .createDetail(let phone, let pick):
+      "phone \(phone) creates a contact of account \(pick)"
+    case .editAddress(let phone, let pick):
+      "phone \(phone) edits the city in the address of accounts row \(pick)"
     case .mend(let phone, let pick, let field):
       "phone \(phone) changes row \(pick) of those that came open, field \(field)"
     case .giveUp(let phone, let pick): "phone \(phone) gives row \(pick) up of those that came open"
@@ -144,27 +168,15 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       "phone \(phone) edits the row of its last edit again, too long for the org"
     case .restore(let phone, let pick): "phone \(phone) is restored from backup \(pick)"
     case .handBack(let phone): "phone \(phone) hands back"
+    case .handBackAltering(let phone, let soup):
+      "phone \(phone) hands back, and the indexes of \(Soup.all[soup].name) are half changed"
     case .handBackAgain(let pick): "file \(pick) that was handed back comes again"
     case .install(let phone): "phone \(phone) installs the newest bundle, if it may"
     case .office(let work): "\(work)"
     case .clock(let seconds): "\(seconds) s pass"
+    case .wait(let seconds): "\(seconds) s pass, and what is held stays on its way"
     case .lateArrival: "a request that was held arrives"
     case .run(let verb, let mishap): "\(verb)" + (mishap.map { ", \($0)" } ?? "")
-    }
-  }
-}
-
-extension Step {
-  /// The step with no record in two soups, where that is asked.
-  func inOneSoup(_ isAsked: Bool) -> Step {
-    guard isAsked else { return self }
-    switch self {
-    case .edit(let phone, 1, let pick, let field, let spelling, let isTooLong):
-      return .edit(
-        phone: phone, soup: 0, pick: pick, field: field, spelling, isTooLong: isTooLong)
-    case .delete(let phone, 1, let pick, let spelling):
-      return .delete(phone: phone, soup: 0, pick: pick, spelling)
-    default: return self
     }
   }
 }

@@ -3,6 +3,7 @@ import LocalOrg
 import Pipelines
 import SQLite
 import System
+import TestSupport
 
 /// A mishap on its way: armed before a run, and afterwards what it did.
 final class Strike: Sendable {

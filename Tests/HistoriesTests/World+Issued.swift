@@ -4,6 +4,7 @@ import Pipelines
 import SmartStore
 import Snapshots
 import System
+import TestSupport
 
 extension World {
   /// Holds the records that each user's newest generation says it issued against the store that it has made.

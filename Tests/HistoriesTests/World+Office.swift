@@ -1,5 +1,6 @@
 import JSON
 import LocalOrg
+import TestSupport
 
 /// What others do in the org.
 extension World {

@@ -2,6 +2,7 @@ import JSON
 import Pipelines
 import SmartStore
 import System
+import TestSupport
 
 /// What goes in and out of phones, and the rows that come open with a bundle.
 extension World {
@@ -27,11 +28,13 @@ extension World {
     return true
   }
 
-  func handBack(_ phone: Phone) throws -> Bool {
+  func handBack(_ phone: Phone, altering soup: Soup? = nil) throws -> Bool {
     guard phone.isInstalled else { return false }
     let file = "h\(book.handed.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
     try Files.makeDirectory(data.inbox(pipeline.inbox.path))
-    try phone.handBack(to: data.inbox(pipeline.inbox.path) + "/" + file, now: deviceNow())
+    let path = data.inbox(pipeline.inbox.path) + "/" + file
+    try phone.handBack(to: path, now: deviceNow())
+    if let soup { try phone.alterHalf(path, soup) }
     let copy = directory.file(file)
     try Files.copy(data.inbox(pipeline.inbox.path) + "/" + file, to: copy)
     let state = phone.state

@@ -4,6 +4,7 @@ import LocalOrg
 import Pipelines
 import Reconciliation
 import System
+import TestSupport
 
 /// One run of a history, and how it ended.
 struct RunResult: Sendable {
@@ -36,15 +37,22 @@ extension World {
     watch.look(.pipeline)
     let foretold = try await foretell(verb, mishap, options)
     let strike = Strike(mishap, self)
+    let began = org.now()
+    if let heldSince, began > heldSince + Int64(setup.quietSeconds) * 1000 + 60_000,
+      ![.ingest, .pack].contains(verb)
+    {
+      isHeldSettled = true
+    }
     strike.arm()
     let ended = await Self.execute(pipeline, root, variables, options, strike)
     server.faults.removeAll()
     if let failure = strike.failure { throw Violation(failure) }
     if strike.isKilled { root = strike.copy }
+    if strike.mishap?.kind == .lateRequest, strike.isStruck, heldSince == nil { heldSince = began }
     watch.look(.pipeline)
     var result = RunResult(step: step, verb: verb, id: strike.run, isStruck: strike.isStruck)
     result.writes = strike.writes
-    if let mishap = strike.mishap, strike.isStruck { tally.mishaps[mishap.kind, default: 0] += 1 }
+    if let mishap = strike.mishap, strike.isStruck { tally.add(mishap.kind, to: "mishaps") }
     if strike.isKilled {
       try book.judgeWrites(in: self)
       if let work = mishap?.then { _ = try office(work) }
@@ -80,9 +88,8 @@ extension World {
     }
   }
 
-  /// `ATTACHE_FORETELL=1` has a dry run before every run of every history.
-  private static let foretold =
-    ProcessEnvironment.variable("ATTACHE_FORETELL").flatMap(UInt64.init) ?? 3
+  /// In every how many histories there is a dry run before every run.
+  private static let foretold: UInt64 = CampaignSize.Scale.current == .soak ? 1 : 3
 
   /// Holds what a dry run has said against what the run has told.
   private func judge(_ foretold: [Int: Verdict], _ result: RunResult) throws {
@@ -173,10 +180,31 @@ extension World {
   func deliver() throws -> Bool {
     guard server.heldRequests > 0 else { return false }
     watch.look(.pipeline)
+    let before = Dictionary(uniqueKeysWithValues: watch.records.map { ($0.id, $0) })
+    let restored = Set(
+      before.keys.filter { watch.wasDeleted($0) && before[$0]?.isDeleted == false })
+    let dates = try watch.dates()
     server.deliverHeld()
     watch.look(.pipeline)
+    // It may have written what stands there already.
+    for (id, date) in try watch.dates() where dates[id] != date { book.touchedLate.insert(id) }
     // It lands where nobody can stop it: what it overwrites is for the next run to find.
-    for transition in watch.takeTransitions() { book.late.insert(transition.field) }
+    for transition in watch.takeTransitions() {
+      book.late.insert(transition.field)
+      guard isHeldSettled, transition.author == .pipeline, let heldSince,
+        transition.oldTime ?? 0 > heldSince
+      else { continue }
+      let kind = LateEffect.Kind.replaced(field: transition.field.field, by: transition.new)
+      book.lateEffects.append(LateEffect(record: transition.field.record, kind: kind))
+    }
+    for record in watch.records where isHeldSettled {
+      if before[record.id] == nil, before.values.contains(where: { $0.name == record.name }) {
+        book.lateEffects.append(LateEffect(record: record.id, kind: .made))
+      } else if record.isDeleted, restored.contains(record.id) {
+        book.lateEffects.append(LateEffect(record: record.id, kind: .deleted))
+      }
+    }
+    (heldSince, isHeldSettled) = (nil, false)
     book.known.formUnion(watch.records.map(\.id))
     book.lateRecords.formUnion(watch.records.map(\.id))
     return true
@@ -197,7 +225,7 @@ extension World {
       let isQuiet = result.writes == 0 && result.report?.records.isEmpty ?? true
       if round > 1, isQuiet || (result.writes == 0 && result.report?.verdicts == last?.verdicts) {
         for report in book.orderedReports {
-          for row in report.records { tally.verdicts[row.verdict, default: 0] += 1 }
+          for row in report.records { tally.add(row.verdict, to: "verdicts") }
         }
         return try book.judgeEnd(in: self)
       }

@@ -65,6 +65,7 @@ extension World {
   ) throws -> Bool {
     let known = Set(watch.records.map(\.id))
     var fields = fields(of: element, [soup.marker] + soup.listed)
+    if soup.name == "contacts" { fields["AccountId"] = element["AccountId"] }
     let outcome: RowOutcome
     if soup.name == "visits", setup.visitKey == .external, row.marker != nil {
       outcome = org.upsert(
@@ -150,8 +151,8 @@ extension World {
     guard phone.isInstalled, let user = org.user(named: phone.username) else { return false }
     watch.look(.pipeline)
     for soup in Soup.all {
-      var fields = ["Id", "LastModifiedDate", soup.marker] + soup.listed + [soup.unlisted]
-      if soup.name == "visits", setup.visitKey == .external { fields.append("External_Id__c") }
+      let fields =
+        ["Id", "LastModifiedDate"] + soup.fields(upserts: setup.visitKey == .external)
       let page = try org.query(
         "SELECT \(fields.joined(separator: ", ")) FROM \(soup.sobject) LIMIT 2000", as: user)
       let records = try (JSONValue(parsing: page.records).array ?? []).compactMap(\.object)
@@ -188,5 +189,40 @@ extension World {
       !book.makers.values.contains(where: { $0.phone == phone.number && $0.key == key })
     else { return false }
     return try create(phone, Soup.all[2], .boolean, key: key) != nil
+  }
+
+  /// A visit is entered as a new one that the phone holds already, under its external id.
+  func createOver(_ phone: Phone, _ pick: Int) throws -> Bool {
+    guard setup.visitKey == .external, phone.isInstalled else { return false }
+    let keys = try phone.elements("visits").filter {
+      $0["Id"]?.string?.hasPrefix("local_") == false
+    }
+    .compactMap { $0["External_Id__c"]?.string }
+    guard !keys.isEmpty else { return false }
+    let key = keys[pick % keys.count]
+    guard !book.makers.values.contains(where: { $0.phone == phone.number && $0.key == key }) else {
+      return false
+    }
+    return try create(phone, Soup.all[2], .boolean, key: key) != nil
+  }
+
+  // MARK: details and addresses
+
+  /// A contact of one of the accounts.
+  func createDetail(_ phone: Phone, _ pick: Int) throws -> Bool {
+    guard phone.isInstalled else { return false }
+    let parents = try phone.elements("accounts").filter { !Self.isDeleted($0, phone) }
+      .compactMap { $0["Id"]?.string }.filter { !$0.hasPrefix("local_") }
+    guard !parents.isEmpty else { return false }
+    return try create(phone, Soup.all[3], .boolean, parent: parents[pick % parents.count]) != nil
+  }
+
+  /// The city in an account's address is changed.
+  func editAddress(_ phone: Phone, _ pick: Int) throws -> Bool {
+    guard phone.isInstalled else { return false }
+    let elements = try phone.elements("accounts").filter { !Self.isDeleted($0, phone) }
+    guard !elements.isEmpty else { return false }
+    try change(phone, Soup.all[0], elements[pick % elements.count], Soup.compound, .boolean)
+    return true
   }
 }

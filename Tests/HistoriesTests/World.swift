@@ -32,6 +32,10 @@ final class World {
   var bundleTimes: [String: Int64] = [:]
   /// The generation of each user whose issued records were judged.
   var judgedIssued: [String: Int] = [:]
+  /// When the run began in which a request was held that has not arrived.
+  var heldSince: Int64?
+  /// Whether a run has judged its edit since, when the request could not be on its way any more.
+  var isHeldSettled = false
   var step = 0
   private var deviceTime: Int64 = HistoryOrg.clockStart
   private var made = 0
@@ -78,7 +82,7 @@ final class World {
 
   /// Plays the history; throws a `Violation` where a promise is broken.
   func play() async throws {
-    for kind in history.setup.kinds { tally.setups[kind] = 1 }
+    for kind in history.setup.kinds { tally.add(kind, to: "setups") }
     try await run(.all, nil)
     for phone in phones { try install(phone) }
     for (index, step) in history.steps.enumerated() {
@@ -141,6 +145,9 @@ final class World {
     case .syncDown(let phone): isDone = try syncDown(phones[phone])
     case .revert(let phone): isDone = try revert(phones[phone])
     case .createSame(let phone): isDone = try createSame(phones[phone])
+    case .createOver(let phone, let pick): isDone = try createOver(phones[phone], pick)
+    case .createDetail(let phone, let pick): isDone = try createDetail(phones[phone], pick)
+    case .editAddress(let phone, let pick): isDone = try editAddress(phones[phone], pick)
     case .mend(let phone, let pick, let field): isDone = try mend(phones[phone], pick, field)
     case .giveUp(let phone, let pick): isDone = try giveUp(phones[phone], pick)
     case .spoil(let phone): isDone = try editAgain(phones[phone], 0, isTooLong: true)
@@ -148,14 +155,17 @@ final class World {
       isDone = try phones[phone].restore(pick) { book.newState(after: $0) }
       if isDone { book.restored.insert(phones[phone].state.installation) }
     case .handBack(let phone): isDone = try handBack(phones[phone])
+    case .handBackAltering(let phone, let soup):
+      isDone = try handBack(phones[phone], altering: Soup.all[soup])
     case .handBackAgain(let pick): isDone = try handBackAgain(pick)
     case .install(let phone): isDone = try install(phones[phone])
     case .office(let work): isDone = try office(work)
     case .clock(let seconds): try pass(seconds: seconds)
+    case .wait(let seconds): try org.moveClock(by: Int64(seconds) * 1000)
     case .lateArrival: isDone = try deliver()
     case .run(let verb, let mishap): isDone = try await run(verb, mishap)
     }
-    if isDone { for kind in step.kinds { tally.steps[kind, default: 0] += 1 } }
+    if isDone { for kind in step.kinds { tally.add(kind, to: "steps") } }
     if let failure = watch.failure { throw Violation("the org cannot be watched: \(failure)") }
   }
 
@@ -209,7 +219,13 @@ final class World {
     var value = token("p\(phone.number)")
     if isTooLong { value += String(repeating: "x", count: Self.mostCharacters) }
     var object = element
-    object[field] = .string(value)
+    if field == Soup.compound {
+      var address = object[field]?.object ?? [:]
+      address["city"] = .string(value)
+      object[field] = .object(address)
+    } else {
+      object[field] = .string(value)
+    }
     object["__local__"] = true
     object["__locally_updated__"] = spelling.flag(phone.platform)
     if isShown { object["__last_error_shown__"] = object["__last_error__"] }
@@ -234,7 +250,8 @@ final class World {
   }
 
   func create(
-    _ phone: Phone, _ soup: Soup, _ spelling: Step.Spelling, key: String? = nil
+    _ phone: Phone, _ soup: Soup, _ spelling: Step.Spelling, key: String? = nil,
+    parent: String? = nil
   ) throws -> RowID? {
     guard phone.isInstalled else { return nil }
     let marker = token("new\(phone.number)")
@@ -247,6 +264,7 @@ final class World {
     if soup.name == "visits", setup.visitKey == .external {
       object["External_Id__c"] = .string(key ?? "x-\(marker)")
     }
+    if let parent { object["AccountId"] = .string(parent) }
     let field = soup.listed[0]
     let value = token("p\(phone.number)")
     object[field] = .string(value)

@@ -5,6 +5,7 @@ import LocalOrg
 import Pipelines
 import Rehearsal
 import System
+import TestSupport
 import Testing
 
 /// Every fault of the local org at every kind of request of a check, a decision that is carried out, an undo and
@@ -45,10 +46,11 @@ import Testing
     Fault(name: "truncated", lasting: .tryLater, action: .truncate(bytes: 10)),
   ]
 
-  /// What is called, with the kinds of its requests.
+  /// What is called.
   enum Work: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case check, decide, undo, bulk
 
+    /// The kinds of its requests.
     var kinds: [RequestKind] {
       switch self {
       case .check: [.versions, .limits, .composite, .query, .priming]
@@ -61,34 +63,60 @@ import Testing
     var testDescription: String { rawValue }
   }
 
-  /// All kinds in `make soak`; else one that falls to the fault, so that every kind has some.
-  private static func kinds(of work: Work, _ fault: Fault) -> [RequestKind] {
-    if ProcessEnvironment.variable("ATTACHE_FAULTS") == "all" { return work.kinds }
-    let place = faults.firstIndex { $0.name == fault.name } ?? 0
-    return [work.kinds[place % work.kinds.count]]
+  /// A fault at a kind of request of a call.
+  struct Strike: Sendable, CustomTestStringConvertible {
+    let work: Work
+    let fault: Fault
+    let kind: RequestKind
+    var testDescription: String { "\(fault.name) at \(kind) of \(work)" }
   }
 
-  @Test(arguments: Work.allCases, faults)
-  func `a fault that passes leaves everything as if it had not been`(
-    _ work: Work, _ fault: Fault
-  ) async throws {
-    for kind in Self.kinds(of: work, fault) {
-      let scene = try await FaultScene(work)
-      let place = "\(fault.name) at \(kind) of \(work)"
-      scene.faults.add(.kind(kind), fault.action)
-      let before = scene.requests
-      var ends: [String] = []
-      for _ in 0..<4 where ends.last != "done" { ends.append(await scene.attempt()) }
-      #expect(ends.last == "done", "\(place): \(ends)")
-      // Nobody's login is wrong; the session that ends is made anew.
-      #expect(!ends.contains("\(System.ExitStatus.authentication)"), "\(place): \(ends)")
-      #expect(scene.faults.fired == 1, "\(place): it never struck")
-      #expect(try scene.differences() == [], "\(place): \(ends)")
-      #expect(scene.requests - before < 160, "\(place): \(ends)")
+  /// Every call with every fault.
+  private static let pairs = mixedPairs(Work.allCases, faults)
+
+  /// Every fault at every kind of request: first each pair with one kind of its requests, then with the next.
+  private static let strikes = (0..<6).flatMap { round in
+    pairs.enumerated().compactMap { index, pair in
+      let (work, fault) = pair
+      guard round < work.kinds.count else { return nil as Strike? }
+      // The pairs of a call are four apart.
+      let kind = work.kinds[(index / Work.allCases.count + round) % work.kinds.count]
+      return Strike(work: work, fault: fault, kind: kind)
     }
   }
 
-  @Test(arguments: Work.allCases, faults)
+  @Test
+  func `a small part of the table has every call and every fault, and a larger one every request`()
+  {
+    let parts = [12, 24, 48].map { Self.strikes.prefix($0) }
+    for part in parts {
+      #expect(Set(part.map(\.work)).count == Work.allCases.count)
+      #expect(Set(part.map(\.fault.name)).count == Self.faults.count)
+    }
+    for work in Work.allCases {
+      #expect(Set(parts[1].filter { $0.work == work }.map(\.kind)) == Set(work.kinds), "\(work)")
+    }
+    let all = Set(Self.strikes.map(\.testDescription))
+    #expect(all.count == CampaignSize.faults.count(at: .soak) && Self.strikes.count == all.count)
+  }
+
+  @Test(arguments: strikes.prefix(CampaignSize.faults.count))
+  func `a fault that passes leaves everything as if it had not been`(_ strike: Strike) async throws
+  {
+    let scene = try await FaultScene(strike.work)
+    scene.faults.add(.kind(strike.kind), strike.fault.action)
+    let before = scene.requests
+    var ends: [String] = []
+    for _ in 0..<4 where ends.last != "done" { ends.append(await scene.attempt()) }
+    #expect(ends.last == "done", "\(ends)")
+    // No login is wrong; the session that ends is renewed.
+    #expect(!ends.contains("\(System.ExitStatus.authentication)"), "\(ends)")
+    #expect(scene.faults.fired == 1, "it never struck")
+    #expect(try scene.differences() == [], "\(ends)")
+    #expect(scene.requests - before < 160, "\(ends)")
+  }
+
+  @Test(arguments: pairs.prefix(CampaignSize.faults.count))
   func `a fault that stays ends in a sentence, after few requests, and nothing is lost`(
     _ work: Work, _ fault: Fault
   ) async throws {

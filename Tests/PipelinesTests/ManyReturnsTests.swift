@@ -9,15 +9,10 @@ import Testing
 
 /// A night with many returns, counted again from the devices' stores and the org alone.
 ///
-/// `ATTACHE_RETURNS=1000 ATTACHE_EDITS=100` is the size that `make soak` plays; every run of the suite plays
-/// a small one of the same code.
+/// `make test` plays a small night, `make soak` a large one.
 struct ManyReturnsTests {
-  private static func number(_ name: String, _ otherwise: Int) -> Int {
-    ProcessEnvironment.variable(name).flatMap { Int($0) } ?? otherwise
-  }
-
-  private static let returns = number("ATTACHE_RETURNS", 6)
-  private static let edits = number("ATTACHE_EDITS", 40)
+  private static let returns = CampaignSize.returns.count
+  private static let edits = CampaignSize.edits.count
 
   @Test func `a night's sums are those of its stores and its org, with the least calls`()
     async throws

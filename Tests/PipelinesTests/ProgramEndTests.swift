@@ -7,10 +7,8 @@ import Testing
 /// How the program ends.
 @Suite struct ProgramEndTests {
   /// Threads that end on their own met what `exit` runs: 12 of 23,000 short runs crashed.
-  ///
-  /// `ATTACHE_SHORT_RUNS` says how many there are.
   @Test func `short runs beside each other all end with their status`() async throws {
-    let count = ProcessEnvironment.variable("ATTACHE_SHORT_RUNS").flatMap(Int.init) ?? 60
+    let count = CampaignSize.shortRuns.count
     let world = try World()
     try await world.run(.pack)
     let variables = world.variables

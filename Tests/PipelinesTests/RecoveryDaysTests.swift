@@ -1,4 +1,3 @@
-import Foundation
 import JSON
 import Pipelines
 import Rehearsal
@@ -6,20 +5,18 @@ import System
 import TestSupport
 import Testing
 
-/// Days on which machines and ledgers are lost, generated from seeds; `ATTACHE_RECOVERY_DAYS` says how many.
+/// Days on which machines and ledgers are lost, generated from seeds.
 ///
 /// What is claimed is what a device's user would claim: whatever was lost and recovered, each record that a phone
 /// made is in the org once or waits for a person, each value that it entered is in the org or waits, and a phone
 /// with which nothing waits can install.
 @Suite struct RecoveryDaysTests {
-  private static let count =
-    ProcessInfo.processInfo.environment["ATTACHE_RECOVERY_DAYS"].flatMap { Int($0) } ?? 6
-
   @Test func `whatever is lost and recovered, no edit is lost or doubled`() async throws {
-    for seed in 0..<UInt64(Self.count) {
-      var days = try RecoveryDays(seed: 20_261_123_000 + seed)
+    for seed in CampaignSize.recoveryDays.seeds(from: 20_261_123_000) {
+      var days = try RecoveryDays(seed: seed)
       try await days.play()
       let faults = try await days.judge()
+      SeedLog(.recoveryDays)?.add(seed, failure: faults.first)
       #expect(faults.isEmpty, "seed \(seed): \(faults)\n\(days.story.joined(separator: "\n"))")
     }
   }

@@ -197,12 +197,11 @@ struct ReviewPageTests {
     await server.stop()
   }
 
-  /// `ATTACHE_ROWS=100000` takes a minute and more.
   @Test func `thousands of open edits are scrolled, searched and decided as ten are`()
     async throws
   {
     let (scene, _) = try await scene()
-    let count = ProcessEnvironment.variable("ATTACHE_ROWS").flatMap { Int64($0) } ?? 10_000
+    let count = Int64(CampaignSize.rows.count)
     try scene.withLedger { ledger in
       try ledger.connection.transaction {
         try ledger.connection.run(

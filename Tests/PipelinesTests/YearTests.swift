@@ -10,10 +10,9 @@ import Testing
 
 /// A pipeline that runs night by night, with its office at work and its phones coming home.
 ///
-/// `ATTACHE_NIGHTS=365` is what `make soak` plays; every run of the suite plays a few nights of the same code.
+/// `make test` plays a few nights, `make soak` a year.
 @Suite struct YearTests {
-  private static let nights =
-    ProcessEnvironment.variable("ATTACHE_NIGHTS").flatMap { Int($0) } ?? 6
+  private static let nights = CampaignSize.nights.count
   private static let day: Int64 = 86_400_000
   private static let names = ["ada", "ben", "cleo"]
   /// No age of `keep` is greater: from then on as much goes as comes.

@@ -5,6 +5,7 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
+import TestSupport
 import Testing
 
 /// Changes that are so many that the org does them by itself, in ingest jobs.
@@ -433,8 +434,7 @@ struct BulkIngestTests {
   }
 
   @Test func `very many edits go in jobs, and each has its verdict`() async throws {
-    let edits =
-      ProcessInfo.processInfo.environment["ATTACHE_BULK_EDITS"].flatMap { Int($0) } ?? 2500
+    let edits = CampaignSize.bulkEdits.count
     let day = try FieldDay()
     day.options.maxChanges.perSnapshot = edits
     day.options.bulkAbove = edits / 5

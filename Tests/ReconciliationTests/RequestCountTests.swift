@@ -4,6 +4,7 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
+import TestSupport
 import Testing
 
 /// How many requests a night costs.
@@ -20,8 +21,8 @@ struct RequestCountTests {
   @Test func `updates cost their conditional writes, one read before and after, and a describe`()
     async throws
   {
-    // With ATTACHE_UPDATES=8000 a night of that size; one user's more than one read in any case.
-    let updates = ProcessInfo.processInfo.environment["ATTACHE_UPDATES"].flatMap { Int($0) } ?? 2400
+    // One user's more than one read.
+    let updates = CampaignSize.updates.count
     day.options.maxChanges.perSnapshot = updates
     let cyd = try user("cyd")
     try day.state.save(SnapshotRow(id: cyd.id, userID: cyd.id, username: cyd.username))

@@ -23,6 +23,9 @@ struct ModelMismatch: Error, CustomStringConvertible {
 
 /// One random play on a store and its model.
 struct ModelPlay {
+  /// How often each operation is done at least.
+  static let least = CampaignSize.model.count
+
   /// A type of index and a kind of value.
   struct Pair: Hashable {
     let type: IndexType

@@ -3,6 +3,7 @@ import Glibc
 import JSON
 import SQLite
 import System
+import TestSupport
 import Testing
 
 @testable import SmartStore
@@ -120,9 +121,7 @@ import Testing
     try test.store.upsert((0..<50).map { #"{"Id":"new\#($0)","A":\#(day.value())}"# }, into: "s")
   }
 
-  /// `ATTACHE_PAGE_DAYS` plays that many.
-  static let seeds =
-    1...(ProcessInfo.processInfo.environment["ATTACHE_PAGE_DAYS"].flatMap { Int($0) } ?? 40)
+  static let seeds = 1...CampaignSize.pageDays.count
 
   @Test(arguments: seeds)
   func `a store of pages is row by row what SQLite writes, and takes changes as it does`(

@@ -49,7 +49,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A history: what is set up and what happens, all of it from one seed.
-struct History: Sendable, Hashable, CustomStringConvertible {
+struct History: RandomHistory, Hashable {
   static let length = 30
 
   var seed: UInt64
@@ -69,6 +69,8 @@ struct History: Sendable, Hashable, CustomStringConvertible {
       steps.append(step)
     }
   }
+
+  func play() async throws -> Tally { try await World.run(self) }
 
   private enum Draw {
     case create, edit, delete, orgCreate, orgUpdate, orgDelete, orgLeave, clock, sync(Step.Sync)

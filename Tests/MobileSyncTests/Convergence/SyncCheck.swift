@@ -1,6 +1,7 @@
 import JSON
 import MobileSync
 import System
+import TestSupport
 
 /// What stood in a store and in the org before a sync, to judge what the sync did.
 struct SyncCheck {
@@ -58,7 +59,7 @@ struct SyncCheck {
     guard let error else { return }
     let isOurs = [.store, .definition, .notYet, .unknownSync, .running].contains(error.code)
     if isOurs || !wasStruck {
-      throw Violation(description: "the sync \(sync.rawValue) failed: \(error)")
+      throw Violation("the sync \(sync.rawValue) failed: \(error)")
     }
   }
 
@@ -94,7 +95,7 @@ struct SyncCheck {
         let now = after[entry], now.object != object
       else { continue }
       throw Violation(
-        description: "\(name) wrote element \(entry) again, which was the org's record already: "
+        "\(name) wrote element \(entry) again, which was the org's record already: "
           + JSONValue.object(now.object).text)
     }
   }
@@ -106,7 +107,7 @@ struct SyncCheck {
         let now = after[element.entry], !now.isDirty
       else { continue }
       throw Violation(
-        description: "\(name)'s edit of element \(element.entry) was overwritten by a record that "
+        "\(name)'s edit of element \(element.entry) was overwritten by a record that "
           + "nobody had changed")
     }
   }
@@ -117,7 +118,7 @@ struct SyncCheck {
   ) throws {
     for (entry, element) in elements where after[entry] == nil && !mayGo(element) {
       throw Violation(
-        description: "\(name) removed element \(entry) (record \(element.id)) in a sync "
+        "\(name) removed element \(entry) (record \(element.id)) in a sync "
           + sync.rawValue)
     }
   }
@@ -129,11 +130,11 @@ struct SyncCheck {
     for record in world.watch.matching where !unread.contains(record.id) {
       guard let element = byID[record.id] else {
         if !report.warnings.isEmpty { continue }
-        throw Violation(description: "\(name) lacks the record \(record.id) after a sync down")
+        throw Violation("\(name) lacks the record \(record.id) after a sync down")
       }
       if element.isDirty || agrees(element, with: record) || !report.warnings.isEmpty { continue }
       throw Violation(
-        description: "\(name) has old values of the record \(record.id) after a sync down: "
+        "\(name) has old values of the record \(record.id) after a sync down: "
           + "\(JSONValue.object(element.object).text); the org has \(record)")
     }
   }

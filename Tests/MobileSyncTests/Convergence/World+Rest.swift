@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import TestSupport
 
 /// The end of a history: nothing fails any more, everybody syncs, and then all have to agree.
 extension World {
@@ -14,11 +15,11 @@ extension World {
       try await sendEverything()
       for device in devices { try await compare(device) }
     } catch let violation as Violation {
-      throw Violation(description: "at rest: \(violation)")
+      throw Violation("at rest: \(violation)")
     }
     if let edit = log.open.first {
       throw Violation(
-        description: "at rest: \(Device.name(edit.device))'s edit of step \(edit.step) "
+        "at rest: \(Device.name(edit.device))'s edit of step \(edit.step) "
           + "(\(edit.kind) \(edit.token)) has no end")
     }
   }
@@ -37,7 +38,7 @@ extension World {
       for device in devices { try await sync(device.number, .ghosts, nil) }
       if left == 0 { return try await nothingIsDirty() }
     }
-    throw Violation(description: "after \(Self.rounds) rounds there is still something to send")
+    throw Violation("after \(Self.rounds) rounds there is still something to send")
   }
 
   /// What a sync up left on the device stands in its report.
@@ -45,7 +46,7 @@ extension World {
     for element in try await device.elements()
     where element.isDirty && !device.left.contains(element.entry) {
       throw Violation(
-        description: "\(Device.name(device.number))'s element \(element.entry) stays dirty and no "
+        "\(Device.name(device.number))'s element \(element.entry) stays dirty and no "
           + "row of the report says so: \(JSONValue.object(element.object).text)")
     }
   }
@@ -54,7 +55,7 @@ extension World {
     for device in devices {
       for element in try await device.elements() where element.isDirty {
         throw Violation(
-          description: "\(Device.name(device.number))'s element \(element.entry) is dirty at rest: "
+          "\(Device.name(device.number))'s element \(element.entry) is dirty at rest: "
             + JSONValue.object(element.object).text)
       }
     }
@@ -66,14 +67,14 @@ extension World {
   private func compare(_ device: Device) async throws {
     let name = Device.name(device.number)
     let result = await SyncResult.run(.down, device.manager)
-    if let error = result.error { throw Violation(description: "\(name)'s last sync: \(error)") }
+    if let error = result.error { throw Violation("\(name)'s last sync: \(error)") }
     guard result.report.written == 0 else {
       throw Violation(
-        description: "\(name) wrote \(result.report.written) elements in a sync without news")
+        "\(name) wrote \(result.report.written) elements in a sync without news")
     }
     let fresh = try await Device(device.number, setup, client: device.client)
     let primed = await SyncResult.run(.down, fresh.manager)
-    if let error = primed.error { throw Violation(description: "the fresh prime: \(error)") }
+    if let error = primed.error { throw Violation("the fresh prime: \(error)") }
     let mine = try await Self.records(device)
     let theirs = try await Self.records(fresh)
     for id in Set(mine.keys).union(theirs.keys).union(watch.matching.map(\.id)).sorted()
@@ -82,7 +83,7 @@ extension World {
         object.map { JSONValue.object($0).text } ?? "nothing"
       }
       throw Violation(
-        description: "\(name) has of the record \(id) \(text(mine[id])), a new device "
+        "\(name) has of the record \(id) \(text(mine[id])), a new device "
           + "\(text(theirs[id])), the org \(watch.records[id].map { "\($0)" } ?? "nothing")")
     }
   }
@@ -95,7 +96,7 @@ extension World {
       for (name, value) in element.object {
         if !name.hasPrefix("_") { object[name] = value }
         if name.hasPrefix("__"), name != "__sync_id__", value != false {
-          throw Violation(description: "element \(element.entry) has \(name) \(value.text) at rest")
+          throw Violation("element \(element.entry) has \(name) \(value.text) at rest")
         }
       }
       records[element.id] = object

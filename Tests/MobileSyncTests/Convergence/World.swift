@@ -2,11 +2,7 @@ import JSON
 import LocalOrg
 import MobileSync
 import System
-
-/// What is wrong with a history: said once, and the history ends.
-struct Violation: Error, CustomStringConvertible {
-  var description: String
-}
+import TestSupport
 
 /// Two devices and an org in the course of one history.
 final class World {
@@ -15,7 +11,7 @@ final class World {
   var devices: [Device] = []
   var log = EditLog()
   /// How often each kind of fault struck.
-  var tally: [Mishap.Kind: Int] = [:]
+  var tally = Tally()
   /// How many records of one name there may be at once, where it is not one.
   ///
   /// A deleted record may be made anew by both devices; a create is done once, whatever became of
@@ -36,7 +32,7 @@ final class World {
   }
 
   /// Runs a history to its end; throws a `Violation` where a promise is broken.
-  static func run(_ history: History) async throws -> [Mishap.Kind: Int] {
+  static func run(_ history: History) async throws -> Tally {
     let world = try await World(history)
     for number in 0..<2 { try await world.sync(number, .down, nil) }
     for (index, step) in history.steps.enumerated() {
@@ -44,7 +40,7 @@ final class World {
       do {
         try await world.perform(step)
       } catch let violation as Violation {
-        throw Violation(description: "step \(index + 1): \(violation)")
+        throw Violation("step \(index + 1): \(violation)")
       }
     }
     try await world.comeToRest()
@@ -201,7 +197,7 @@ final class World {
     happened: Bool, reports: [SyncReport]
   ) {
     guard let strike, strike.happened else { return (false, []) }
-    tally[strike.mishap.kind, default: 0] += 1
+    tally.add(strike.mishap.kind, to: "mishaps")
     var reports: [SyncReport] = []
     switch strike.mishap.kind {
     case .kill: try await device.start(at: strike.copy)
@@ -226,17 +222,17 @@ final class World {
     let name = Device.name(device.number)
     if let edit = lost.first {
       throw Violation(
-        description: "\(name)'s edit of step \(edit.step) (\(edit.kind) \(edit.token), element "
+        "\(name)'s edit of step \(edit.step) (\(edit.kind) \(edit.token), element "
           + "\(edit.entry)) is neither in the store, nor in the org, nor in a report; the element "
           + "is \(byEntry[edit.entry].map { JSONValue.object($0.object).text } ?? "gone")")
     }
     var ids: Set<String> = []
     for element in elements where !ids.insert(element.id).inserted {
-      throw Violation(description: "\(name) has two elements of the record \(element.id)")
+      throw Violation("\(name) has two elements of the record \(element.id)")
     }
     for (name, records) in Dictionary(grouping: watch.sorted, by: \.name)
     where records.count > allowance[name, default: 1] {
-      throw Violation(description: "the org has \(records.count) records named \(name)")
+      throw Violation("the org has \(records.count) records named \(name)")
     }
   }
 }

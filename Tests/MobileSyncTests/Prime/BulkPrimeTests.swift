@@ -6,6 +6,7 @@ import SQLite
 import Salesforce
 import SmartStore
 import System
+import TestSupport
 import Testing
 
 @testable import MobileSync
@@ -73,7 +74,7 @@ import Testing
   }
 
   @Test func `very many records by a job are those by pages, row by row`() async throws {
-    let count = ProcessEnvironment.variable("ATTACHE_BULK_RECORDS").flatMap(Int.init) ?? 6000
+    let count = CampaignSize.bulkRecords.count
     let org = try SyncedOrg()
     try org.org.seedBulk(object: "Account", count: count, owner: "admin@example.com")
     let (bulk, paged) = (snapshot(org), snapshot(org, bulkAbove: .max))

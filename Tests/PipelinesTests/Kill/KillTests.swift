@@ -8,20 +8,18 @@ import Testing
 /// `kill -9` anywhere in a stage, then the stage again: what is left is what an unkilled run leaves.
 ///
 /// The program runs as a child on a copy of the same files and of the same org. A point counts only
-/// if the program died inside the stage. `ATTACHE_SEED` repeats a run, `ATTACHE_KILL_POINTS` says
-/// how many points there are in a stage.
+/// if the program died inside the stage. `SEED` names another seed.
 @Suite struct KillTests {
   @Test(arguments: Stage.allCases)
   func `a stage that was killed anywhere ends as one that was not`(_ stage: Stage) async throws {
     // Children are waited for, which must not hold up the other tests.
     let thread = StoreThread(name: "kill")
-    // At once, and not only in the account at the end: a test that hangs or dies has a seed too.
-    print("KillTests: \(stage): ATTACHE_SEED=\(Self.seed) repeats it")
     let problems = try await thread.run { () throws -> [String] in
       let scenes = try KillScene.all.get().filter { $0.stage == stage }
+      let points = CampaignSize.killPoints.count
       var problems: [String] = []
       for scene in scenes {
-        var rounds = try KillRounds(scene, seed: Self.seed, points: Self.points / scenes.count)
+        var rounds = try KillRounds(scene, seed: Self.seed, points: max(1, points / scenes.count))
         try rounds.play()
         print(rounds.account)
         problems += rounds.problems
@@ -31,10 +29,8 @@ import Testing
     #expect(problems == [])
   }
 
-  static let seed =
-    ProcessEnvironment.variable("ATTACHE_SEED").flatMap(UInt64.init)
-    ?? UInt64(Clock.wallMilliseconds())
-  static let points = ProcessEnvironment.variable("ATTACHE_KILL_POINTS").flatMap(Int.init) ?? 30
+  /// Fixed, and another one in each round of `make soak`.
+  static let seed = CampaignSize.killPoints.firstSeed(20_261_128)
 }
 
 /// The kills of one scene.

@@ -3,6 +3,7 @@ import Ledger
 import Pipelines
 import Rehearsal
 import System
+import TestSupport
 import Testing
 
 /// Every fault that an org has, at every kind of request: it ends right, or in a sentence that says what to do.
@@ -33,11 +34,17 @@ import Testing
     ("DELETE", "/composite/sobjects"), ("POST", "/composite"),
   ]
 
-  /// All stages in `make soak`; else those that fall to the fault, so that every stage has some.
+  /// Faults with the stages at which each is played; a small part has every fault and every stage.
+  private static let played = mixedPairs(Array(stages.indices), faults)
+    .prefix(CampaignSize.secondOrgFaults.count)
+
   private static func stages(of fault: Fault) -> [(method: String, path: String)] {
-    if ProcessEnvironment.variable("ATTACHE_FAULTS") == "all" { return stages }
-    let place = faults.firstIndex { $0.kind == fault.kind } ?? 0
-    return [stages[place % stages.count], stages[(place * 5 + 7) % stages.count]]
+    played.filter { $0.1.kind == fault.kind }.map { stages[$0.0] }
+  }
+
+  @Test func `every request of a night has a fault, and every fault a request`() {
+    #expect(Set(Self.played.map(\.0)) == Set(Self.stages.indices))
+    #expect(Set(Self.played.map(\.1.kind)) == Set(Self.faults.map(\.kind)))
   }
 
   @Test(arguments: faults)

@@ -5,6 +5,7 @@ import Rehearsal
 import Salesforce
 import SmartStore
 import System
+import TestSupport
 import Testing
 
 /// The client, and a whole pipeline over it, against an org that shares no code with ours.
@@ -16,7 +17,13 @@ import Testing
     var testDescription: String { "version \(version), seed \(seed)" }
   }
 
-  static let plays = SecondOrg.versions.enumerated().map { Play(version: $1, seed: $0 + 1) }
+  /// Some of the versions, the oldest and the newest among them; where there is room, each with several seeds.
+  static let plays = {
+    let (versions, count) = (SecondOrg.versions, CampaignSize.secondOrg.count)
+    return (0..<max(count, versions.count)).map {
+      Play(version: versions[$0 % versions.count], seed: $0 + 1)
+    }.spread(count)
+  }()
 
   /// How often each thing goes wrong at the org of a seed, and how often at most.
   private static func mishaps(_ seed: Int) -> JSONValue {
@@ -115,9 +122,8 @@ import Testing
     #expect(try await scene.differences() == [])
   }
 
-  /// The records of each technician in the middle of which a session ends; `make soak` has 200,000.
-  private static let records =
-    ProcessEnvironment.variable("ATTACHE_SESSION_RECORDS").flatMap { Int($0) } ?? 3000
+  /// The records of each technician in the middle of which a session ends.
+  private static let records = CampaignSize.sessionRecords.count
 
   @Test(arguments: ["/query/0r8", "/composite/sobjects/"])
   func `a session that ends in the middle is one login, and no record is lost or there twice`(

@@ -1,0 +1,67 @@
+import JSON
+import LocalOrg
+import SmartStore
+import TestSupport
+
+/// What is held of the stores that a run makes.
+extension Book {
+  /// Each user's newest stores hold what the user sees in the org.
+  mutating func judgeStores(in world: World) throws {
+    for name in ["ada", "ben"] {
+      guard let user = world.org.user(named: name + "@example.com"),
+        let generation = try world.data.generations(of: user.id).last
+      else { throw Violation("\(name) has no generation") }
+      let place = world.data.generation(generation, of: user.id)
+      for store in try Self.stores(place) {
+        for soup in Soup.all { try judge(store, soup, user, in: world) }
+      }
+    }
+  }
+
+  private static func stores(_ place: String) throws -> [String] {
+    try HistoryFiles.all(in: place).filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".db") }
+  }
+
+  private mutating func judge(_ path: String, _ soup: Soup, _ user: OrgUser, in world: World) throws
+  {
+    let fields = ["Id", soup.marker] + soup.listed + [soup.unlisted]
+    let page = try world.org.query(
+      "SELECT \(fields.joined(separator: ", ")) FROM \(soup.sobject) LIMIT 2000", as: user)
+    var seen: [String: [String?]] = [:]
+    for value in try JSONValue(parsing: page.records).array ?? [] {
+      seen[value["Id"]?.string ?? ""] = fields.map { value[$0]?.string }
+    }
+    let store = try Store(opening: path, readOnly: true)
+    var held: [String: [String?]] = [:]
+    // What a device changed stands as it left it, where that is carried.
+    var carried: Set<String> = []
+    try store.forEachElement(in: soup.name) { element in
+      let value = try element.value()
+      let id = value["Id"]?.string ?? ""
+      if world.setup.carries, !path.contains("/clean/"), value["__local__"] == true {
+        carried.insert(id)
+      } else {
+        held[id] = fields.map { value[$0]?.string }
+      }
+    }
+    try store.close()
+    if world.setup.cuts, soup.name == "accounts" {
+      // A cut result says nothing of what it leaves out: what the store held stays, with its values as they are.
+      let place =
+        (path.contains("/clean/") ? ["clean"] : [])
+        + path.split(separator: "/").suffix(2).map(String.init)
+      let key = "\(user.username)/\(place.joined(separator: "/"))"
+      let (before, here) = (kept[key] ?? [], Set(held.keys).union(carried))
+      kept[key] = here
+      seen = seen.filter { here.contains($0.key) || before.contains($0.key) }
+      held = held.filter { seen[$0.key] != nil }
+    }
+    for id in carried { seen[id] = nil }
+    guard held != seen else { return }
+    let wrong = Set(held.keys).union(seen.keys).filter { held[$0] != seen[$0] }.sorted()
+    throw Violation(
+      "the soup \(soup.name) of \(user.username) is not what the user sees: "
+        + wrong.map { "\($0) is \(held[$0] ?? []) there, \(seen[$0] ?? []) in the org" }
+        .joined(separator: "; "))
+  }
+}

@@ -1,0 +1,123 @@
+import System
+import TestSupport
+
+/// What is drawn from a fifth stream of numbers: records and their details, one record under two names, addresses,
+/// results that a LIMIT cuts, and requests that arrive long after.
+extension History {
+  enum Family: String, Sendable, CaseIterable { case cascade, beside, address, late, cut, alter }
+
+  /// The families that the fixed seeds of `make test` and of CI play.
+  private static let fixed: Set<Family> = [.address, .alter, .cascade, .cut]
+
+  /// The families that are played; `ATTACHE_HISTORIES_FAMILIES` names others, by commas.
+  static let families: Set<Family> =
+    ProcessEnvironment.variable("ATTACHE_HISTORIES_FAMILIES").map { names in
+      Set(names.split(separator: ",").compactMap { Family(rawValue: String($0)) })
+    } ?? (CampaignSize.Scale.current == .soak ? Set(Family.allCases) : fixed)
+
+  /// Whether a kind of step or setup belongs to a family that is not played.
+  static func isLeftOut(_ kind: String) -> Bool {
+    let kinds: [Family: Set<String>] = [
+      .cascade: ["createDetail"], .beside: ["createOver"], .address: ["editAddress"],
+      .late: ["wait"],
+      .cut: ["cuts"], .alter: ["handBackAltering"],
+    ]
+    return kinds.contains { !families.contains($0.key) && $0.value.contains(kind) }
+  }
+
+  mutating func drawFamilies() {
+    var random = HistoryRandom(seed ^ 0xFA_4171_1E5)
+    setup.cuts = random.chance(25) && Self.families.contains(.cut)
+    guard random.chance(70), !Self.families.subtracting([.cut]).isEmpty else { return }
+    for _ in 0..<(1 + random.below(2)) {
+      let drawn = Self.family(&random, setup)
+      steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
+    }
+  }
+
+  private static func family(_ random: inout HistoryRandom, _ setup: HistorySetup) -> [Step] {
+    let weights: [(weight: Int, value: Family)] = [
+      (3, .cascade), (setup.visitKey == .external ? 4 : 0, .beside), (2, .address), (4, .late),
+      (2, .alter),
+    ]
+    let played = weights.filter { families.contains($0.value) && $0.weight > 0 }
+    if played.isEmpty { return [] }
+    let kind = random.pick(weighted: played)
+    let phone = random.below(3)
+    let pick = random.below(100)
+    switch kind {
+    case .cascade: return cascade(&random, pick)
+    case .beside:
+      let other = random.below(3)
+      let soup = 2
+      let edit = Step.edit(
+        phone: other, soup: soup, pick: pick, field: random.below(100), .boolean, isTooLong: false)
+      let both = [Step.createOver(phone: phone, pick: pick), edit]
+      return (random.chance(50) ? both : both.reversed())
+        + [.handBack(phone: phone), .handBack(phone: other), .run(.reconcile, nil)]
+    case .address:
+      return [.editAddress(phone: phone, pick: pick)]
+        + (random.chance(40) ? [.editAgain(phone: phone, field: random.below(100))] : [])
+        + [.handBack(phone: phone), .run(.all, nil), .install(phone: phone)]
+    case .late: return late(&random, phone, pick)
+    case .alter:
+      let soup = random.pick([0, 1, 2])
+      let field = random.below(100)
+      return [
+        .edit(phone: phone, soup: soup, pick: pick, field: field, .boolean, isTooLong: false),
+        .handBackAltering(phone: phone, soup: soup), .run(.all, nil),
+      ]
+    case .cut: return []
+    }
+  }
+
+  /// One device of a user deletes an account below which the other one writes.
+  private static func cascade(_ random: inout HistoryRandom, _ pick: Int) -> [Step] {
+    let (deleter, writer) = random.chance(50) ? (0, 1) : (1, 0)
+    var steps: [Step] = []
+    if random.chance(60) {
+      steps += [
+        .createDetail(phone: writer, pick: pick), .handBack(phone: 0), .handBack(phone: 1),
+        .run(.all, nil), .run(.all, nil), .install(phone: 0), .install(phone: 1),
+      ]
+      let field = random.below(100)
+      steps.append(
+        .edit(phone: writer, soup: 3, pick: 0, field: field, .boolean, isTooLong: false))
+    } else {
+      steps.append(.createDetail(phone: writer, pick: pick))
+    }
+    steps.append(.delete(phone: deleter, soup: 0, pick: pick, .boolean))
+    let order = random.chance(50) ? [deleter, writer] : [writer, deleter]
+    steps += order.map { .handBack(phone: $0) }
+    return steps + [.run(random.chance(50) ? .all : .reconcile, nil)]
+  }
+
+  /// A request is lost, its edit is settled in one way or another, and then the request arrives.
+  private static func late(_ random: inout HistoryRandom, _ phone: Int, _ pick: Int) -> [Step] {
+    func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
+    let soup = random.pick([0, 0, 2])
+    let edit = Step.edit(
+      phone: phone, soup: soup, pick: pick, field: random.below(100), .boolean, isTooLong: false)
+    let first = random.pick(
+      weighted: [
+        (5, edit), (3, .create(phone: phone, soup: soup, .boolean)),
+        (3, .delete(phone: phone, soup: soup, pick: pick, .boolean)),
+      ])
+    let lost = Mishap(kind: .lateRequest, nth: 1, arrives: false)
+    var steps: [Step] = [first, .handBack(phone: phone), .run(.reconcile, lost)]
+    steps += [.wait(seconds: 3600), .run(.reconcile, nil)]
+    let again = Step.editAgain(phone: phone, field: random.below(100))
+    func office(_ action: OfficeWork.Action) -> Step {
+      .office(OfficeWork(action: action, target: .ofPhone, isSameSecond: false))
+    }
+    switch random.below(5) {
+    case 0: steps += [again, .handBack(phone: phone), .run(.reconcile, nil)]
+    case 1: steps += [.revert(phone: phone), .handBack(phone: phone), .run(.reconcile, nil)]
+    case 2: steps += [.run(.undo(back: 0), nil)]
+    case 3: steps += [office(random.chance(50) ? .undelete : .update(field: random.below(100)))]
+    default: break
+    }
+    steps += maybe(40, .wait(seconds: 1200)) + [.lateArrival, .run(.reconcile, nil)]
+    return steps + maybe(30, .run(.all, nil))
+  }
+}
