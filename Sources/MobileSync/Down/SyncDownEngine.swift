@@ -109,6 +109,7 @@ package final class SyncDownEngine {
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(consume first, of: pages)
     if since != nil { try await refetch() }
+    if pages.isCut { try await renewUnseen() }
     try moveCursor(after: pages)
     try listLeft(since: since)
     var outcome = Outcome()
@@ -223,7 +224,7 @@ package final class SyncDownEngine {
     while let current = page {
       try context.checkStop()
       let records = try sink.load(current) { pages.expected(in: $0) }
-      try note(current)
+      try note(current, of: pages)
       // The first change of a snapshot has put copies in the place of its stores.
       context.store = sink.stores.first ?? context.store
       arrived += current.records ?? records
@@ -234,9 +235,10 @@ package final class SyncDownEngine {
     }
   }
 
-  /// Notes which records came, where a run asks about those that its user has changed.
-  private func note(_ page: SyncPage) throws(SyncError) {
-    guard !request.changed.isEmpty, !sink.isInitialLoad else { return }
+  /// Notes which records came, where a run asks about those that did not: those that its user has changed, or all
+  /// others that a cut result does not bring.
+  private func note(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) {
+    guard pages.isCut || !request.changed.isEmpty && !sink.isInitialLoad else { return }
     for part in page.parts {
       try arrived.insert(part.bytes, part.destination.idPath, in: part.container)
     }
@@ -308,12 +310,8 @@ package final class SyncDownEngine {
   ) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
     let changed = RecordIDSet(request.changed)
-    let lists = told.map { list in
-      var list = list
-      list.asked = changed
-      list.isExpected = true
-      return list
-    }
+    // A deletion in the org is no edit of the user.
+    let lists = told.filter { !$0.areDeleted }.map { $0.expecting(changed) }
     let ghosts = try await ghosts(of: lists)
     try cleaner.remove(ghosts)
     return ghosts
@@ -349,6 +347,32 @@ package final class SyncDownEngine {
     try await load(pages.next(), of: pages, isExtra: true)
   }
 
+  /// Fetches by their ids the records of the sync that a cut result did not bring and that changed since; where
+  /// the org cannot be asked for them, the run says so.
+  private func renewUnseen() async throws(SyncError) {
+    guard !sink.isInitialLoad else { return }
+    var unseen: [String: IDList] = [:]
+    for place in target.destinations(soupName: context.soupName) {
+      let ids = try cleaner.candidates(in: place, among: nil, without: arrived)
+      if ids.count > 0 { unseen[place.soupName] = ids }
+    }
+    guard !unseen.isEmpty else { return }
+    var lists: [RemoteIDs]?
+    do throws(SyncError) {
+      lists = try await target.dates(of: unseen, context)
+    } catch {
+      // Such as one about a number field, whose values stand as text in the store.
+      guard error.code == .queryRefused else { throw error }
+    }
+    guard let lists else {
+      let count = unseen.values.reduce(0) { $0 + $1.count }
+      return context.warn(
+        "the result is cut, and \(count) records of the store that are not in it cannot be asked for by their ids; "
+          + "they keep the values that they had")
+    }
+    try await fetchMissing(lists)
+  }
+
   /// What the org has and is not here, or is here as it was before, by soup.
   ///
   /// A record may come to match without being modified: by a change of its parent, a share, the
@@ -361,10 +385,14 @@ package final class SyncDownEngine {
     guard let store = sink.stores.first else { return ([:], true) }
     var missing: [String: IDList] = [:]
     var areRecordIDs = true
-    for list in remote where list.asked == nil {
+    for list in remote {
       guard let ids = list.ids else { continue }
-      let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
-      var absent = ids.subtracting(here)
+      var absent = IDList()
+      // What was asked for is here.
+      if list.asked == nil {
+        let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
+        absent = ids.subtracting(here)
+      }
       if let dates = list.dates {
         let outdated = try SoupReader(store: store, soup: list.soupName).outdated(
           dates.of, idPath: list.idPath, modificationPath: dates.path,
@@ -373,7 +401,7 @@ package final class SyncDownEngine {
       }
       guard absent.count > 0 else { continue }
       missing[list.soupName] = absent.adding(missing[list.soupName])
-      areRecordIDs = areRecordIDs && list.idPath == "Id"
+      areRecordIDs = areRecordIDs && (list.idPath == "Id" || list.asked != nil)
     }
     return (missing, areRecordIDs)
   }
