@@ -103,6 +103,12 @@ extension SyncError {
   /// be read: the org, or what stands before it, has sent that.
   package static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
+      if case .recordWithoutID(_, _, let path) = error as? StoreError,
+        path != TargetFields().idFieldName
+      {
+        throw SyncError(
+          .definition, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
+      }
       if let error = error as? StoreError, error.isAboutPage {
         throw SyncError(.badResponse, "\(error)")
       }

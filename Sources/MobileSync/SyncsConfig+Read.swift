@@ -61,12 +61,14 @@ extension SyncsConfig {
     let target = SyncTarget(node: targetNode, type: type, reader)
     guard let name, let soupName, let options, let target else { return nil }
     checkLists(target, options, object, reader)
+    checkID(target, targetNode, reader)
     return SyncDefinition(
       syncName: name, syncType: type, soupName: soupName, target: target, options: options,
       line: node.line, column: node.column)
   }
 
-  /// A sync up must know which fields to send, or the whole sync fails on the device.
+  /// A sync up must know which fields to send, or the whole sync fails on the device; one that only creates, or only
+  /// updates, needs the list of that alone.
   private static func checkLists(
     _ target: SyncTarget, _ options: SyncOptions, _ object: ConfigurationObject,
     _ reader: ConfigurationReader
@@ -78,12 +80,22 @@ extension SyncsConfig {
       ("creates", "createFieldlist", target.createFieldlist),
       ("updates", "updateFieldlist", target.updateFieldlist),
     ].filter { $0.2 == nil && object["target"]?[$0.1] == nil }
-    guard !missing.isEmpty else { return }
+    guard missing.count > 1 else { return }
     reader.report(
       object["options"] ?? object.node,
       "this sync up names no fields for its " + missing.map(\.0).joined(separator: " and "),
       "add \"fieldlist\": [\"…\"] here, or "
-        + missing.map { "\"\($0.1)\"" }.joined(separator: " and ") + " to the target")
+        + missing.map { "\"\($0.1)\"" }.joined(separator: " or ") + " to the target")
+  }
+
+  /// A sync up goes by the records' Ids.
+  private static func checkID(
+    _ target: SyncTarget, _ node: JSONNode, _ reader: ConfigurationReader
+  ) {
+    guard let target = target.kind as? SyncUpTarget, let problem = target.idProblem else { return }
+    let places = [node["parent"], node["children"], node].compactMap { $0?["idFieldName"] }
+    reader.report(
+      places.first { $0.string == problem.field } ?? node, problem.message, problem.fix)
   }
 }
 

@@ -68,7 +68,7 @@ package final class SyncDownEngine {
   /// Where the sync stands.
   package private(set) var cursor: SyncCursor
   /// The records that came, where it matters.
-  private var arrived = RecordIDSet()
+  private(set) var arrived = RecordIDSet()
   /// What bounds the cursor, in milliseconds: what was changed later may stand on a page that was read before.
   private var limit: Int64?
 
@@ -96,6 +96,7 @@ package final class SyncDownEngine {
 
   /// Fetches, stores and cleans.
   package func run() async throws(SyncError) -> Outcome {
+    let isCleared = try resetIfCleared()
     var since = try await start()
     var pages = try await target.pages(since: since, context)
     var first = try await pages.next()
@@ -108,6 +109,9 @@ package final class SyncDownEngine {
     limit = try await clock()
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(consume first, of: pages)
+    if isCleared, sink.latestModification != nil {
+      context.warn("the app had cleared the soup of the sync: everything was read again")
+    }
     if since != nil { try await refetch() }
     if pages.isCut { try await renewUnseen() }
     try moveCursor(after: pages)
@@ -157,6 +161,23 @@ package final class SyncDownEngine {
       context.set { $0.maxTimeStamp = -1 }
     }
     return cursor.since
+  }
+
+  /// Begins with everything where an app has cleared the soups of its store since the last run: what changed is not
+  /// all that they lack.
+  private func resetIfCleared() throws(SyncError) -> Bool {
+    guard sink.mayHoldOrphans, cursor.since != nil, let store = sink.stores.first else {
+      return false
+    }
+    for place in target.destinations(soupName: context.soupName) {
+      let isEmpty = try SyncError.inStore {
+        try store.hasSoup(place.soupName) && store.isEmpty(place.soupName)
+      }
+      if !isEmpty { return false }
+    }
+    cursor.reset()
+    context.set { $0.maxTimeStamp = -1 }
+    return true
   }
 
   private func now() async throws(SyncError) -> Int64? {
@@ -337,7 +358,7 @@ package final class SyncDownEngine {
   }
 
   /// Fetches what the org has and is not here, or only as it was before.
-  private func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
+  func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }
     let pages =
@@ -345,32 +366,6 @@ package final class SyncDownEngine {
       ? try await target.pages(among: missing.ids, context)
       : try await target.pages(since: nil, context)
     try await load(pages.next(), of: pages, isExtra: true)
-  }
-
-  /// Fetches by their ids the records of the sync that a cut result did not bring and that changed since; where
-  /// the org cannot be asked for them, the run says so.
-  private func renewUnseen() async throws(SyncError) {
-    guard !sink.isInitialLoad else { return }
-    var unseen: [String: IDList] = [:]
-    for place in target.destinations(soupName: context.soupName) {
-      let ids = try cleaner.candidates(in: place, among: nil, without: arrived)
-      if ids.count > 0 { unseen[place.soupName] = ids }
-    }
-    guard !unseen.isEmpty else { return }
-    var lists: [RemoteIDs]?
-    do throws(SyncError) {
-      lists = try await target.dates(of: unseen, context)
-    } catch {
-      // Such as one about a number field, whose values stand as text in the store.
-      guard error.code == .queryRefused else { throw error }
-    }
-    guard let lists else {
-      let count = unseen.values.reduce(0) { $0 + $1.count }
-      return context.warn(
-        "the result is cut, and \(count) records of the store that are not in it cannot be asked for by their ids; "
-          + "they keep the values that they had")
-    }
-    try await fetchMissing(lists)
   }
 
   /// What the org has and is not here, or is here as it was before, by soup.

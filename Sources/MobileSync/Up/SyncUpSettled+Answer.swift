@@ -39,6 +39,14 @@ extension SyncUpSettled.End {
     return .failed(code: code, message: message, error: rowError(code, message, [], kind))
   }
 
+  /// What is said of an element that does not say what it is: its name becomes part of addresses.
+  static func noType(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
+    let code = "INVALID_TYPE"
+    let message =
+      "attributes.type of the element is no name of an sObject: nothing was sent; the app has to set it"
+    return .failed(code: code, message: message, error: rowError(code, message, [], kind))
+  }
+
   /// The error of a row as the SDK keeps that of a target's kind.
   private static func rowError(
     _ code: String, _ message: String, _ fields: [String], _ kind: SyncUpTarget.Kind
