@@ -61,7 +61,6 @@ extension SyncsConfig {
     let target = SyncTarget(node: targetNode, type: type, reader)
     guard let name, let soupName, let options, let target else { return nil }
     checkLists(target, options, object, reader)
-    checkID(target, targetNode, reader)
     return SyncDefinition(
       syncName: name, syncType: type, soupName: soupName, target: target, options: options,
       line: node.line, column: node.column)
@@ -86,16 +85,6 @@ extension SyncsConfig {
       "this sync up names no fields for its " + missing.map(\.0).joined(separator: " and "),
       "add \"fieldlist\": [\"…\"] here, or "
         + missing.map { "\"\($0.1)\"" }.joined(separator: " or ") + " to the target")
-  }
-
-  /// A sync up goes by the records' Ids.
-  private static func checkID(
-    _ target: SyncTarget, _ node: JSONNode, _ reader: ConfigurationReader
-  ) {
-    guard let target = target.kind as? SyncUpTarget, let problem = target.idProblem else { return }
-    let places = [node["parent"], node["children"], node].compactMap { $0?["idFieldName"] }
-    reader.report(
-      places.first { $0.string == problem.field } ?? node, problem.message, problem.fix)
   }
 }
 

@@ -233,40 +233,6 @@ import Testing
     #expect(error?.list.map(\.path) == ["syncs[0].options"])
   }
 
-  private static let family =
-    #""iOSImpl": "SFParentChildrenSyncUpTarget", "relationshipType": "LOOKUP","#
-    + #" "childrenCreateFieldlist": ["N"], "childrenUpdateFieldlist": ["N"],"#
-
-  @Test(arguments: [
-    (#"{"idFieldName": "Code__c"}"#, "idFieldName"),
-    (
-      "{" + family + #" "parent": {"sobjectType": "A", "soupName": "x", "idFieldName": "Code__c"},"#
-        + #" "children": {"sobjectType": "C", "soupName": "y", "sobjectTypePlural": "Cs","#
-        + #" "parentIdFieldName": "AId"}}"#,
-      "parent.idFieldName"
-    ),
-    (
-      "{" + family + #" "parent": {"sobjectType": "A", "soupName": "x"},"#
-        + #" "children": {"sobjectType": "C", "soupName": "y", "sobjectTypePlural": "Cs","#
-        + #" "parentIdFieldName": "AId", "idFieldName": "Code__c"}}"#,
-      "children.idFieldName"
-    ),
-  ])
-  func
-    `a sync up that knows its records by another field than the Id is refused, where a file has it`(
-      _ target: String, _ place: String
-    ) throws
-  {
-    let error = #expect(throws: Problems.self) { try config(target, .syncUp) }
-    #expect(error?.list.map(\.path) == ["syncs[0].target.\(place)"])
-    #expect(error?.description.contains("by its Id") == true)
-    #expect(error?.description.contains("externalIdFieldName") == true)
-    // A device stored it: it was accepted there.
-    _ = try SyncTarget(stored: JSONValue(parsing: target), type: .syncUp)
-    // A sync down may know its records by it.
-    _ = try config(#"{"type": "soql", "query": "SELECT Code__c FROM A", "idFieldName": "Code__c"}"#)
-  }
-
   @Test(arguments: [
     #"{"type": "mru", "sobjectType": "NAME", "fieldlist": ["N"]}"#,
     #"{"type": "refresh", "sobjectType": "NAME", "fieldlist": ["N"], "soupName": "x"}"#,

@@ -96,7 +96,6 @@ package final class SyncDownEngine {
 
   /// Fetches, stores and cleans.
   package func run() async throws(SyncError) -> Outcome {
-    let isCleared = try resetIfCleared()
     var since = try await start()
     var pages = try await target.pages(since: since, context)
     var first = try await pages.next()
@@ -109,9 +108,6 @@ package final class SyncDownEngine {
     limit = try await clock()
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(consume first, of: pages)
-    if isCleared, sink.latestModification != nil {
-      context.warn("the app had cleared the soup of the sync: everything was read again")
-    }
     if since != nil { try await refetch() }
     if pages.isCut { try await renewUnseen() }
     try moveCursor(after: pages)
@@ -161,23 +157,6 @@ package final class SyncDownEngine {
       context.set { $0.maxTimeStamp = -1 }
     }
     return cursor.since
-  }
-
-  /// Begins with everything where an app has cleared the soups of its store since the last run: what changed is not
-  /// all that they lack.
-  private func resetIfCleared() throws(SyncError) -> Bool {
-    guard sink.mayHoldOrphans, cursor.since != nil, let store = sink.stores.first else {
-      return false
-    }
-    for place in target.destinations(soupName: context.soupName) {
-      let isEmpty = try SyncError.inStore {
-        try store.hasSoup(place.soupName) && store.isEmpty(place.soupName)
-      }
-      if !isEmpty { return false }
-    }
-    cursor.reset()
-    context.set { $0.maxTimeStamp = -1 }
-    return true
   }
 
   private func now() async throws(SyncError) -> Int64? {

@@ -359,4 +359,15 @@ import Testing
     #expect(try await store.elements().isEmpty)
     #expect(try store.accountCount() == 0)
   }
+
+  @Test func `a target that goes by another field than the Id says so, that of a family too`() {
+    #expect(SyncUpTarget().idProblem == nil)
+    #expect(
+      SyncUpTarget(fields: TargetFields(idFieldName: "Code__c")).idProblem?.field == "Code__c")
+    var family = SyncUpTarget(kind: .parentChildren)
+    family.family = ParentChildrenFamily.accounts(.lookup)
+    #expect(family.idProblem == nil)
+    family.family?.children.idFieldName = "Code__c"
+    #expect(family.idProblem?.field == "Code__c")
+  }
 }
