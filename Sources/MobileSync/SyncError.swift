@@ -12,8 +12,6 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case notYet = "sync.not-yet"
     /// The org refused a query.
     case queryRefused = "sync.query-refused"
-    /// The org refused a request that writes, whole.
-    case writeRefused = "sync.write-refused"
     /// The org's answer is not what the protocol says.
     case badResponse = "sync.bad-response"
     /// Fewer records arrived than the org promised.
@@ -68,10 +66,10 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// A failure that the org, or the way to it, is the cause of.
-  package init(_ error: OrgError, syncName: String? = nil, isWrite: Bool = false) {
+  package init(_ error: OrgError, syncName: String? = nil) {
     let code: Code =
       switch error.kind {
-      case .refused: isWrite ? .writeRefused : .queryRefused
+      case .refused: .queryRefused
       case .invalidResponse: .badResponse
       case .cancelled: .cancelled
       default: .org
@@ -105,6 +103,12 @@ extension SyncError {
   /// be read: the org, or what stands before it, has sent that.
   package static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
+      if case .recordWithoutID(_, _, let path) = error as? StoreError,
+        path != TargetFields().idFieldName
+      {
+        throw SyncError(
+          .definition, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
+      }
       if let error = error as? StoreError, error.isAboutPage {
         throw SyncError(.badResponse, "\(error)")
       }

@@ -66,7 +66,8 @@ extension SyncsConfig {
       line: node.line, column: node.column)
   }
 
-  /// A sync up must know which fields to send, or the whole sync fails on the device.
+  /// A sync up must know which fields to send, or the whole sync fails on the device; one that only creates, or only
+  /// updates, needs the list of that alone.
   private static func checkLists(
     _ target: SyncTarget, _ options: SyncOptions, _ object: ConfigurationObject,
     _ reader: ConfigurationReader
@@ -78,12 +79,12 @@ extension SyncsConfig {
       ("creates", "createFieldlist", target.createFieldlist),
       ("updates", "updateFieldlist", target.updateFieldlist),
     ].filter { $0.2 == nil && object["target"]?[$0.1] == nil }
-    guard !missing.isEmpty else { return }
+    guard missing.count > 1 else { return }
     reader.report(
       object["options"] ?? object.node,
       "this sync up names no fields for its " + missing.map(\.0).joined(separator: " and "),
       "add \"fieldlist\": [\"…\"] here, or "
-        + missing.map { "\"\($0.1)\"" }.joined(separator: " and ") + " to the target")
+        + missing.map { "\"\($0.1)\"" }.joined(separator: " or ") + " to the target")
   }
 }
 

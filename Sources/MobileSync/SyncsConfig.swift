@@ -65,6 +65,14 @@ public struct SyncsConfig: Sendable {
     // What a soup lacks is said once, however many syncs use it.
     var said: Set<String> = []
     for sync in syncs {
+      if let problem = (sync.target.kind as? SyncUpTarget)?.idProblem {
+        let node = places[sync.syncName]?["target"]
+        let named = [node?["parent"], node?["children"], node]
+          .compactMap { $0?["idFieldName"] }.first { $0.string == problem.field }
+        reader.add(
+          named?.line ?? sync.line, named?.column ?? sync.column, named?.path ?? "",
+          problem.message, problem.fix)
+      }
       func report(_ soup: String, _ message: String, _ fix: String) {
         guard said.insert(message).inserted else { return }
         let node = places[sync.syncName].map { $0.naming(soup: soup) ?? $0["soupName"] ?? $0 }

@@ -113,7 +113,7 @@ extension Reconciler {
   /// What is done where a request as a whole went wrong.
   private var patience: SyncUpEngine<LedgerJournal>.Patience {
     var patience = SyncUpEngine<LedgerJournal>.Patience(
-      lockAttempts: RetryPolicy.attemptsOfRow, halvesRefused: true, survivesDoubt: true,
+      lockAttempts: RetryPolicy.attemptsOfRow, survivesDoubt: true,
       pause: options.pause)
     patience.mayWait = options.mayWait
     return patience

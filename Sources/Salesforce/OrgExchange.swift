@@ -94,7 +94,7 @@ struct OrgExchange: Sendable {
         kind, status: response.status, code: fault?.code,
         message: fault?.message ?? redirect.map {
           "the org redirects to \($0), where no token is sent"
-        } ?? "the org answered with HTTP status \(response.status)",
+        } ?? HTTPStatus.words(response.status),
         fields: fault?.fields ?? [], request: call.name, isAmbiguous: isAmbiguous)
     case .failure(let error):
       OrgError(kind, message: error.message, request: call.name, isAmbiguous: isAmbiguous)

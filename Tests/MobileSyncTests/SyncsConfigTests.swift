@@ -216,4 +216,46 @@ import Testing
     #expect(sync.soups.map(\.soupName) == ["accounts", "contacts"])
     #expect((sync.line, sync.column) == (3, 5))
   }
+
+  @Test(arguments: ["createFieldlist", "updateFieldlist"])
+  func `a sync up that only creates, or only updates, needs the list of that alone`(
+    _ list: String
+  ) throws {
+    func read(_ target: String) throws -> SyncsConfig {
+      let text = """
+        {"syncs": [{"syncName": "s", "syncType": "syncUp", "soupName": "x", "target": \(target),
+          "options": {"mergeMode": "OVERWRITE"}}]}
+        """
+      return try SyncsConfig(json: Array(text.utf8), file: "f")
+    }
+    #expect(try read(#"{"\#(list)": ["Name"]}"#).syncs.count == 1)
+    let error = #expect(throws: Problems.self) { try read("{}") }
+    #expect(error?.list.map(\.path) == ["syncs[0].options"])
+  }
+
+  @Test(arguments: [
+    #"{"type": "mru", "sobjectType": "NAME", "fieldlist": ["N"]}"#,
+    #"{"type": "refresh", "sobjectType": "NAME", "fieldlist": ["N"], "soupName": "x"}"#,
+    #"{"type": "layout", "sobjectType": "NAME", "layoutType": "Full"}"#,
+    #"{"type": "metadata", "sobjectType": "NAME"}"#,
+    #"{"type": "briefcase", "infos": [{"sobjectType": "NAME", "fieldlist": ["N"], "soupName": "x"}]}"#,
+    #"{"type": "parent_children", "parent": {"sobjectType": "NAME", "soupName": "x"}, "#
+      + #""parentFieldlist": ["N"], "children": {"sobjectType": "C", "soupName": "y", "#
+      + #""sobjectTypePlural": "Cs", "parentIdFieldName": "AId"}, "#
+      + #""childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#,
+  ])
+  func `a text that no object of an org can be named is refused where a file has it`(
+    _ target: String
+  ) throws {
+    for name in ["Site Visit__c", "Account ", "1Account", "Acc-ount", "Größe__c"] {
+      let error = #expect(throws: Problems.self) {
+        try config(target.replacing("NAME", with: name))
+      }
+      #expect(error?.list.count == 1)
+      #expect(error?.list.first?.path.hasSuffix("sobjectType") == true)
+    }
+    for name in ["Account", "ns__Site_Visit__c"] {
+      _ = try config(target.replacing("NAME", with: name))
+    }
+  }
 }

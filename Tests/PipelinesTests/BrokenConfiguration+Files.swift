@@ -195,10 +195,13 @@ extension BrokenConfiguration {
       syncs.json:17:18: syncs[1].target.createFieldList: the target of a sync up has no key "createFieldList"; did you mean "createFieldlist"?
       """#),
     BrokenConfiguration(
-      "a sync up without fields for its updates",
-      [.edit(.syncs, #", "fieldlist": ["LastName"]"#, "")],
+      "a sync up without any fields",
+      [
+        .edit(.syncs, #", "fieldlist": ["LastName"]"#, ""),
+        .edit(.syncs, #""createFieldlist": ["LastName", "Email"]"#, ""),
+      ],
       #"""
-      syncs.json:18:18: syncs[1].options: this sync up names no fields for its updates; add "fieldlist": ["…"] here, or "updateFieldlist" to the target
+      syncs.json:18:18: syncs[1].options: this sync up names no fields for its creates and updates; add "fieldlist": ["…"] here, or "createFieldlist" or "updateFieldlist" to the target
       """#),
     BrokenConfiguration(
       "two syncs of one name",

@@ -235,4 +235,29 @@ import Testing
     #expect(refused.status == 4)
     #expect(refused.error.contains("[sync.foreign-store]"))
   }
+
+  @Test(arguments: [
+    (
+      "with t as (select {accounts:Name} n from {accounts}) select n, count(*) from t", "n,count(*)"
+    ),
+    (
+      "WITH a AS (select 1 x), b(y, z) AS (select 2, 3)\nSELECT DISTINCT x, z\nFROM a, b",
+      "x,z"
+    ),
+    (
+      "select (select 1 from {accounts}), 'a, from b' from {accounts}",
+      #"(select 1 from {accounts}),"'a, from b'""#
+    ),
+    ("select {accounts:Name} -- from, select\n from {accounts}", "{accounts:Name}"),
+    ("select {accounts:Name}, {accounts:Id} from {accounts}", "{accounts:Name},{accounts:Id}"),
+  ])
+  func `the columns of a query are named as its own select list names them`(
+    _ query: String, _ heading: String
+  ) throws {
+    let scene = try SyncScene()
+    try scene.prime("accounts")
+    let outcome = try scene.attache(["store", "query", scene.store, query, "--csv"])
+    #expect(outcome.status == 0, "\(outcome.error)")
+    #expect(outcome.output.hasPrefix(heading + "\n"), "\(outcome.output.prefix(200))")
+  }
 }

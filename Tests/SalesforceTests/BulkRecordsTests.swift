@@ -81,7 +81,7 @@ import Testing
 
   @Test func `what cannot stand in a string of JSON is written so that it can`() throws {
     let rows = try page("Id,Name\n1,\"a\tb\u{01}c\u{00}d\re\"\n")
-    #expect(rows.first?["Name"] == "a\tb\u{01}cd\re")
+    #expect(rows.first?["Name"] == "a\tb\u{01}c\u{00}d\re")
   }
 
   @Test(arguments: [

@@ -34,6 +34,8 @@ extension OrgServer {
     package var securePort: UInt16 = 0
     /// How many calls a day the org allows; the day begins when the server starts.
     package var dailyLimit = 15_000
+    /// The most bytes of a request's body, but for the data of a bulk job.
+    package var mostBodyBytes = 50_000_000
     /// The most records of a page of priming records.
     package var primingPageSize = 2000
     /// The most children of one record in a page of a relationship query; the rest has a locator of

@@ -19,8 +19,7 @@ final class RequestHandler: Sendable {
   private let admin: AdminResource
   // Request line and header together, as the platform bounds them.
   private static let mostHeadBytes = 16_384
-  // As many bytes a body may have, and as many the data of a bulk job.
-  private static let mostBodyBytes = 50_000_000
+  // As many bytes the data of a bulk job may have.
   static let mostUploadBytes = 150_000_000
 
   init(org: Org, options: OrgServer.Options, log: RequestLog, faults: Faults) throws {
@@ -150,7 +149,7 @@ final class RequestHandler: Sendable {
         status: 414, code: "URI_TOO_LONG", message: "The URI and its headers are too long")
       return (Self.response(.failure([error])), nil)
     }
-    if request.body.count > Self.mostBodyBytes, visit.kind != .bulkUpload {
+    if request.body.count > server.options.mostBodyBytes, visit.kind != .bulkUpload {
       return (ServerResponse(status: 413, headers: ["Connection": "close"]), nil)
     }
     switch visit.kind {

@@ -65,14 +65,15 @@ package struct GhostCleaner {
     return try !clean(place.soupName, place.idPath, in: store) { _ in true }.isEmpty
   }
 
-  /// The clean elements of a soup that the sync brought, of these and without those.
+  /// The clean elements of a soup that the sync brought, of these and without those; `ids` is nil for all whose
+  /// id the org can know.
   func candidates(
-    in place: SyncDestination, among ids: RecordIDSet, without others: RecordIDSet
+    in place: SyncDestination, among ids: RecordIDSet?, without others: RecordIDSet
   ) throws(SyncError) -> IDList {
     guard let store = sink.stores.first else { return IDList() }
     return IDList(
-      try clean(place.soupName, place.idPath, in: store, among: ids) {
-        ids.contains($0) && !others.contains($0)
+      try clean(place.soupName, place.idPath, in: store, among: ids) { id in
+        ids?.contains(id) ?? IDQuery.isAsked(id, of: place.idPath) && !others.contains(id)
       }.map(\.id))
   }
 

@@ -73,12 +73,16 @@ struct IDList: Sendable {
 }
 
 extension IDQuery {
+  /// Whether an org can be asked for a value of an id field: it does not know local ids, and refuses a query in
+  /// which an Id is not one.
+  static func isAsked(_ value: String, of idField: String) -> Bool {
+    !LocalFields.isLocalID(value) && (idField != "Id" || RecordID(value) != nil)
+  }
+
   /// What the org still has of the records of a sync that may be ghosts; no others were asked about.
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let asked = IDList(
-      try context.ghostCandidates(idField) {
-        !LocalFields.isLocalID($0) && (idField != "Id" || RecordID($0) != nil)
-      })
+      try context.ghostCandidates(idField) { Self.isAsked($0, of: idField) })
     let ids = try await existing(among: asked, context)
     return [
       RemoteIDs(soupName: context.soupName, idPath: idField, ids: ids, asked: asked.set)

@@ -84,4 +84,25 @@ extension SyncDestination {
     ).readIDs(idPath, into: &ids, context)
     return RemoteIDs(soupName: soupName, idPath: idPath, ids: ids, asked: asked.set)
   }
+
+  /// Which of these records the org gives by statements of `soql`, and when each last changed.
+  func dates(
+    of asked: IDList, _ context: SyncContext, _ soql: @escaping @Sendable ([String]) -> String
+  ) async throws(SyncError) -> RemoteIDs {
+    var (ids, dates) = (RecordIDSet(), RecordDates())
+    let window = try await context.session().answers(
+      about: asked, slice: RequestLimits.idsPerQuery, soql)
+    while window.hasMore {
+      try context.checkStop()
+      let answer = try await window.take()
+      try answer.read()
+      for page in answer.pages {
+        try ids.insert(page, idPath)
+        try dates.insert(page, idPath, modificationPath)
+      }
+    }
+    return RemoteIDs(
+      soupName: soupName, idPath: idPath, ids: ids, dates: (modificationPath, dates),
+      asked: asked.set)
+  }
 }

@@ -12,9 +12,35 @@ extension MruTarget: WholeTarget {
     var ids = IDList()
     for var id in items { id.withUTF8 { ids.append(UnsafeRawBufferPointer($0)) } }
     // The list of recent items knows records by nothing but their own ids.
-    return RecordsByIDPages(
-      IDQuery(sobjectType, idField: "Id"), fieldlist, [.init(values: ids)], total: .answers,
-      into: destination(context.soupName), session: session, context)
+    return try await pages(of: ids, "Id", isCut: true, context)
+  }
+
+  func pages(
+    among ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    try await pages(of: ids[context.soupName] ?? IDList(), idFieldName, isCut: false, context)
+  }
+
+  private func pages(
+    of ids: IDList, _ idField: String, isCut: Bool, _ context: SyncContext
+  ) async throws(SyncError) -> any SyncDownPages {
+    RecordsByIDPages(
+      IDQuery(sobjectType, idField: idField), fieldlist, [.init(values: ids)], total: .answers,
+      isCut: isCut, into: destination(context.soupName), session: try await context.session(),
+      context)
+  }
+
+  func dates(
+    of ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]? {
+    guard let asked = ids[context.soupName] else { return [] }
+    let query = IDQuery(sobjectType, idField: idFieldName)
+    let fields = IDQuery.fields([idFieldName], adding: [modificationDateFieldName])
+    return [
+      try await destination(context.soupName).dates(of: asked, context) {
+        query.soql(fields, values: $0)
+      }
+    ]
   }
 
   /// What the org still has; a record that is no longer among the last ones stays.

@@ -22,6 +22,7 @@ final class RecordsByIDPages: SyncDownPages {
 
   private(set) var totalSize: Int
   let isSorted = false
+  let isCut: Bool
   private let total: Total
   private let slice: Int
   private let destination: SyncDestination
@@ -32,10 +33,11 @@ final class RecordsByIDPages: SyncDownPages {
   /// Fetches the fields of records, and their id and modification date, which the queries add.
   init(
     _ query: IDQuery, _ fields: [String], _ requests: [Request], total: Total,
-    into destination: SyncDestination, session: Session, _ context: SyncContext
+    isCut: Bool = false, into destination: SyncDestination, session: Session, _ context: SyncContext
   ) {
     totalSize = requests.reduce(0) { $0 + $1.values.count }
     self.total = total
+    self.isCut = isCut
     slice = query.slice
     self.destination = destination
     self.context = context
@@ -55,6 +57,7 @@ final class RecordsByIDPages: SyncDownPages {
   ) {
     totalSize = values.count
     total = .answers
+    isCut = false
     slice = RequestLimits.idsPerQuery
     self.destination = destination
     self.context = context

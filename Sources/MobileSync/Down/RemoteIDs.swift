@@ -23,6 +23,14 @@ struct RemoteIDs: Sendable {
       areDeleted: true)
   }
 
+  /// The list as far as it tells of these records, of which it is known why the org may no longer give them.
+  func expecting(_ changed: RecordIDSet) -> RemoteIDs {
+    var list = self
+    list.asked = asked?.intersection(changed) ?? changed
+    list.isExpected = true
+    return list
+  }
+
   /// The ids of which some may be ghosts, where others cannot be; nil for any.
   var suspects: RecordIDSet? {
     guard let ids else { return RecordIDSet() }

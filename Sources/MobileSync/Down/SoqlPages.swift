@@ -133,9 +133,10 @@ final class SoqlPages: SyncDownPages {
     return SyncPage(parts: [.init(destination, bytes: living, container: .member("records"))])
   }
 
-  /// Whether deleted rows may have taken the places of living ones under a LIMIT.
-  private var isCut: Bool {
-    query.limit.map { (statement.totalSize ?? 0) >= $0 } ?? query.isBounded
+  /// Whether a LIMIT or OFFSET left records out; where deleted rows came too, they may have taken the places of
+  /// living ones.
+  var isCut: Bool {
+    query.hasOffset || query.limit.map { (statement.totalSize ?? 0) >= $0 } ?? query.isBounded
   }
 
   /// Asks for the living records alone; `knows` says that nothing of the object is ever deleted.

@@ -60,7 +60,19 @@ extension SoqlTarget: OneSoupTarget {
     guard !query.isBounded, let asked = ids[context.soupName] else { return [] }
     return [
       try await destination(context.soupName).remoteIDs(among: asked, context) {
-        query.fetch(among: $0, idsOnly: true)
+        query.fetch(among: $0, .ids)
+      }
+    ]
+  }
+
+  func dates(
+    of ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]? {
+    let query = try syncQuery(variables: context.variables)
+    guard let asked = ids[context.soupName] else { return [] }
+    return [
+      try await destination(context.soupName).dates(of: asked, context) {
+        query.fetch(among: $0, .dates)
       }
     ]
   }

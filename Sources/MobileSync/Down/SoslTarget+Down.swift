@@ -13,7 +13,8 @@ extension SoslTarget: WholeTarget {
     let part = SyncPage.Part(
       destination(context.soupName), bytes: found.answer, container: .member(Self.records))
     return SingleAnswer(
-      [part], totalSize: found.count, remoteIDs: [remoteIDs(found, context)])
+      [part], totalSize: found.count, isCut: isCut(found),
+      remoteIDs: [remoteIDs(found, context)])
   }
 
   /// What the search finds now; nothing can be told from a search that met its limit.
@@ -52,8 +53,10 @@ extension SoslTarget: WholeTarget {
   private func remoteIDs(_ found: Found, _ context: SyncContext) -> RemoteIDs {
     RemoteIDs(
       soupName: context.soupName, idPath: idFieldName,
-      ids: found.count < Self.limit(of: query) ? found.ids : nil)
+      ids: isCut(found) ? nil : found.ids)
   }
+
+  private func isCut(_ found: Found) -> Bool { found.count >= Self.limit(of: query) }
 
   private func find(_ context: SyncContext) async throws(SyncError) -> Found {
     let search = try search(variables: context.variables)

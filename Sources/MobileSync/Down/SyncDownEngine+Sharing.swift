@@ -58,6 +58,10 @@ extension SyncDownEngine {
     }
     try sink.finish()
     context.store = sink.stores.first ?? context.store
+    // A cut result does not say of a record that it did not bring which sync did.
+    if pages.isCut {
+      for (soup, records) in asked { held[soup, default: RecordIDSet()].formUnion(records.renewed) }
+    }
     // What a rule of a briefcase that failed would have given is not known, nor is what cannot be read gone.
     if !context.report.ruleErrors.isEmpty { return asked.mapValues(\.ids) }
     for (soup, ids) in context.report.unreadable {

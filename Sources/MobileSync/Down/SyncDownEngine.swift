@@ -68,7 +68,7 @@ package final class SyncDownEngine {
   /// Where the sync stands.
   package private(set) var cursor: SyncCursor
   /// The records that came, where it matters.
-  private var arrived = RecordIDSet()
+  private(set) var arrived = RecordIDSet()
   /// What bounds the cursor, in milliseconds: what was changed later may stand on a page that was read before.
   private var limit: Int64?
 
@@ -109,6 +109,7 @@ package final class SyncDownEngine {
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(consume first, of: pages)
     if since != nil { try await refetch() }
+    if pages.isCut { try await renewUnseen() }
     try moveCursor(after: pages)
     try listLeft(since: since)
     var outcome = Outcome()
@@ -223,7 +224,7 @@ package final class SyncDownEngine {
     while let current = page {
       try context.checkStop()
       let records = try sink.load(current) { pages.expected(in: $0) }
-      try note(current)
+      try note(current, of: pages)
       // The first change of a snapshot has put copies in the place of its stores.
       context.store = sink.stores.first ?? context.store
       arrived += current.records ?? records
@@ -234,9 +235,10 @@ package final class SyncDownEngine {
     }
   }
 
-  /// Notes which records came, where a run asks about those that its user has changed.
-  private func note(_ page: SyncPage) throws(SyncError) {
-    guard !request.changed.isEmpty, !sink.isInitialLoad else { return }
+  /// Notes which records came, where a run asks about those that did not: those that its user has changed, or all
+  /// others that a cut result does not bring.
+  private func note(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) {
+    guard pages.isCut || !request.changed.isEmpty && !sink.isInitialLoad else { return }
     for part in page.parts {
       try arrived.insert(part.bytes, part.destination.idPath, in: part.container)
     }
@@ -308,12 +310,8 @@ package final class SyncDownEngine {
   ) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
     let changed = RecordIDSet(request.changed)
-    let lists = told.map { list in
-      var list = list
-      list.asked = changed
-      list.isExpected = true
-      return list
-    }
+    // A deletion in the org is no edit of the user.
+    let lists = told.filter { !$0.areDeleted }.map { $0.expecting(changed) }
     let ghosts = try await ghosts(of: lists)
     try cleaner.remove(ghosts)
     return ghosts
@@ -339,7 +337,7 @@ package final class SyncDownEngine {
   }
 
   /// Fetches what the org has and is not here, or only as it was before.
-  private func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
+  func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }
     let pages =
@@ -361,10 +359,14 @@ package final class SyncDownEngine {
     guard let store = sink.stores.first else { return ([:], true) }
     var missing: [String: IDList] = [:]
     var areRecordIDs = true
-    for list in remote where list.asked == nil {
+    for list in remote {
       guard let ids = list.ids else { continue }
-      let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
-      var absent = ids.subtracting(here)
+      var absent = IDList()
+      // What was asked for is here.
+      if list.asked == nil {
+        let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
+        absent = ids.subtracting(here)
+      }
       if let dates = list.dates {
         let outdated = try SoupReader(store: store, soup: list.soupName).outdated(
           dates.of, idPath: list.idPath, modificationPath: dates.path,
@@ -373,7 +375,7 @@ package final class SyncDownEngine {
       }
       guard absent.count > 0 else { continue }
       missing[list.soupName] = absent.adding(missing[list.soupName])
-      areRecordIDs = areRecordIDs && list.idPath == "Id"
+      areRecordIDs = areRecordIDs && (list.idPath == "Id" || list.asked != nil)
     }
     return (missing, areRecordIDs)
   }

@@ -38,6 +38,12 @@ protocol SyncDownTarget: Sendable {
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]
 
+  /// Which of these records, by soup, match what the sync selects, and when each last changed, whether or not its
+  /// result is cut before them; nil for a target that cannot be asked for single records.
+  func dates(
+    of ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]?
+
   /// What was deleted after `since`, in milliseconds, as far as one question an object tells it: what
   /// a prime asks between two lists of all ids.
   func deletions(since: Int64, _ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
@@ -64,6 +70,11 @@ extension SyncDownTarget {
   func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] { [] }
+
+  /// They cannot be asked for.
+  func dates(
+    of ids: [String: IDList], _ context: SyncContext
+  ) async throws(SyncError) -> [RemoteIDs]? { nil }
 
   /// Nothing is asked; the next list of all ids tells.
   func deletions(
@@ -107,6 +118,9 @@ protocol SyncDownPages: AnyObject {
   var isSorted: Bool { get }
   /// Whether everything comes, though only changes were asked for.
   var isWhole: Bool { get }
+  /// Whether other records may match than the result has room for, so that a record that is missing in it may be
+  /// there and may have changed; known after the last page.
+  var isCut: Bool { get }
   /// What was modified after this, in milliseconds, is still to be read; known after the last page.
   /// Nil where everything was.
   var cursorLimit: Int64? { get }
@@ -129,6 +143,7 @@ protocol SyncDownPages: AnyObject {
 
 extension SyncDownPages {
   var isWhole: Bool { false }
+  var isCut: Bool { false }
   var cursorLimit: Int64? { nil }
   var remoteIDs: [RemoteIDs]? { nil }
   var deletions: [RemoteIDs]? { nil }

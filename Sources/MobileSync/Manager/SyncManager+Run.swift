@@ -157,7 +157,12 @@ extension SyncManager {
     let target = try context.state.syncTarget()
     if context.state.type == .syncDown {
       defer { sink = nil }
-      _ = try await engine(down(target), context).run()
+      let source = try down(target)
+      let isCleared = try resetIfCleared(source, context)
+      _ = try await engine(source, context).run()
+      if isCleared, context.report.fetched > 0 {
+        context.warn("the app had cleared the soup of the sync: everything was read again")
+      }
       return
     }
     switch target.kind {
@@ -165,6 +170,23 @@ extension SyncManager {
     case let target as CustomTarget: try await up(target, context)
     default: throw SyncError(.definition, "the target of this sync up is one of a sync down")
     }
+  }
+
+  /// Begins with everything where the app has cleared the soups of a sync since its last run: what changed is not
+  /// all that they lack.
+  private func resetIfCleared(
+    _ target: any SyncDownTarget, _ context: SyncContext
+  ) throws(SyncError) -> Bool {
+    let places = target.destinations(soupName: context.soupName)
+    guard context.state.maxTimeStamp > 0, !places.isEmpty else { return false }
+    for place in places {
+      let isEmpty = try SyncError.inStore {
+        try store.hasSoup(place.soupName) && store.isEmpty(place.soupName)
+      }
+      if !isEmpty { return false }
+    }
+    context.set { $0.maxTimeStamp = -1 }
+    return true
   }
 
   /// What runs a sync down into the manager's store.

@@ -1,6 +1,9 @@
 extension SyncManager {
   /// Runs a sync up by its kind.
   func up(_ target: SyncUpTarget, _ context: SyncContext) async throws(SyncError) {
+    if let problem = target.idProblem {
+      throw SyncError(.definition, problem.message, fix: problem.fix)
+    }
     switch target.kind {
     case .collection, .batch, .single: try await SyncUpRun(target, context).run()
     case .parentChildren: try await ParentChildrenRun(target, context).run()

@@ -34,7 +34,7 @@ public struct SyncSettings: Sendable, Hashable {
   /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
   public var variables: [String: String] = [:]
 
-  /// Settings; what is nil is as in a pipeline that does not say it: an overlap of 300 seconds, 10
+  /// Settings; what is nil is as in a pipeline that does not say it: an overlap of 600 seconds, 10
   /// percent and at least 10 deletions at once, a quiet window of 900 seconds.
   public init(
     overlapSeconds: Int? = nil, maxDeletesPercent: Int? = nil, minimumDeletes: Int? = nil,

@@ -84,20 +84,32 @@ struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  /// The query to fetch the records with these ids with; `idsOnly` asks for their ids alone.
-  func fetch(among ids: [String], idsOnly: Bool = false) -> String {
+  /// What a query for records with certain ids asks for.
+  enum Content {
+    case records, ids, dates
+  }
+
+  /// The query for those of the records with these ids that match; a LIMIT or OFFSET, which counts all that match,
+  /// says nothing of them.
+  func fetch(among ids: [String], _ content: Content = .records) -> String {
     var query = soql
-    if idsOnly { query[.select] = idField }
+    switch content {
+    case .records: break
+    case .ids: query[.select] = idField
+    case .dates: query[.select] = datedID
+    }
     query.addCondition("\(idField) in (\(SOQLLiteral.list(ids)))")
-    query[.orderBy] = nil
+    for clause in [SOQLText.Clause.orderBy, .limit, .offset] { query[clause] = nil }
     return query.text
   }
 
   var ids: String { list(of: idField) }
 
   /// The query for the ids of all that matches now, with the date of their last change.
-  var listing: String {
-    list(of: modificationField == idField ? idField : "\(idField), \(modificationField)")
+  var listing: String { list(of: datedID) }
+
+  private var datedID: String {
+    modificationField == idField ? idField : "\(idField), \(modificationField)"
   }
 
   private func list(of fields: String) -> String {

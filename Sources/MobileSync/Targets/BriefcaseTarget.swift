@@ -34,7 +34,7 @@ public struct BriefcaseObjectInfo: Sendable, Hashable {
     guard let object = reader.object(node, known: keys, what: "an info of a briefcase target")
     else { return nil }
     let soup = object.requiredText("soupName", "\"accounts\"")
-    let type = object.requiredText("sobjectType", "\"Account\"")
+    let type = object.objectName("sobjectType")
     let list = object.fields("fieldlist")
     let fields = TargetFields(object)
     guard let soup, let type, let list else { return nil }

@@ -60,7 +60,7 @@ public struct LayoutTarget: ConfiguredDownKind {
   static let keys = ["sobjectType", "formFactor", "layoutType", "mode", "recordTypeId"]
 
   init?(_ object: ConfigurationObject) {
-    let type = object.requiredText("sobjectType", "\"Account\"")
+    let type = object.objectName("sobjectType")
     let layout = object.required("layoutType", "\"Full\"").flatMap {
       object.reader.word($0, "a layout type", as: LayoutType.self)
     }

@@ -17,7 +17,7 @@ public struct MetadataTarget: ConfiguredDownKind {
   static let keys = ["sobjectType"]
 
   init?(_ object: ConfigurationObject) {
-    guard let type = object.requiredText("sobjectType", "\"Account\"") else { return nil }
+    guard let type = object.objectName("sobjectType") else { return nil }
     self.init(sobjectType: type, fields: TargetFields(object))
   }
 

@@ -20,7 +20,7 @@ public struct MruTarget: ListedFields, ConfiguredDownKind {
   static let keys = ["sobjectType", "fieldlist"]
 
   init?(_ object: ConfigurationObject) {
-    let type = object.requiredText("sobjectType", "\"Account\"")
+    let type = object.objectName("sobjectType")
     let list = object.fields("fieldlist")
     guard let type, let list else { return nil }
     self.init(sobjectType: type, fieldlist: list, fields: TargetFields(object))

@@ -38,7 +38,7 @@ public struct FamilyMember: Sendable, Hashable {
     ]
     let what = isParent ? "the section parent" : "the section children"
     guard let object = reader.object(node, known: keys + own, what: what) else { return nil }
-    let type = object.requiredText("sobjectType", "\"Account\"")
+    let type = object.objectName("sobjectType")
     let soup = object.requiredText("soupName", "\"accounts\"")
     let plural = isParent ? nil : object.requiredText("sobjectTypePlural", "\"Contacts\"")
     let parentId = isParent ? nil : object.requiredText("parentIdFieldName", "\"AccountId\"")

@@ -35,7 +35,7 @@ public struct RefreshTarget: ListedFields, ConfiguredDownKind {
   static let keys = ["sobjectType", "fieldlist", "soupName", "countIdsPerSoql", misspelled]
 
   init?(_ object: ConfigurationObject) {
-    let type = object.requiredText("sobjectType", "\"Account\"")
+    let type = object.objectName("sobjectType")
     let list = object.fields("fieldlist")
     let soup = object.requiredText("soupName", "\"accounts\"")
     let ios = object.count(Self.misspelled, most: Self.mostIds)

@@ -120,6 +120,21 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
 }
 
 extension SyncUpTarget {
+  /// Why the target cannot send by the field that it knows records by; nil where it can.
+  ///
+  /// An org changes and deletes a record by its Id alone: by the SDK, any other value fails for each record.
+  var idProblem: (field: String, message: String, fix: String)? {
+    let standard = TargetFields().idFieldName
+    let names = family.map { [$0.parent.idFieldName, $0.children.idFieldName] } ?? [idFieldName]
+    guard let field = names.first(where: { $0 != standard }) else { return nil }
+    return (
+      field,
+      "a sync up cannot know its records by \(field): the org changes and deletes a record by its \(standard)",
+      "leave out \"idFieldName\", select \(standard) and \(field) in the sync down, and name \(field) as "
+        + "\"externalIdFieldName\" to upsert new records"
+    )
+  }
+
   /// The moment that a request names so that the org does it only to the record that was read.
   ///
   /// The org takes one with an update alone, and compares its own modification date with it.

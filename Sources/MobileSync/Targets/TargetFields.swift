@@ -1,4 +1,5 @@
 import JSON
+import Salesforce
 
 /// What every target's configuration has in common: the two field names and an app's own classes.
 public struct TargetFields: Sendable, Hashable {
@@ -68,6 +69,17 @@ extension FieldNaming {
 }
 
 extension ConfigurationObject {
+  /// The API name of an object that must be there.
+  func objectName(_ name: String) -> String? {
+    guard let text = requiredText(name, "\"Account\"") else { return nil }
+    if let node = self[name], !APIName.isValid(text) {
+      reader.report(
+        node, "\(JSONText.quoted(text)) is not the API name of an object",
+        "write letters, digits and underscores, as in \"Site_Visit__c\"")
+    }
+    return text
+  }
+
   /// A field list that must be there and name at least one field.
   func fields(_ name: String) -> [String]? {
     guard let node = required(name, "[\"Id\", \"Name\"]"), let fields = reader.strings(node) else {

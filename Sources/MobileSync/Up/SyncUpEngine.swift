@@ -77,10 +77,8 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
   package struct Patience {
     /// How often a row that another writer held is tried.
     package var lockAttempts: Int
-    /// Whether a request that the org refused whole is sent in halves until the row that spoils it
-    /// stands alone.
-    package var halvesRefused: Bool
-    /// Whether the work goes on after a request without an answer.
+    /// Whether the work goes on after a request without an answer, or one that the sender may not make, whatever it
+    /// carries.
     package var survivesDoubt: Bool
     /// Whether there is time to wait for a bulk job.
     package var mayWait: @Sendable () -> Bool = { true }
@@ -89,16 +87,15 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
 
     /// The SDK's: the first such request ends the sync.
     package static var none: Patience {
-      Patience(lockAttempts: 1, halvesRefused: false, survivesDoubt: false) { _ in }
+      Patience(lockAttempts: 1, survivesDoubt: false) { _ in }
     }
 
     /// A patience.
     package init(
-      lockAttempts: Int, halvesRefused: Bool, survivesDoubt: Bool,
+      lockAttempts: Int, survivesDoubt: Bool,
       pause: @escaping @Sendable (Int64) async throws -> Void
     ) {
       self.lockAttempts = lockAttempts
-      self.halvesRefused = halvesRefused
       self.survivesDoubt = survivesDoubt
       self.pause = pause
     }
@@ -150,7 +147,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     } catch let error as SyncError {
       throw error
     } catch let error as OrgError {
-      throw SyncError(error, isWrite: true)
+      throw SyncError(error)
     } catch {
       throw SyncError(store: error)
     }
@@ -178,6 +175,14 @@ extension OrgError {
   package var isAboutTheObject: Bool {
     switch kind {
     case .refused, .notFound, .permission, .tooLarge: true
+    default: false
+    }
+  }
+
+  /// Whether it is about the rows of a request, so that fewer of them may fare better.
+  package var isAboutTheRows: Bool {
+    switch kind {
+    case .refused, .tooLarge: !isAmbiguous
     default: false
     }
   }

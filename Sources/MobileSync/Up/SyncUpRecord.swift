@@ -10,7 +10,7 @@ struct SyncUpRecord: Sendable {
   let bytes: [UInt8]
   /// The record's id; one that a device made up begins with `local_`.
   let id: String?
-  /// The sObject type; `null`, as Android sends it, where the element names none.
+  /// The sObject type; empty where the element names none.
   let objectType: String
   /// The modification date of the copy that was changed.
   let modificationDate: ModificationDate?
@@ -43,7 +43,7 @@ struct SyncUpRecord: Sendable {
     created = element.created
     bytes = Array(element.bytes)
     id = element.text(0)
-    objectType = element.text(1) ?? "null"
+    objectType = element.text(1) ?? ""
     modificationDate = element.text(2).map(ModificationDate.init)
     state = LocalState(
       isLocal: element.isSet(3, on: platform), isCreated: element.isSet(4, on: platform),

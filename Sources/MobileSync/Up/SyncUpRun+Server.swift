@@ -12,7 +12,7 @@ extension SyncUpRun {
     var groups: [String: [(entryID: Int64, id: String)]] = [:]
     try journal.elements.forEach(ids) { record in
       guard record.operation == .update || record.operation == .delete, let id = record.serverID,
-        record.modificationDate != nil
+        record.modificationDate != nil, custom != nil || APIName.isValid(record.objectType)
       else { return }
       groups[record.objectType, default: []].append((record.soupEntryID, id))
     }

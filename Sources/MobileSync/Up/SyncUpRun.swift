@@ -62,6 +62,10 @@ final class SyncUpRun {
       settle(record, .update, .failed(code: "", message: SyncUpElements.unclear, error: nil))
       return
     }
+    if needsType(operation), !APIName.isValid(record.objectType) {
+      settle(record, operation, SyncUpSettled.End.noType(target.kind))
+      return
+    }
     if let end = held[id] {
       settle(record, operation, end)
       return
@@ -83,6 +87,16 @@ final class SyncUpRun {
         bodies.send(record, operation, unmodifiedSince: condition(operation, server[id])))
     }
     if settled.count >= RequestLimits.collection { try await flush() }
+  }
+
+  /// Whether what is sent names the sObject: a collection deletes by Ids alone, and a program's own code sends as it
+  /// likes.
+  private func needsType(_ operation: SyncOperation) -> Bool {
+    switch operation {
+    case .create, .update: custom == nil
+    case .delete: custom == nil && target.kind != .collection
+    case .none, .dropLocally: false
+    }
   }
 
   /// The moment that closes the window between check and write, where the request can bear it.

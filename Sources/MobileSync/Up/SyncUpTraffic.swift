@@ -272,7 +272,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     switch result {
     case .success(let answer): carried = answer
     case .failure(let error):
-      if patience.halvesRefused, error.isAboutTheObject, !error.isAmbiguous {
+      let isOfAll = patience.survivesDoubt && error.isAboutTheObject && !error.isAmbiguous
+      if error.isAboutTheRows || isOfAll {
         return try await refused(item, changes, error, intention, lane)
       }
       lanes[lane]?.open -= 1
@@ -343,9 +344,9 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     _ lane: Int
   ) async throws {
     let journal = item.engine.journal
-    guard changes.count > 1, error.kind != .notFound, error.kind != .permission else {
+    guard changes.count > 1, error.isAboutTheRows else {
       lanes[lane]?.open -= 1
-      let refusal = RowRefusal(code: error.code, message: error.message, fields: error.fields)
+      let refusal = RowRefusal(error)
       return try await settle(
         journal, changes.map { ($0, .refused(refusal)) }, of: intention, isLast: true)
     }

@@ -261,9 +261,7 @@ package struct BulkRecords: Sendable {
     return rest.isEmpty
   }
 
-  /// The characters of a cell as they stand in a string of JSON.
-  ///
-  /// A NUL, which some results have, is none.
+  /// The characters of a cell as they stand in a string of JSON, all of them, as a page has them.
   private static func appendText(
     _ bytes: UnsafeRawBufferPointer, _ cell: Cell, _ json: inout [UInt8]
   ) {
@@ -281,7 +279,6 @@ package struct BulkRecords: Sendable {
       case newline: json.append(contentsOf: #"\n"#.utf8)
       case carriage: json.append(contentsOf: #"\r"#.utf8)
       case UInt8(ascii: "\t"): json.append(contentsOf: #"\t"#.utf8)
-      case 0: break
       default:
         let digits = String(byte, radix: 16)
         json.append(contentsOf: ("\\u00" + (digits.count < 2 ? "0" : "") + digits).utf8)

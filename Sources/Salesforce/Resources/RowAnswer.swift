@@ -20,6 +20,13 @@ package struct RowRefusal: Sendable, Hashable {
     self.raw = raw
   }
 
+  /// The refusal of a request as that of a row in it.
+  package init(_ error: OrgError) {
+    self.init(
+      code: error.code ?? error.status.map { "HTTP_\($0)" }, message: error.message,
+      fields: error.fields)
+  }
+
   /// Whether a record, the one that is meant or one that it refers to, is not there or hidden.
   package var saysMissing: Bool {
     code.map(ErrorCodes.missing.contains) ?? false
@@ -89,7 +96,7 @@ package enum RowAnswer: Sendable, Hashable {
       let refusal = RowRefusal(
         code: errors.first?["errorCode"]?.string ?? "HTTP_\(status)",
         message: messages.isEmpty
-          ? "the org answered with HTTP status \(status)" : Self.words(messages),
+          ? HTTPStatus.words(status) : Self.words(messages),
         fields: Self.distinct(
           errors.flatMap { $0["fields"]?.array?.compactMap(\.string) ?? [] }), raw: raw)
       let blamed = errors.first?["fields"]?.array?.compactMap(\.string) ?? []

@@ -136,26 +136,74 @@ enum ColumnNames {
   /// The select list as it was written, split at its top-level commas; what SQLite calls the columns where
   /// it cannot be told, as behind a `*`.
   static func of(_ query: String, columns: [String]) -> [String] {
-    let lower = query.lowercased()
-    guard let start = lower.firstRange(of: "select"), let end = lower.firstRange(of: " from ")
-    else { return columns }
+    guard let list = selectList(of: query) else { return columns }
     var names: [String] = []
-    var depth = 0
     var name = ""
-    for character in query[start.upperBound..<end.lowerBound] {
-      if character == "(" { depth += 1 }
-      if character == ")" { depth -= 1 }
-      if character == ",", depth == 0 {
+    scan(list) { part, depth in
+      if part == ",", depth == 0 {
         names.append(name)
         name = ""
-      } else {
-        name.append(character)
+      } else if !part.hasPrefix("--"), !part.hasPrefix("/*") {
+        name += part
       }
+      return true
     }
     names.append(name)
-    let trimmed = names.map { $0.drop { $0 == " " } }.map { String($0) }
+    let trimmed = names.map(\.trimmed)
     let isWritten = trimmed.count == columns.count && !trimmed.contains { $0.hasSuffix("*") }
     return isWritten ? trimmed : columns
+  }
+
+  /// What stands between the first SELECT and its FROM that are not in parentheses, such as those of the tables
+  /// that a WITH names; nil where there is none.
+  private static func selectList(of query: String) -> Substring? {
+    var start: String.Index?
+    var end: String.Index?
+    scan(query[...]) { part, depth in
+      guard depth == 0 else { return true }
+      switch part.lowercased() {
+      case "select" where start == nil: start = part.endIndex
+      case "from" where start != nil: end = part.startIndex
+      case "distinct", "all":
+        if let begun = start, query[begun..<part.startIndex].allSatisfy(\.isWhitespace) {
+          start = part.endIndex
+        }
+      default: break
+      }
+      return end == nil
+    }
+    guard let start, let end else { return nil }
+    return query[start..<end]
+  }
+
+  /// What opens a part of a statement that is one name or text, with what closes it.
+  private static let quotes: [Character: Character] = [
+    "'": "'", "\"": "\"", "`": "`", "[": "]", "{": "}",
+  ]
+
+  /// Hands on the words of a statement, what is quoted as one, and the characters between, each with the depth of
+  /// parentheses; as long as `body` wants more.
+  private static func scan(
+    _ text: Substring, _ body: (_ part: Substring, _ depth: Int) -> Bool
+  ) {
+    var depth = 0
+    var rest = text
+    while let first = rest.first {
+      var part = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+      if part.isEmpty { part = rest.prefix(1) }
+      if let close = quotes[first] {
+        let end = rest.dropFirst().firstIndex(of: close)
+        part = end.map { rest[...$0] } ?? rest
+      } else if rest.hasPrefix("--") {
+        part = rest.prefix { !$0.isNewline }
+      } else if rest.hasPrefix("/*") {
+        part = rest.firstRange(of: "*/").map { rest[..<$0.upperBound] } ?? rest
+      }
+      if first == ")" { depth -= 1 }
+      guard body(part, depth) else { return }
+      if first == "(" { depth += 1 }
+      rest = rest[part.endIndex...]
+    }
   }
 
   /// A value as text: nothing for null, JSON for elements.

@@ -187,4 +187,45 @@ import Testing
     #expect(report.skipped == ["accounts": [ids[449]]])
     #expect(try await store.element(ids[449])?["Name"]?.string == "local \(ids[449])")
   }
+
+  @Test(arguments: Platform.allCases)
+  func `a soup that the app has cleared is filled again, and the run says so`(
+    _ platform: Platform
+  ) async throws {
+    let store = try await ManagedStore(platform)
+    let ids = try store.org.makeAccounts(3)
+    let run = try await store.manager.syncDown(
+      target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    try await run.finish()
+    #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
+    try await store.manager.withStore { store in
+      var rows: [Int64] = []
+      try store.forEachElement(in: ManagedStore.accounts) { rows.append($0.soupEntryID) }
+      try store.remove(rows, from: ManagedStore.accounts)
+    }
+    let report = try await store.manager.reSync(id: run.syncID).finish()
+    #expect(report.warnings.count == 1)
+    #expect(report.warnings.first?.contains("cleared") == true)
+    #expect(try await store.column("Id") == ids.sorted())
+    #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
+  }
+
+  @Test func `records without the field that a sync knows them by are named with the way out`()
+    async throws
+  {
+    let store = try await ManagedStore { store in
+      try store.registerSoup(
+        "coded",
+        indexSpecs: ["AccountNumber", "__local__"].map { IndexSpec(path: $0, type: .string) })
+    }
+    try store.org.makeAccounts(2)
+    let run = try await store.manager.syncDown(
+      target: .soql(
+        SoqlTarget(
+          query: "SELECT Name FROM Account", fields: TargetFields(idFieldName: "AccountNumber"))),
+      soupName: "coded")
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .definition)
+    #expect(error?.description.contains("WHERE AccountNumber != null") == true)
+  }
 }

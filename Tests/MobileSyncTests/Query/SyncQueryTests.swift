@@ -148,4 +148,12 @@ import Testing
   @Test func `rows that are grouped cannot be synced`() {
     #expect(throws: SyncError.self) { try SyncQuery("SELECT Name FROM A GROUP BY Name") }
   }
+
+  @Test func `records that are asked for by their ids are counted by no LIMIT`() throws {
+    let query = try SyncQuery("SELECT Id, Name FROM A WHERE B = 1 ORDER BY Name LIMIT 5 OFFSET 2")
+    let text = query.fetch(among: ["x", "y"])
+    #expect(!text.lowercased().contains("limit") && !text.lowercased().contains("offset"))
+    #expect(query.fetch(among: ["x"], .ids).hasPrefix("select Id from A"))
+    #expect(query.fetch(among: ["x"], .dates).hasPrefix("select Id, LastModifiedDate from A"))
+  }
 }

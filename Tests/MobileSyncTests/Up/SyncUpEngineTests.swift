@@ -64,7 +64,7 @@ struct SyncUpEngineTests {
   }
 
   private static let patient = SyncUpEngine<Script>.Patience(
-    lockAttempts: 3, halvesRefused: true, survivesDoubt: true
+    lockAttempts: 3, survivesDoubt: true
   ) { _ in }
 
   /// Sends updates of these records; `answer` says what the org does with each.
@@ -105,7 +105,7 @@ struct SyncUpEngineTests {
       let script = Script()
       script.tellsKeeping = true
       let patience = SyncUpEngine<Script>.Patience(
-        lockAttempts: 2, halvesRefused: true, survivesDoubt: survivesDoubt
+        lockAttempts: 2, survivesDoubt: survivesDoubt
       ) { [told = script.told] _ in told.withLock { $0.append("wait") } }
       let engine = SyncUpEngine(
         SyncUpTarget(maxBatchSize: 1), .custom { try answer($0.recordID ?? "") }, script,
@@ -176,10 +176,21 @@ struct SyncUpEngineTests {
     #expect(end.error == kind)
   }
 
-  @Test func `a live store sends no halves, and goes on after no doubt`() async {
+  @Test func `a live store sends halves, and goes on after no doubt and no missing permission`()
+    async
+  {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
-    #expect(refused.lines == ["intend a b", "withdraw a b"])
-    #expect(refused.error == .refused("X"))
+    #expect(
+      refused.lines == [
+        "intend a b", "withdraw a b", "intend a", "settle a refused, for good", "intend b",
+        "settle b refused, for good",
+      ])
+    #expect(refused.error == nil)
+    for kind in [OrgError.Kind.permission, .notFound] {
+      let end = await send(["a", "b"], .none) { _ in throw Self.error(kind) }
+      #expect(end.lines == ["intend a b", "withdraw a b"])
+      #expect(end.error == kind)
+    }
     let lost = await send(["a", "b"], .none, size: 1) { _ in
       throw Self.error(.timeout, isAmbiguous: true)
     }

@@ -214,20 +214,20 @@ import Testing
     }
   }
 
-  // The refusal of a single record's request is the record's own.
-  @Test(arguments: UpCase.kinds.filter { $0.kind != .single })
-  func `a request that the org refuses whole is said to be a write`(_ up: UpCase) async throws {
+  @Test(arguments: UpCase.kinds)
+  func `the refusal of a request for one record is the record's own`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
-    try await store.createAccounts(["A"])
+    let id = try await store.createAccounts(["A"])[0]
     store.org.server.faults.add(
       .writes, .status(400, code: "JSON_PARSER_ERROR", afterCommit: false))
-    let run = try await store.manager.syncUp(
-      target: .syncUp(SyncUpTarget(kind: up.kind)), options: SyncOptions(fieldlist: ["Name"]),
-      soupName: ManagedStore.accounts)
-    let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(error?.code == .writeRefused)
-    #expect(error?.errorCode == "JSON_PARSER_ERROR")
-    #expect(try await store.dirty().count == 1)
+    let end = try await store.up(up.kind)
+    #expect(end.state.status == .done)
+    guard case .failed(code: "JSON_PARSER_ERROR", message: _)? = end.report.outcomes[id] else {
+      Issue.record("\(end.report.records)")
+      return
+    }
+    #expect(
+      try await store.element(id)?["__last_error__"]?.string?.contains("JSON_PARSER_ERROR") == true)
   }
 
   @Test func `what is no record id is not asked for, and keeps no other from being sent`()

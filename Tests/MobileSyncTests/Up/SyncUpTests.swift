@@ -103,9 +103,13 @@ import Testing
       #expect(element["__locally_created__"] == true)
       let error = element["__last_error__"]?.string ?? ""
       #expect(
-        error.contains("sObject type '\(type ?? "null")' is not supported")
-          || error.contains("The requested resource does not exist"))
+        type == nil
+          ? error.contains("attributes.type of the element is no name of an sObject")
+          : error.contains("sObject type 'badType' is not supported")
+            || error.contains("The requested resource does not exist"))
     }
+    // What does not say what it is does not leave.
+    #expect(store.org.server.log.writes.isEmpty == (type == nil))
   }
 
   // SDK: testSyncUpWithNoLocalUpdates (123)
@@ -329,5 +333,41 @@ import Testing
     #expect(
       requests.allSatisfy { $0.isWrite || [.retrieve, .userinfo, .versions].contains($0.kind) })
     #expect(try store.accountCount() == 500)
+  }
+
+  @Test func `a sync up that knows its records by an external id fails before anything leaves`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    try await store.createAccounts(["A"])
+    let target = SyncUpTarget(fields: TargetFields(idFieldName: "AccountNumber"))
+    let run = try await store.manager.syncUp(
+      target: .syncUp(target), options: SyncOptions(fieldlist: ["Name"]),
+      soupName: ManagedStore.accounts)
+    let error = await #expect(throws: SyncError.self) { try await run.finish() }
+    #expect(error?.code == .definition)
+    #expect(error?.description.contains("AccountNumber") == true)
+    #expect(store.org.server.log.writes.isEmpty)
+  }
+
+  @Test func `a collection deletes what does not say what it is by its Id`() async throws {
+    let store = try await ManagedStore()
+    let ids = try await store.syncedAccounts(1)
+    try await store.delete(ids)
+    try await store.edit(ids) { $0["attributes"] = nil }
+    #expect(try await store.up(.collection).state.status == .done)
+    #expect(try await store.elements().isEmpty)
+    #expect(try store.accountCount() == 0)
+  }
+
+  @Test func `a target that goes by another field than the Id says so, that of a family too`() {
+    #expect(SyncUpTarget().idProblem == nil)
+    #expect(
+      SyncUpTarget(fields: TargetFields(idFieldName: "Code__c")).idProblem?.field == "Code__c")
+    var family = SyncUpTarget(kind: .parentChildren)
+    family.family = ParentChildrenFamily.accounts(.lookup)
+    #expect(family.idProblem == nil)
+    family.family?.children.idFieldName = "Code__c"
+    #expect(family.idProblem?.field == "Code__c")
   }
 }

@@ -1,0 +1,177 @@
+import JSON
+import LocalOrg
+import SmartStore
+import Testing
+
+@testable import MobileSync
+
+/// Syncs down whose result has no room for all that matches: what is missing in it is neither gone nor unchanged.
+@Suite struct CutResultTests {
+  private static let soup = ManagedStore.accounts
+
+  private static func down(_ target: SyncTarget) -> SyncDefinition {
+    SyncDefinition(
+      syncName: "down", syncType: .syncDown, soupName: soup, target: target,
+      options: SyncOptions(mergeMode: .overwrite))
+  }
+
+  @Test(
+    arguments: [
+      "LIMIT 3", "LIMIT 3 OFFSET 1", "ORDER BY LastModifiedDate DESC LIMIT 3",
+      "WHERE Name != 'Z' ORDER BY Name LIMIT 3",
+    ], [false, true])
+  func `what its user edited stays when something else was deleted in the org`(
+    _ end: String, _ listsAll: Bool
+  ) async throws {
+    let org = try SyncedOrg()
+    try org.makeAccounts(5)
+    let other = try org.make("Account", ["Name": "Z"])
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [.soql("down", "SELECT Id, Name FROM Account \(end)", into: Self.soup)])
+    try await snapshot.prime()
+    let held = try snapshot.column("Id", of: Self.soup)
+    let edited = held.filter { $0 != other }.prefix(2)
+    try org.update("Account", edited[0], ["Site": "Hall 3"])
+    try org.delete(other)
+    snapshot.changed = Set(edited)
+    if listsAll { snapshot.listIDs = ["userstore/down"] }
+    for _ in 0..<2 {
+      try await snapshot.prime()
+      for platform in Platform.allCases {
+        let ids = try snapshot.column("Id", of: Self.soup, platform)
+        #expect(Set(held).subtracting([other]).isSubset(of: ids))
+        #expect(!ids.contains(other))
+      }
+    }
+  }
+
+  @Test func `an edited record that was deleted in the org counts before the guard`() async throws {
+    let org = try SyncedOrg()
+    try org.makeAccounts(50)
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [.soql("down", "SELECT Id, Name FROM Account LIMIT 25", into: Self.soup)])
+    try await snapshot.prime()
+    let ids = try snapshot.column("Id", of: Self.soup)
+    for id in ids { try org.delete(id) }
+    snapshot.changed = Set(ids)
+    #expect(try await snapshot.prime().guardTripped)
+    #expect(Set(ids).isSubset(of: try snapshot.column("Id", of: Self.soup)))
+  }
+
+  /// Targets that bring no more than some records, and what is to be done so that they bring others.
+  private static let cut: [(SyncTarget, late: Int)] = [
+    (
+      .soql(
+        SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3")),
+      4
+    ),
+    (
+      .soql(
+        SoqlTarget(
+          query: "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 2 OFFSET 1")),
+      4
+    ),
+    (.mru(MruTarget(sobjectType: "Account", fieldlist: ["Id", "Name"])), 205),
+  ]
+
+  @Test(arguments: cut.indices)
+  func `what changed and is not in the result any more is fetched by its id`(
+    _ number: Int
+  ) async throws {
+    let (target, late) = Self.cut[number]
+    let store = try await ManagedStore()
+    let snapshot = Snapshot(
+      store.org, soups: [.sample(Self.soup, "Name")], syncs: [Self.down(target)])
+    try store.org.makeAccounts(3)
+    try await snapshot.prime()
+    let run = try await store.manager.syncDown(target: target, soupName: Self.soup)
+    try await run.finish()
+    let held = try await store.column("Id")
+    for id in held { try store.org.update("Account", id, ["Name": .string("new \(id)")]) }
+    try store.org.makeAccounts(late, name: "late")
+    try await snapshot.prime()
+    let report = try await store.manager.reSync(id: run.syncID).finish()
+    let names = held.map { "new \($0)" }
+    #expect(report.warnings == [])
+    #expect(Set(names).isSubset(of: try await store.column("Name")))
+    for platform in Platform.allCases {
+      #expect(Set(names).isSubset(of: try snapshot.column("Name", of: Self.soup, platform)))
+    }
+    // Nothing moved since.
+    #expect(try await !snapshot.prime().changed)
+    #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
+  }
+
+  @Test func `what a search that is cut did not bring, and cannot be asked for, is said`()
+    async throws
+  {
+    let store = try await ManagedStore()
+    let ids = try store.org.makeAccounts(2, name: "Acme")
+    let run = try await store.manager.syncDown(
+      target: .sosl(
+        SoslTarget(
+          query: "FIND {Acme} RETURNING Account(Id, Name ORDER BY LastModifiedDate DESC LIMIT 2)")),
+      soupName: Self.soup)
+    #expect(try await run.finish().warnings == [])
+    for id in ids { try store.org.update("Account", id, ["Name": "Acme new"]) }
+    try store.org.makeAccounts(2, name: "Acme late")
+    let report = try await store.manager.reSync(id: run.syncID).finish()
+    #expect(report.warnings.count == 1)
+    #expect(
+      report.warnings.contains { $0.contains("2 records of the store that are not in it") })
+  }
+
+  @Test func `values of a number field, by which no record can be asked for, are said`()
+    async throws
+  {
+    let field = "AnnualRevenue"
+    let store = try await ManagedStore { store in
+      try store.registerSoup(
+        "numbered",
+        indexSpecs: [field, "__local__", "__sync_id__"].map { IndexSpec(path: $0, type: .string) })
+    }
+    for number in 1...2 {
+      try store.org.make("Account", ["Name": "n", field: .number("\(number)")])
+    }
+    let run = try await store.manager.syncDown(
+      target: .soql(
+        SoqlTarget(
+          query:
+            "SELECT \(field), Name FROM Account WHERE Name = 'n' ORDER BY \(field) DESC LIMIT 2",
+          fields: TargetFields(idFieldName: field))),
+      soupName: "numbered")
+    try await run.finish()
+    try store.org.make("Account", ["Name": "n", field: .number("3")])
+    let report = try await store.manager.reSync(id: run.syncID).finish()
+    #expect(report.warnings.contains { $0.contains("1 records of the store") })
+    #expect(try await store.elements("numbered").count == 3)
+  }
+
+  @Test
+  func `a record that a refresh renewed stays where the sync that brought it may be a cut one`()
+    async throws
+  {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3)
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql(
+          "last", "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3",
+          into: Self.soup),
+        .soql("oslo", "SELECT Id, Name FROM Account WHERE BillingCity = 'Oslo'", into: Self.soup),
+        SyncDefinition(
+          syncName: "refresh", syncType: .syncDown, soupName: Self.soup,
+          target: .refresh(
+            RefreshTarget(sobjectType: "Account", fieldlist: ["Name"], soupName: Self.soup)),
+          options: SyncOptions(mergeMode: .overwrite)),
+      ])
+    try await snapshot.prime()
+    try org.makeAccounts(3, name: "late")
+    snapshot.listIDs = ["userstore/oslo"]
+    for _ in 0..<2 { try await snapshot.prime() }
+    #expect(Set(ids).isSubset(of: try snapshot.column("Id", of: Self.soup)))
+  }
+}
