@@ -90,9 +90,10 @@ package enum BundleReader {
     return manifest
   }
 
-  /// Unpacks a returned bundle: its stores may have changed, and each may have its `-wal` beside it.
+  /// Unpacks a returned bundle: its stores may have changed, and each may have its `-wal` and `-shm` beside it.
   ///
-  /// Nothing is written under a name of the archive's: store number n is `n.db`, its log `n.db-wal`.
+  /// Nothing is written under a name of the archive's: store number n is `n.db`, its log `n.db-wal`, and the log's
+  /// index `n.db-shm`.
   package static func unpackReturn(
     _ path: String, to directory: String, limits: ArchiveReader.Limits
   ) throws -> (manifest: Manifest, files: [ReturnedFile]) {
@@ -102,23 +103,21 @@ package enum BundleReader {
     let names = manifest.stores.map(\.path)
     var hasLog = false
     while let entry = try reader.next() {
-      // SQLite makes it anew: it holds nothing that is not in the file and the log.
-      if entry.name.hasSuffix("-shm"), names.contains(String(entry.name.dropLast(4))) { continue }
-      let isLog = entry.name.hasSuffix("-wal")
-      if isLog { hasLog = true }
-      let name = isLog ? String(entry.name.dropLast(4)) : entry.name
+      let suffix = ["-wal", "-shm"].first(where: entry.name.hasSuffix) ?? ""
+      if suffix == "-wal" { hasLog = true }
+      let name = String(entry.name.dropLast(suffix.count))
       guard let index = names.firstIndex(of: name) else {
         throw BundleError.damaged(
           path: path, file: entry.name, reason: "is not named by the manifest")
       }
       let target = "\(directory)/\(index).db"
-      let file = try Files.createNew(isLog ? target + "-wal" : target)
+      let file = try Files.createNew(target + suffix)
       var hasher = SHA256Hasher()
       try reader.read {
         hasher.update($0)
         try file.write($0)
       }
-      if isLog { continue }
+      if !suffix.isEmpty { continue }
       files[index] = ReturnedFile(
         entry: manifest.stores[index], path: target, sha256: Hex.encode(hasher.finalize()))
     }

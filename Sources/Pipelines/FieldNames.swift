@@ -9,16 +9,16 @@ enum FieldNames {
   /// that its first element `held` has.
   ///
   /// The org answers in its own letters, and with fields that a query names as `FIELDS(ALL)` only: what its
-  /// records have tells. Paths through a relationship are left out: they are no fields of the record.
+  /// records have tells. Of a path through a relationship its first step is the record's: the member that holds what
+  /// came along of the related record.
   static func known(
     of soup: String, in store: StoreSettings, held: JSONObject? = nil
   ) -> [String] {
     var names = Set(store.syncs.syncs.flatMap { $0.fieldNames(of: soup) })
-    for (name, value) in held ?? [:] where FieldComparison.isField(name, value) {
-      names.insert(name)
-    }
+    names.formUnion((held ?? [:]).names.filter(FieldComparison.isField))
     names.subtract(["Id", "LastModifiedDate", "SystemModstamp"])
-    return names.filter { name in !name.contains { ".( ".contains($0) } }.sorted()
+    let fields = names.filter { name in !name.contains { "( ".contains($0) } }
+    return Set(fields.map { String($0.prefix { $0 != "." }) }).sorted()
   }
 
   /// The members that say for the syncs of a store when a record of `soup` was last modified, but for the platform's

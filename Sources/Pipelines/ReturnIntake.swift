@@ -57,6 +57,13 @@ struct ReturnIntake: Sendable {
       var prepared = Prepared(copying: .success(.gone), work: workDirectory())
       prepared.copying = Result {
         try Task.checkCancellation()
+        if candidate.refusal == nil, candidate.kind == .store,
+          Self.isLarge(candidate.path, candidate.kind),
+          let refusal = try ReturnValidator(expectation).refusalByHeader(
+            candidate.path, name: candidate.name)
+        {
+          return .left(refusal)
+        }
         let copying = try inbox.copy(
           candidate, now: milliseconds, order: arrivals, turn: turn, keeping: room)
         guard case .copied(let copied) = copying else { return copying }
@@ -139,7 +146,8 @@ struct ReturnIntake: Sendable {
         warnings += alteredSoups(store, issued).map { "\(taken.name): \($0)" }
         part.row.marks[store.key] = store.stamp.carried
         if store.isUntouched { continue }
-        let found = try reading.read(store, platform: validated.platform, open: open)
+        let found = try reading.read(
+          store, of: taken.name, platform: validated.platform, open: open)
         part.stores.append((store, found))
       }
       warnings += part.stores.flatMap(\.found.warnings).map { "\(taken.name): \($0)" }

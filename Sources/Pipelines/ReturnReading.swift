@@ -16,9 +16,9 @@ struct ReturnReading: Sendable {
   /// Whether the issued records that bear its number are that generation's.
   let hasRecords: Bool
 
-  /// Reads the edits of a store, which is still `open` or is opened once more.
+  /// Reads the edits of a store of the return `name`, which is still `open` or is opened once more.
   func read(
-    _ validated: ValidatedStore, platform: Platform, open: OpenStores
+    _ validated: ValidatedStore, of name: String, platform: Platform, open: OpenStores
   ) throws -> EditReading {
     let settings = settings(of: validated)
     let store: Store
@@ -30,6 +30,7 @@ struct ReturnReading: Sendable {
     }
     defer { try? store.close() }
     let soups = soups(of: validated, platform, settings)
+    try checkOwner(of: store, validated, soups, name)
     func read(_ dates: IssuedDates?, _ unflagged: UnflaggedRule?) throws -> EditReading {
       try EditReader.read(
         store: store, key: validated.key, soups: soups, issued: dates,

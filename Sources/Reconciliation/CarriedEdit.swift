@@ -202,7 +202,8 @@ package struct CarriedEdits {
       let told =
         edit.creation == nil
         ? (one.detail.fields + one.detail.outside).map(\.name)
-        : element.filter { FieldComparison.isField($0.name, $0.value) }.map(\.name)
+        : element.filter { FieldComparison.isField($0.name) && FieldComparison.isScalar($0.value) }
+          .map(\.name)
       edited = Set(edited + told.filter { element[$0] != nil }).sorted()
     }
     let words = CarriedWords(
@@ -242,7 +243,8 @@ package struct CarriedEdits {
     // Nobody can say which of the others its user edited: the device keeps what it was not given. Of a record
     // that it made that is what never travelled.
     let unknown = edit.creation == nil ? [] : comparison.unknown
-    for (name, value) in element where FieldComparison.isField(name, value) {
+    for (name, value) in element
+    where FieldComparison.isField(name) && FieldComparison.isScalar(value) {
       guard comparison.hasNoBase || unknown.contains(name) else { continue }
       if let base = edit.base, base.knows(name), FieldValue.isEqual(value, base.fields[name]) {
         continue

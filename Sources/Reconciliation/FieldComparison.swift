@@ -38,7 +38,7 @@ package struct FieldComparison: Sendable, Hashable {
   /// Compares `device` with `base` and `server`.
   ///
   /// `listed` are the fields that may travel. Of the other members those are looked at that `base`
-  /// is known to have or to lack; Mobile Sync's own and nested records are not fields. A field that
+  /// is known to have or to lack, of objects and arrays only those that it has: an app may keep its own. A field that
   /// `server` has no member for was not read (the sender may not see it, or there is none): its
   /// value is unknown, not null. `left` is what our own writes through other rows left in the org; in fields that are
   /// `unseen` the org holds what the device was never given. `earlier` is what the device's row held when it was sent
@@ -90,11 +90,12 @@ package struct FieldComparison: Sendable, Hashable {
       }
       edited.append(difference)
     }
-    for (name, value) in device where !inList.contains(name) && Self.isField(name, value) {
+    for (name, value) in device where !inList.contains(name) && Self.isField(name) {
       let theirs = server?[name]
-      if base?.knows(name) != true { unknown.insert(name) }
+      let isKnown = Self.isScalar(value) ? base?.knows(name) ?? false : base?.fields[name] != nil
+      if !isKnown { unknown.insert(name) }
       let isEdited =
-        if let base, base.knows(name) {
+        if let base, isKnown {
           !FieldValue.isEqual(value, base.fields[name])
         } else if let earlier {
           !FieldValue.isEqual(value, earlier[name] ?? .null)
@@ -109,12 +110,14 @@ package struct FieldComparison: Sendable, Hashable {
     }
   }
 
-  /// Says whether a member of an element can be a field of a record.
-  package static func isField(_ name: String, _ value: JSONValue) -> Bool {
-    if LocalFields.isOwn(name) || name == "attributes" || name == "Id" { return false }
-    if systemFields.contains(name) { return false }
-    return value.object == nil && value.array == nil
+  /// Whether a member of an element holds something of a record: a field, a compound field, or what a query brought
+  /// along of related records.
+  package static func isField(_ name: String) -> Bool {
+    !LocalFields.isOwn(name) && name != "attributes" && name != "Id" && !systemFields.contains(name)
   }
+
+  /// Whether a value has no members of its own.
+  static func isScalar(_ value: JSONValue) -> Bool { value.object == nil && value.array == nil }
 
   /// What the org sets by itself: a change of it is not an edit.
   private static let systemFields: Set<String> = [

@@ -47,8 +47,9 @@ package struct RecordStory: Sendable {
 
   /// The fields that a device changed, or all that it entered where nobody knows what it was given.
   private static func changes(_ element: JSONObject, _ base: MergeBase?) -> [FieldDifference] {
-    let fields = element.filter { FieldComparison.isField($0.0, $0.1) }.map(\.0)
-    let comparison = FieldComparison(device: element, base: base, server: nil, listed: fields)
-    return comparison.edited
+    let fields = element.filter { FieldComparison.isField($0.0) && FieldComparison.isScalar($0.1) }
+    let comparison = FieldComparison(
+      device: element, base: base, server: nil, listed: fields.map(\.0))
+    return comparison.edited + comparison.outside
   }
 }

@@ -20,7 +20,28 @@ package struct ReportMask: Sendable {
   package func shown(_ value: JSONValue?, of field: String) -> Shown {
     guard let value else { return .unknown }
     if !showValues { return .withheld }
-    return covers(field) ? .masked : .value(value)
+    return covers(value, of: field) ? .masked : .value(value)
+  }
+
+  /// Whether a value is never shown: its field's, or one with a member of its own that is a field's, as
+  /// `BillingAddress` holds what `BillingCity` does.
+  private func covers(_ value: JSONValue, of field: String) -> Bool {
+    if mask.isEmpty { return false }
+    if covers(field) { return true }
+    switch value {
+    case .object(let members):
+      let name = field.lowercased()
+      return members.contains { member in
+        let part = member.name.lowercased()
+        let isComponent = mask.contains { masked in
+          let component = masked.hasSuffix("__s") ? masked.dropLast(3) : masked[...]
+          return component.hasSuffix(part) && name.hasPrefix(component.dropLast(part.count))
+        }
+        return isComponent || covers(member.value, of: member.name)
+      }
+    case .array(let items): return items.contains { covers($0, of: field) }
+    default: return false
+    }
   }
 
   /// The file that a report names in the place of a value; nil where the value itself stands there.
@@ -58,7 +79,7 @@ package struct ReportMask: Sendable {
     if mask.isEmpty { return message }
     var secrets: Set<String> = []
     for (name, value) in element ?? [:] {
-      collect(value, isMasked: covers(name), into: &secrets)
+      collect(value, isMasked: covers(value, of: name), into: &secrets)
     }
     for field in detail.fields + detail.outside {
       for case let value? in [field.base, field.device, field.entered, field.server]

@@ -319,9 +319,7 @@ struct SnapshotPlanner {
         }
       }
       names.formUnion(candidate.listed)
-      for (name, value) in candidate.element where FieldComparison.isField(name, value) {
-        names.insert(name)
-      }
+      names.formUnion(candidate.element.names.filter(FieldComparison.isField))
     }
     names.formUnion(group.map { rules[$0.sync].target.modificationDateFieldName })
     // For the report: who changed a record since, and when.

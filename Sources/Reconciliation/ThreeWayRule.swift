@@ -123,7 +123,7 @@ enum ThreeWayRule {
     let inList = Set(facts.listed)
     for (name, value) in facts.device
     where !inList.contains(name) && name != facts.upsertField
-      && FieldComparison.isField(name, value)
+      && FieldComparison.isField(name)
       && !FieldValue.isSame(value, nil)
     {
       detail.outside.append(FieldDifference(name: name, base: nil, device: value, server: nil))

@@ -52,12 +52,16 @@ extension Inbox {
     var log: String?
     /// The `-journal`.
     var journal: String?
+    /// The `-shm`.
+    var index: String?
     /// What is wrong with one of them, so that the store cannot be believed without it.
     var fault: String?
 
     init(of candidate: Candidate) {
       guard candidate.kind == .store else { return }
       log = Inbox.log(of: candidate.path)
+      let shared = candidate.path + "-shm"
+      if (try? Files.status(shared).kind) == .regular { index = shared }
       for suffix in ["-wal", "-journal"] {
         guard let kind = try? Files.status(candidate.path + suffix).kind else { continue }
         if kind != .regular {
@@ -106,6 +110,9 @@ extension Inbox {
       try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
       // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
       if let journal = companions.journal { try Files.copy(journal, to: taken.path + "-journal") }
+      if let index = companions.index {
+        try WriteAheadIndex.copyHeader(of: index, to: taken.path + "-shm")
+      }
     } catch {
       // The error is what matters; a later run removes what is left.
       try? Files.remove(taken.directory)

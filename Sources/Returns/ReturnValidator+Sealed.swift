@@ -28,7 +28,7 @@ extension ReturnValidator {
     return true
   }
 
-  private func wrongKey(_ path: String, _ name: String) throws -> Refusal {
+  func wrongKey(_ path: String, _ name: String) throws -> Refusal {
     // What an export is sealed with when nobody sets the iterations.
     for key in expected.unsealing {
       let unset = try key.with(iterations: SQLCipherKey.defaultIterations)

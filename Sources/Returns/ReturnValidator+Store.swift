@@ -70,9 +70,14 @@ extension ReturnValidator {
     try checkHeader(path, name)
     var hasUnfinished = false
     let hadLog = Inbox.log(of: path) != nil
+    let index = try WriteAheadIndex(path: path + "-shm")
+    // SQLite makes one of its own.
+    try Files.remove(path + "-shm")
     if hadLog {
-      hasUnfinished = try foldLog(of: path, name)
+      hasUnfinished = try foldLog(of: path, name, index)
       try checkHeader(path, name)
+    } else {
+      try requireNoLog(of: path, name, index)
     }
     if let words = try StoreFileHeader(path: path).shortage(of: Files.size(of: path)) {
       throw Refusal.unsound(name, words)
@@ -100,7 +105,7 @@ extension ReturnValidator {
     }
   }
 
-  private func checkHeader(_ path: String, _ name: String) throws {
+  func checkHeader(_ path: String, _ name: String) throws {
     let header = try StoreFileHeader(path: path)
     guard header.isDatabase else {
       throw Refusal.notADatabase(name)

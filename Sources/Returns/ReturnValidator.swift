@@ -152,6 +152,7 @@ package struct ReturnValidator: Sendable {
     } else {
       try Files.linkOrCopy(taken.path, to: copy)
     }
+    if Files.exists(taken.path + "-shm") { try Files.copy(taken.path + "-shm", to: copy + "-shm") }
     let examined = try examine(copy, name: taken.name, image: taken.hasLog ? nil : image)
     open.keep(examined.store)
     let stamp = examined.stamp
@@ -230,7 +231,13 @@ package struct ReturnValidator: Sendable {
     let isOfTheManifest =
       entry.generation == manifest.generation && entry.stampID == manifest.stampID
       && stamp.stampID == entry.stampID && stamp.generation == entry.generation
-    guard isShared || isOfTheManifest, stamp.user == user, stamp.org == manifest.org,
+    guard stamp.user == user else {
+      throw Refusal(
+        .contradiction,
+        "\(name) has the stamp of the user \(stamp.user), and its manifest is of the user \(user)",
+        fix: "hand back each store with the manifest that it was issued with, or bare")
+    }
+    guard isShared || isOfTheManifest, stamp.org == manifest.org,
       stamp.pipeline == manifest.pipeline, stamp.platform == manifest.platform
     else {
       throw Refusal(

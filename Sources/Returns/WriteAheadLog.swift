@@ -4,10 +4,9 @@ import System
 
 /// The `-wal` of a store, looked at before SQLite does.
 ///
-/// SQLite takes the first frame that is wrong for the log's end, and so must it be: a log may end in
-/// a write that was torn, or in old frames under older salts. In one that was damaged on its way the
-/// same rule would drop what the device did last, without a word. So a log is damaged where its
-/// header is wrong, or where frames that bear the header's salts follow one that is wrong
+/// SQLite reads a log up to the first frame that is wrong, and ignores the rest. In a log that was damaged in transit
+/// this drops the device's last edits silently. So only two things may follow the last commit: whole frames of a
+/// change that was not committed, and frames of earlier rounds of the log. Everything else is damage
 /// (https://www.sqlite.org/walformat.html).
 struct WriteAheadLog {
   /// What is wrong with a log, as the end of a sentence about it.
@@ -17,16 +16,20 @@ struct WriteAheadLog {
 
   /// Pages of the database as the last commit leaves it; nil where nothing is committed.
   private(set) var committedPages: UInt32?
+  /// Frames up to the last commit.
+  private(set) var committedFrames: UInt32 = 0
   /// Bytes of a page.
   let pageSize: Int
   /// Whether something of this log stands behind its last commit: it was never finished.
   private(set) var hasUnfinished = false
 
-  private let salts: [UInt8]
+  /// What each frame of this round has in its header.
+  let salts: [UInt8]
   private let isBigEndian: Bool
   /// The checksum of all before, which every frame goes on from.
   private var sum: (UInt32, UInt32)
-  private var brokenFrame: Int?
+  /// The first frame that does not continue this round.
+  private var firstForeign: Int?
   /// Pages that stand in it up to its last commit, and those behind that.
   private var committed: Set<UInt32> = []
   private var pending: [UInt32] = []
@@ -64,35 +67,55 @@ struct WriteAheadLog {
 
   private mutating func take(_ frame: [UInt8], _ number: Int) throws(Damage) {
     let isWhole = frame.count == Self.frameHeaderSize + pageSize
-    let isOurs = frame.count >= 16 && frame[8..<16].elementsEqual(salts)
-    if let brokenFrame {
-      if isOurs { throw Damage(words: "is damaged in frame \(brokenFrame)") }
+    if firstForeign == nil, isWhole, continues(frame) {
+      let pages = Self.word(frame, 4)
+      pending.append(Self.word(frame, 0))
+      hasUnfinished = pages == 0
+      if pages != 0 {
+        committedPages = pages
+        committedFrames = UInt32(number)
+        committed.formUnion(pending)
+        pending = []
+      }
       return
     }
-    let before = sum
-    if isWhole, isOurs, Self.word(frame, 0) != 0 {
-      add(frame[..<8])
-      add(frame[Self.frameHeaderSize...])
-      if sum == (Self.word(frame, 16), Self.word(frame, 20)) {
-        let pages = Self.word(frame, 4)
-        pending.append(Self.word(frame, 0))
-        hasUnfinished = pages == 0
-        if pages != 0 {
-          committedPages = pages
-          committed.formUnion(pending)
-          pending = []
-        }
-        return
-      }
+    let first = firstForeign ?? number
+    firstForeign = first
+    guard isOfEarlierRound(frame) else {
+      throw Damage(
+        words: isWhole || first < number
+          ? "is damaged in frame \(first)" : "is cut off in frame \(number)")
     }
-    sum = before
-    brokenFrame = number
-    // Old frames have two other salts: the first is counted up, the second drawn.
-    let bearsOne =
-      frame.count >= 16
-      && (frame[8..<12].elementsEqual(salts[..<4]) || frame[12..<16].elementsEqual(salts[4...]))
-    if bearsOne { hasUnfinished = true }
   }
+
+  /// Whether a frame of this round follows the frames before it.
+  private mutating func continues(_ frame: [UInt8]) -> Bool {
+    guard frame[8..<16].elementsEqual(salts), Self.word(frame, 0) != 0 else { return false }
+    add(frame[..<8])
+    add(frame[Self.frameHeaderSize...])
+    return sum == (Self.word(frame, 16), Self.word(frame, 20))
+  }
+
+  /// Whether a frame is of an earlier round of the log.
+  ///
+  /// `journal_size_limit` may have cut it.
+  private func isOfEarlierRound(_ frame: [UInt8]) -> Bool {
+    guard frame.count >= 16, Self.word(frame, 0) != 0 else { return false }
+    return Self.rounds(from: Array(frame[8..<16]), to: salts) > 0
+  }
+
+  /// How many rounds of a log are between two pairs of salts, less than 0 where the second is the earlier; 0 where
+  /// nothing relates them.
+  ///
+  /// Each round adds 1 to the first salt and draws the second.
+  static func rounds(from one: [UInt8], to other: [UInt8]) -> Int {
+    let difference = Int(Int32(bitPattern: word(other, 0) &- word(one, 0)))
+    guard abs(difference) <= mostRounds, !one[4...].elementsEqual(other[4...]) else { return 0 }
+    return difference
+  }
+
+  /// More rounds than a device begins before it deletes its log; few enough that noise is not taken for a salt.
+  private static let mostRounds = 1 << 16
 
   /// The first page of the database that neither stands in the log nor as a whole in a file of so many bytes; nil
   /// where none is missing.
@@ -122,11 +145,11 @@ struct WriteAheadLog {
     }
   }
 
-  private static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
+  fileprivate static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
     bytes[at..<at + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  private static func read(
+  fileprivate static func read(
     _ count: Int, of file: borrowing FileDescriptorHandle
   ) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
@@ -142,14 +165,74 @@ struct WriteAheadLog {
   }
 }
 
+/// The `-shm` beside a store: SQLite's index of the `-wal`, which counts the frames that were committed.
+///
+/// attache reads it for this count only (https://www.sqlite.org/walformat.html, "The WAL-Index File Format").
+struct WriteAheadIndex {
+  /// One of the two copies of the header.
+  private struct Header {
+    let frames: UInt32
+    let salts: [UInt8]
+  }
+
+  private var headers: [Header] = []
+  /// Frames whose content is in the database file.
+  private let foldedFrames: UInt32
+
+  /// Bytes at the begin of the file that are read.
+  static let headerSize = 136
+  private static let copySize = 48
+
+  /// Reads the index of a store's log; nil where there is none, or one that says nothing.
+  init?(path: String) throws {
+    guard Files.exists(path) else { return nil }
+    let bytes = try WriteAheadLog.read(Self.headerSize, of: Files.openRegular(path))
+    guard bytes.count == Self.headerSize else { return nil }
+    // In the byte order of the device: all that an SDK runs on have the lowest byte first.
+    func word(_ at: Int) -> UInt32 { WriteAheadLog.word(bytes, at).byteSwapped }
+    foldedFrames = word(2 * Self.copySize)
+    for at in [0, Self.copySize] where word(at) == 3_007_000 && bytes[at + 12] == 1 {
+      headers.append(Header(frames: word(at + 16), salts: Array(bytes[at + 32..<at + 40])))
+    }
+    if headers.isEmpty { return nil }
+  }
+
+  /// How many committed frames it counts that neither a log nor, without one, the database file has; nil for none.
+  func framesMissing(from log: WriteAheadLog?) -> UInt32? {
+    headers.compactMap { header -> UInt32? in
+      guard let log else { return header.frames > foldedFrames ? header.frames : nil }
+      let isOfLog = header.salts == log.salts
+      let isLater = WriteAheadLog.rounds(from: log.salts, to: header.salts) > 0
+      guard isOfLog || isLater, header.frames > (isOfLog ? log.committedFrames : 0) else {
+        return nil
+      }
+      return header.frames
+    }.max()
+  }
+
+  /// Copies what is read of an index to a new file.
+  static func copyHeader(of path: String, to copy: String) throws {
+    let bytes = try WriteAheadLog.read(headerSize, of: Files.openRegular(path))
+    try Files.createNew(copy).write(bytes)
+  }
+}
+
 extension ReturnValidator {
   /// Folds the log of a private copy into it; answers whether something in it was never finished.
-  func foldLog(of path: String, _ name: String) throws -> Bool {
+  ///
+  /// Refuses a log that lacks frames which the index beside it counts as committed.
+  func foldLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws -> Bool {
     let log: WriteAheadLog
     do {
       log = try WriteAheadLog(path: path + "-wal")
     } catch let damage as WriteAheadLog.Damage {
       throw refusal(name, damage.words)
+    }
+    if let frames = index?.framesMissing(from: log) {
+      throw refusal(
+        name,
+        "has \(log.committedFrames) committed frames of its round, and the -shm beside it counts \(frames)"
+      )
     }
     let header = try StoreFileHeader(path: path)
     guard header.pageSize == log.pageSize else {
@@ -169,6 +252,13 @@ extension ReturnValidator {
       throw refusal(name, "was not folded in whole")
     }
     return log.hasUnfinished
+  }
+
+  /// Refuses a store without a log whose index counts committed frames that are not in the file.
+  func requireNoLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws {
+    guard let frames = index?.framesMissing(from: nil), try StoreFileHeader(path: path).hasLog
+    else { return }
+    throw refusal(name, "is missing, and the -shm beside it counts \(frames) committed frames")
   }
 
   private func refusal(_ name: String, _ words: String) -> Refusal {

@@ -8,7 +8,7 @@ package enum FieldValue {
   /// are the same with and without their suffix; a text is the truth value or the number that it spells.
   ///
   /// `other` is the org's, where one of them is: a field that keeps a day alone holds the day of the moment
-  /// that was sent.
+  /// that was sent. Objects and arrays are compared member by member.
   package static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     let one = normal(one)
     let other = normal(other)
@@ -21,7 +21,7 @@ package enum FieldValue {
       return spelled(text).map { isSame($0, other) } ?? false
     case (.bool, .string(let text)), (.number, .string(let text)):
       return spelled(text).map { isSame(one, $0) } ?? false
-    default: return one == other
+    default: return haveSameMembers(one, other, isSame) ?? (one == other)
     }
   }
 
@@ -29,10 +29,29 @@ package enum FieldValue {
   /// bytes, and nothing, null and empty text are one.
   package static func isEqual(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     guard case .string(let left)? = one, case .string(let right)? = other else {
-      return isSame(one, other)
+      return haveSameMembers(one, other, isEqual) ?? isSame(one, other)
     }
     return isSameText(left, right)
   }
+
+  /// Whether two objects or two arrays agree in every member; nil for other values.
+  ///
+  /// `attributes` says of a related record what and where it is: that is no value.
+  private static func haveSameMembers(
+    _ one: JSONValue?, _ other: JSONValue?, _ areSame: (JSONValue?, JSONValue?) -> Bool
+  ) -> Bool? {
+    switch (one, other) {
+    case (.object(let left)?, .object(let right)?):
+      Set(left.names + right.names).allSatisfy {
+        $0 == attributes || areSame(left[$0], right[$0])
+      }
+    case (.array(let left)?, .array(let right)?):
+      left.count == right.count && zip(left, right).allSatisfy { areSame($0, $1) }
+    default: nil
+    }
+  }
+
+  private static let attributes = "attributes"
 
   /// Says whether a cell holds the text of a value, whatever a spreadsheet has made of it.
   ///
@@ -66,6 +85,13 @@ package enum FieldValue {
   }
 
   private static func normal(_ value: JSONValue?) -> JSONValue {
+    switch value {
+    case .object(let members)?
+    where members.allSatisfy({ $0.name == attributes || normal($0.value) == .null }):
+      return .null
+    case .array(let items)? where items.isEmpty: return .null
+    default: break
+    }
     guard case .string(let text)? = value else { return value ?? .null }
     let units = withoutTrailingBlanks(text)
     if units.isEmpty { return .null }

@@ -36,6 +36,7 @@ struct InterruptedStore {
           try copy.createTables(of: soup)
           let kept = soup.columns.map { (old: $0.name, new: $0.name) }
           try write(soup, from: soup.table, kept, to: copy)
+          try writeWords(of: soup, to: copy)
         }
       }
       try copySequence(of: "soup_attrs", as: "soup_attrs", to: copy)
@@ -46,20 +47,24 @@ struct InterruptedStore {
 
   private func write(_ alteration: SoupAlteration, to copy: Store) throws {
     let new = alteration.new
+    try source.checkBothTables(of: alteration)
     try copy.createTables(of: new)
+    let own = new.columns.map { (old: $0.name, new: $0.name) }
     let kept =
-      alteration.isCopied
-      ? new.columns.map { (old: $0.name, new: $0.name) }
-      : alteration.keptColumns.map { (old: $0.old, new: $0.new.name) }
-    try write(new, from: alteration.elementTable, kept, to: copy)
+      alteration.isCopied ? own : alteration.keptColumns.map { (old: $0.old, new: $0.new.name) }
+    try write(
+      new, from: alteration.elementTable, where: alteration.copiedRows, kept, to: copy)
+    if alteration.isInBothTables { try write(new, from: new.table, own, to: copy) }
+    try writeWords(of: new, to: copy)
     if alteration.reIndexData, alteration.lastStep < .reIndexSoup {
       try copy.reIndex(new, paths: alteration.changedPaths)
     }
   }
 
-  /// Copies rows with the columns that are kept, and makes the words of what was copied.
+  /// Copies rows with the columns that are kept.
   private func write(
-    _ soup: Soup, from table: String, _ kept: [(old: String, new: String)], to copy: Store
+    _ soup: Soup, from table: String, where condition: String = "1",
+    _ kept: [(old: String, new: String)], to copy: Store
   ) throws {
     let core = ["id", "soup", "created", "lastModified"]
     let from = (core + kept.map(\.old)).joined(separator: ", ")
@@ -67,11 +72,18 @@ struct InterruptedStore {
     let places = Array(repeating: "?", count: core.count + kept.count).joined(separator: ", ")
     let insert = try copy.connection.prepare(
       "INSERT INTO \(soup.table) (\(into)) VALUES (\(places))")
-    try source.connection.rows("SELECT \(raw: from) FROM \(raw: table) ORDER BY id") { row in
+    let sql: SQL = """
+      SELECT \(raw: from) FROM \(raw: table) WHERE \(raw: condition) ORDER BY id
+      """
+    try source.connection.rows(sql) { row in
       try insert.bind(row.values)
       try insert.execute()
     }
     try copySequence(of: table, as: soup.table, to: copy)
+  }
+
+  /// Makes the words of the rows that were copied.
+  private func writeWords(of soup: Soup, to copy: Store) throws {
     guard soup.hasFullText else { return }
     let words = soup.fullTextColumns.map(\.name).joined(separator: ", ")
     try copy.connection.execute(
@@ -83,6 +95,8 @@ struct InterruptedStore {
   private func copySequence(of table: String, as name: String, to copy: Store) throws {
     let sequence: SQL = "SELECT seq FROM sqlite_sequence WHERE name = \(table)"
     guard let last = try source.connection.integer(sequence) else { return }
+    let known: SQL = "SELECT seq FROM sqlite_sequence WHERE name = \(name)"
+    if let given = try copy.connection.integer(known), given > last { return }
     try copy.connection.run("DELETE FROM sqlite_sequence WHERE name = \(name)")
     try copy.connection.run("INSERT INTO sqlite_sequence (name, seq) VALUES (\(name), \(last))")
   }

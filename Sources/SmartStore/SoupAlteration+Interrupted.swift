@@ -20,6 +20,34 @@ extension SoupAlteration {
     }
   }
 
+  /// Of the rows of each soup the one whose alteration has started, in the order of the rows.
+  ///
+  /// An app that calls `alterSoup` again, while the tables of the call before are still there, leaves a row each time;
+  /// nothing is done for it.
+  static func current(
+    _ rows: [(id: Int64?, alteration: SoupAlteration?)]
+  ) -> [(id: Int64, alteration: SoupAlteration)] {
+    var current: [(id: Int64, alteration: SoupAlteration)] = []
+    for case (let id?, let alteration?) in rows {
+      let index = current.firstIndex { $0.alteration.old.name == alteration.old.name }
+      guard let index else {
+        current.append((id, alteration))
+        continue
+      }
+      if alteration.progress > current[index].alteration.progress {
+        current[index] = (id, alteration)
+      }
+    }
+    return current
+  }
+
+  /// How much the schema tells of it: an alteration that has not started leaves no trace, one whose old tables are gone
+  /// only its indexes.
+  private var progress: Int {
+    if !isRenamed { return 0 }
+    return isOldThere ? 1 + lastStep.rawValue : 1
+  }
+
   /// Whether the old tables have other names now.
   private var isRenamed: Bool { lastStep >= .renameOldSoupTable }
   /// Whether the new tables are there.
@@ -37,6 +65,14 @@ extension SoupAlteration {
 
   /// The table that has the elements.
   var elementTable: String { isRenamed && !isCopied ? oldTable : old.table }
+  /// Whether both tables may have elements: the new one those that the app has saved since.
+  var isInBothTables: Bool { isCreated && !isCopied }
+
+  /// Rows of the old table that are copied: the app may have saved others since, whose ids the new table counts from 1
+  /// again.
+  var copiedRows: String {
+    isInBothTables ? "id NOT IN (SELECT id FROM \(new.table))" : "1"
+  }
 
   /// What `soup_index_map` says of the soup: one of the two lists, or nothing in between.
   var mappedSoup: Soup? {
@@ -71,5 +107,42 @@ extension SoupAlteration {
       }
     }
     return objects
+  }
+}
+
+extension Store {
+  /// Throws where an edit in the old table of an alteration has the id of a row that the app saved in the new one.
+  ///
+  /// Clean rows of the old table are no loss: the app has fetched their records again, or does so.
+  func checkBothTables(of alteration: SoupAlteration) throws {
+    guard alteration.isInBothTables else { return }
+    let flag = flag(of: alteration.old) ?? "0"
+    let scanner = RecordScanner(paths: [SyncField.local])
+    let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: 1)
+    spans.initialize(repeating: .missing)
+    defer { spans.deallocate() }
+    var lost: Int64?
+    let sql: SQL = """
+      SELECT id, soup, \(flag) FROM \(raw: alteration.oldTable)
+      WHERE id IN (SELECT id FROM \(raw: alteration.new.table)) ORDER BY id
+      """
+    try connection.rows(sql) { row in
+      guard lost == nil else { return }
+      var isEdit = row.integer(2) != 0
+      if !isEdit {
+        // Of what cannot be read nothing says that it is clean.
+        let isRead = (try? scanner.scan(record: row.bytes(1), into: spans)) != nil
+        isEdit = !isRead || platform.isSet(spans[0], in: row.bytes(1))
+      }
+      if isEdit { lost = row.integer(0) }
+    }
+    guard let lost else { return }
+    throw StoreError.damaged(
+      path: path,
+      reason: """
+        a change of the indexes of soup "\(alteration.new.name)" failed, and row \(lost) of \(alteration.oldTable) is \
+        an edit whose id another row of \(alteration.new.table) has by now; save the edits of \
+        \(alteration.oldTable) in the app again, and drop that table and the row of long_operations_status
+        """)
   }
 }

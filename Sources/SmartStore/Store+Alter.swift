@@ -36,12 +36,25 @@ extension Store {
   /// Finishes what an app was killed in the middle of, as both SDKs do when they open a store.
   func resumeLongOperations() throws {
     guard try hasLongOperations() else { return }
-    for row in try SoupAlteration.rows(of: connection, platform: platform) {
-      guard let id = row.id, var alteration = row.alteration else {
-        throw StoreError.damaged(
-          path: path, reason: "long_operations_status " + SoupAlteration.unknownText)
+    let rows = try SoupAlteration.rows(of: connection, platform: platform)
+    guard rows.allSatisfy({ $0.id != nil && $0.alteration != nil }) else {
+      throw StoreError.damaged(
+        path: path, reason: "long_operations_status " + SoupAlteration.unknownText)
+    }
+    let current = SoupAlteration.current(rows)
+    for var row in current { try transaction { try run(&row.alteration, row: row.id) } }
+    // What the app has asked for meanwhile is done to the soup as it is by now.
+    for case (let id?, let asked?) in rows where !current.contains(where: { $0.id == id }) {
+      try transaction {
+        var next = SoupAlteration(
+          platform: platform, old: try soup(asked.old.name), specs: asked.new.specs,
+          reIndexData: asked.reIndexData)
+        if asked.lastStep == .starting, next.old.specs != next.new.specs {
+          try run(&next, row: id)
+        } else {
+          try connection.run("DELETE FROM long_operations_status WHERE id = \(id)")
+        }
       }
-      try transaction { try run(&alteration, row: id) }
     }
   }
 
@@ -49,7 +62,8 @@ extension Store {
   func interruptedSoups() throws -> Set<String> {
     guard try hasLongOperations() else { return [] }
     let rows = try SoupAlteration.rows(of: connection, platform: platform)
-    return Set(rows.compactMap(\.alteration).filter { !$0.isAnswering }.map(\.old.name))
+    let current = SoupAlteration.current(rows).map(\.alteration)
+    return Set(current.filter { !$0.isAnswering }.map(\.old.name))
   }
 
   /// Old files may lack the table.
@@ -135,21 +149,27 @@ extension Store {
   private func copyOldData(_ alteration: SoupAlteration) throws {
     let new = alteration.new
     let kept = alteration.keptColumns
+    // Difference: the SDKs fail at the first id that the app has given in the new table since.
+    try checkBothTables(of: alteration)
     func copy(into table: String, _ fields: [(old: String, new: String)]) throws {
       try connection.execute(
         """
-        INSERT INTO \(table) (\(fields.map(\.new).joined(separator: ", ")))
-        SELECT \(fields.map(\.old).joined(separator: ", ")) FROM \(alteration.oldTable) ORDER BY id
+        INSERT OR REPLACE INTO \(table) (\(fields.map(\.new).joined(separator: ", ")))
+        SELECT \(fields.map(\.old).joined(separator: ", ")) FROM \(alteration.oldTable)
+        WHERE \(alteration.copiedRows) ORDER BY id
         """)
     }
-    let core = ["id", "soup", "created", "lastModified"].map { ($0, $0) }
-    try copy(into: new.table, core + kept.map { ($0.old, $0.new.name) })
+    // The words first: the rows of the table tell which are copied.
     if new.hasFullText {
       let words = kept.filter { $0.new.spec.type == .fullText }.map { ($0.old, $0.new.name) }
       try copy(into: new.fullTextTable, [("id", "rowid")] + words)
     }
+    let core = ["id", "soup", "created", "lastModified"].map { ($0, $0) }
+    try copy(into: new.table, core + kept.map { ($0.old, $0.new.name) })
     // Difference: the SDKs let the sequence fall back to the largest id, and give ids twice.
-    let sequence: SQL = "SELECT seq FROM sqlite_sequence WHERE name = \(alteration.oldTable)"
+    let sequence: SQL = """
+      SELECT max(seq) FROM sqlite_sequence WHERE name IN (\(alteration.oldTable), \(new.table))
+      """
     guard let last = try connection.integer(sequence) else { return }
     try connection.run("DELETE FROM sqlite_sequence WHERE name = \(new.table)")
     try connection.run("INSERT INTO sqlite_sequence (name, seq) VALUES (\(new.table), \(last))")

@@ -73,7 +73,7 @@ extension Store {
   }
 
   /// What says that a row is dirty, by the index on `__local__`; nil where the soup has none.
-  private func flag(of soup: Soup) -> SQL? {
+  func flag(of soup: Soup) -> SQL? {
     guard let position = soup.position(of: SyncField.local, on: platform),
       soup.specs[position].type != .json1
     else { return nil }

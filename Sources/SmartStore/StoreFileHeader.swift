@@ -31,6 +31,9 @@ package struct StoreFileHeader {
   /// Bytes that each page leaves free at its end.
   var reservedBytes: Int { Int(bytes[20]) }
 
+  /// Whether changes go to a `-wal` first.
+  package var hasLog: Bool { isWhole && bytes[18] == 2 }
+
   /// Bytes of a page; the largest is written as 1.
   package var pageSize: Int {
     let size = Int(bytes[16]) << 8 | Int(bytes[17])
@@ -67,6 +70,11 @@ package struct StoreFileHeader {
     let (whole, rest) = bytes.quotientAndRemainder(dividingBy: Int64(pageSize))
     let pages = pageCount.map { Int64($0) } ?? whole + (rest > 0 ? 1 : 0)
     return whole < pages ? "is cut off in page \(whole + 1) of \(pages)" : nil
+  }
+
+  /// Bytes that a file of so many has behind the pages that its header tells of.
+  package func surplus(of bytes: Int64) -> Int64 {
+    max(0, bytes - (pageCount.map { Int64($0) * Int64(pageSize) } ?? bytes))
   }
 
   private func word(_ at: Int) -> UInt32 {

@@ -46,16 +46,12 @@ enum StoreSchemaCheck {
   private static func interrupted(
     _ connection: Connection, _ platform: Platform, _ violations: inout [Violation]
   ) throws -> [SoupAlteration] {
-    var found: [String: SoupAlteration] = [:]
-    for row in try SoupAlteration.rows(of: connection, platform: platform) {
-      guard let alteration = row.alteration, found[alteration.old.name] == nil else {
-        violations.append(
-          Violation("long_operations_status", row: row.id, "it " + SoupAlteration.unknownText))
-        continue
-      }
-      found[alteration.old.name] = alteration
+    let rows = try SoupAlteration.rows(of: connection, platform: platform)
+    for row in rows where row.alteration == nil {
+      violations.append(
+        Violation("long_operations_status", row: row.id, "it " + SoupAlteration.unknownText))
     }
-    return found.values.sorted { $0.old.number < $1.old.number }
+    return SoupAlteration.current(rows).map(\.alteration).sorted { $0.old.number < $1.old.number }
   }
 
   // MARK: meta tables

@@ -1,5 +1,7 @@
 import Bundles
+import Ledger
 import Returns
+import Salesforce
 import SQLite
 import System
 import TestSupport
@@ -68,6 +70,37 @@ import Testing
       try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
     try store.close()
     #expect(try StoreCheck().violations(at: validated.stores[0].path).isEmpty)
+  }
+
+  @Test(arguments: InterruptedReturnTests.steps)
+  func
+    `the edits that an app saved after its alteration was interrupted are read beside the others`(
+      _ platform: Platform, _ step: SoupAlteration.Step
+    ) throws
+  {
+    // Between the two there is no table that the app could write.
+    if step == .renameOldSoupTable || step == .dropOldIndexes { return }
+    let issued = try Issued(platform)
+    try interrupt(issued.storePath, after: step)
+    // The SDK has logged that it could not resume.
+    let device = Store(try Connection(issued.storePath), platform: platform)
+    let text = """
+      {"Id":"local_1","Name":"made later","__local__":true,"__locally_created__":true}
+      """
+    try device.upsert([text], into: "accounts")
+    device.connection.close()
+    let validated = try Issued.validate(issued.storePath, in: directory)
+    let store = try Store(untrusted: validated.stores[0].path)
+    let rows: [SoupReading] = [SoupReading(soup: "accounts")]
+    let reading = try EditReader.read(
+      store: store, key: .init(scope: .user, storeName: "default"), soups: rows)
+    try store.close()
+    // The new table counts its rows from 1 again: there it stands in the place of a clean row.
+    let isCounted = step != .registerSoupUsingTableName
+    #expect(
+      reading.edits.map { $0.localID ?? $0.serverID ?? "" }.sorted()
+        == ["00100000000000006AA".recordID18 ?? "", "local_1"])
+    #expect(reading.totals.values.reduce(0, +) == (isCounted ? 21 : 20))
   }
 
   @Test(arguments: Platform.allCases)

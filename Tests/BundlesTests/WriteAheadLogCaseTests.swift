@@ -1,3 +1,4 @@
+import Archive
 import JSON
 import SQLite
 import SmartStore
@@ -87,6 +88,8 @@ struct HandMadeLog {
     let directory = TemporaryDirectory()
     let store: [UInt8]
     let log: [UInt8]
+    /// What SQLite keeps of that log beside it.
+    let index: [UInt8]
     /// How many frames the first commit has.
     let first: Int
 
@@ -106,15 +109,21 @@ struct HandMadeLog {
       try edit("two")
       store = try Files.read(issued.storePath)
       log = try Files.read(issued.storePath + "-wal")
+      index = try Files.read(issued.storePath + "-shm")
       device.close()
     }
 
-    func outcome(_ log: [UInt8], _ number: Int = 0) throws -> Outcome {
+    func outcome(
+      _ log: [UInt8]?, _ number: Int = 0, store: [UInt8]? = nil, index: [UInt8]? = nil
+    ) throws -> Outcome {
       let path = directory.file("returned\(number).db")
-      try DurableFile.write(store, to: path)
-      try DurableFile.write(log, to: path + "-wal")
+      try DurableFile.write(store ?? self.store, to: path)
+      if let log { try DurableFile.write(log, to: path + "-wal") }
+      if let index { try DurableFile.write(index, to: path + "-shm") }
       defer {
-        for used in [path, path + "-wal", directory.file("root")] { try? Files.remove(used) }
+        for used in ["", "-wal", "-shm"].map({ path + $0 }) + [directory.file("root")] {
+          try? Files.remove(used)
+        }
       }
       do {
         let validated = try Issued.validate(path, in: directory)
@@ -147,24 +156,22 @@ struct HandMadeLog {
       .read("one", told: true)
     ),
     (
-      "with a torn frame behind", { log, _ in add(&log) { $0.removeLast(100) } },
-      .read("two", told: true)
+      "with a torn frame behind", { log, _ in add(&log) { $0.removeLast(100) } }, .refused(.log)
     ),
     (
       "with the salts of a torn frame", { log, _ in add(&log) { $0.removeLast(24 + 4096 - 16) } },
-      .read("two", told: true)
+      .refused(.log)
     ),
     (
       "with a torn frame too short for salts",
-      { log, _ in add(&log) { $0.removeLast(24 + 4096 - 9) } }, both
+      { log, _ in add(&log) { $0.removeLast(24 + 4096 - 9) } }, .refused(.log)
     ),
     (
-      "with a wrong frame behind", { log, _ in add(&log) { $0[2000] ^= 1 } },
-      .read("two", told: true)
+      "with a wrong frame behind", { log, _ in add(&log) { $0[2000] ^= 1 } }, .refused(.log)
     ),
     (
       "with a frame behind that bears one salt", { log, _ in add(&log) { $0[13] ^= 1 } },
-      .read("two", told: true)
+      .refused(.log)
     ),
     (
       "with a wrong and a right frame behind",
@@ -185,6 +192,26 @@ struct HandMadeLog {
       { log, _ in
         for _ in 0..<3 { add(&log, isOld: true) { _ in } }
       }, both
+    ),
+    (
+      "with an old frame behind that journal_size_limit has cut",
+      { log, _ in
+        add(&log, isOld: true) { _ in }
+        add(&log, isOld: true) { $0.removeLast(4000) }
+      }, both
+    ),
+    (
+      "with an old frame cut before its salts",
+      { log, _ in add(&log, isOld: true) { $0.removeLast(24 + 4096 - 15) } }, .refused(.log)
+    ),
+    (
+      "with a frame of a later round behind",
+      { log, _ in
+        add(&log) {
+          $0[11] &+= 1
+          $0[12] ^= 1
+        }
+      }, .refused(.log)
     ),
     (
       "with an old frame before one of its own",
@@ -210,8 +237,7 @@ struct HandMadeLog {
     ),
     (
       "wrong in its last commit",
-      { log, _ in log.frames[log.frames.count - 1].change = { $0[30] ^= 1 } },
-      .read("one", told: true)
+      { log, _ in log.frames[log.frames.count - 1].change = { $0[30] ^= 1 } }, .refused(.log)
     ),
     ("with a frame of page 0", { log, _ in log.frames[0].page = 0 }, .refused(.log)),
     (
@@ -275,6 +301,178 @@ struct HandMadeLog {
       case .read(let name, let told):
         #expect(name == "two" || told, "seed \(seed): byte \(byte) of \(log.count)")
       }
+    }
+  }
+
+  // MARK: damage in transit
+
+  /// What the bytes of a log become from an offset on.
+  private enum Harm: CaseIterable {
+    case cut, zeros, noise, cutAndZeros, cutAndNoise
+
+    func apply(to log: [UInt8], at offset: Int, _ next: () -> UInt8) -> [UInt8] {
+      let rest = log.count - offset
+      let head = Array(log[..<offset])
+      return switch self {
+      case .cut: head
+      case .zeros: head + [UInt8](repeating: 0, count: rest)
+      case .noise: head + (0..<rest).map { _ in next() }
+      // What a resumed transfer leaves: more than there was.
+      case .cutAndZeros: head + [UInt8](repeating: 0, count: rest + 4120)
+      case .cutAndNoise: head + (0..<rest + 4120).map { _ in next() }
+      }
+    }
+  }
+
+  /// Offsets in and behind each frame, and at the ends of both commits.
+  private static func offsets(_ device: Device) -> [Int] {
+    let frame = 24 + 4096
+    let ends = [0, 1, device.first - 1, device.first, device.first + 1].map { 32 + $0 * frame }
+    let within = [0, 1, 8, 15, 16, 24, 1000, frame - 1]
+    return Set(ends.flatMap { end in within.map { end + $0 } }).sorted()
+      .filter { $0 < device.log.count } + [device.log.count]
+  }
+
+  @Test func `a log that was damaged from any offset on is read whole, refused, or reported`()
+    throws
+  {
+    var draw: UInt64 = 20_261_128
+    func next() -> UInt8 {
+      draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: draw >> 33)
+    }
+    let device = try Device()
+    let frame = 24 + 4096
+    var number = 0
+    for offset in Self.offsets(device) {
+      for harm in Harm.allCases {
+        number += 1
+        let log = harm.apply(to: device.log, at: offset, next)
+        let outcome = try device.outcome(log, number)
+        if log == device.log {
+          #expect(outcome == Self.both)
+          continue
+        }
+        let isCommit = offset == 32 || offset == 32 + device.first * frame
+        if harm == .cut, isCommit {
+          // A whole log of earlier commits: only the index says that there were more.
+          #expect(try device.outcome(log, number, index: device.index) == .refused(.log))
+          continue
+        }
+        if harm == .cut, (offset - 32) % frame == 0 {
+          let isFirst = offset < 32 + device.first * frame
+          #expect(outcome == .read(isFirst ? "Account é 0" : "one", told: true))
+          continue
+        }
+        #expect(outcome == .refused(.log), "\(harm) from byte \(offset) on")
+      }
+    }
+    for extra in [1, 7, 8, 11, 12, 15, 16, 23, 24, 4119] {
+      for harm in [[UInt8](repeating: 0, count: extra), (0..<extra).map { _ in next() }] {
+        number += 1
+        let outcome = try device.outcome(device.log + harm, number)
+        #expect(outcome == .refused(.log), "\(extra) bytes behind the last commit")
+      }
+    }
+  }
+
+  @Test func `frames of the rounds before are no damage, as SQLite leaves them`() throws {
+    let directory = TemporaryDirectory()
+    let issued = try Issued(.android, in: directory)
+    let device = try Connection(issued.storePath)
+    try device.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 10000")
+    // Each round is shorter than the one before.
+    for (round, count) in [20, 8, 3, 1].enumerated() {
+      for id in 1...count {
+        try device.execute(
+          "UPDATE TABLE_1 SET soup = json_set(soup, '$.Name', 'round \(round)') WHERE id = \(id)")
+      }
+      let log = try Files.read(issued.storePath + "-wal")
+      let path = directory.file("returned\(round).db")
+      try Files.copy(issued.storePath, to: path)
+      try DurableFile.write(log, to: path + "-wal")
+      try DurableFile.write(Files.read(issued.storePath + "-shm"), to: path + "-shm")
+      let validated = try Issued.validate(path, in: directory)
+      #expect(validated.notes == [], "round \(round)")
+      let store = try Store(untrusted: validated.stores[0].path)
+      let text = try store.retrieve([1], from: "accounts").first ?? "{}"
+      #expect(try JSONValue(parsing: text)["Name"] == .string("round \(round)"))
+      try store.close()
+      try Files.remove(directory.file("root"))
+      _ = try device.text("PRAGMA wal_checkpoint(RESTART)")
+    }
+    device.close()
+  }
+
+  // MARK: the index beside it
+
+  @Test func `a log that lacks what the index beside it counts is refused`() throws {
+    let device = try Device()
+    #expect(try device.outcome(device.log, index: device.index) == Self.both)
+    // No log at all, and an empty one: its frames are nowhere.
+    #expect(try device.outcome(nil, index: device.index) == .refused(.log))
+    #expect(try device.outcome([], index: device.index) == .refused(.log))
+    // An index that was copied before the last commit says nothing of it.
+    var earlier = device.index
+    for copy in [0, 48] { earlier.replaceSubrange(copy + 16..<copy + 18, with: [1, 0]) }
+    #expect(try device.outcome(device.log, index: earlier) == Self.both)
+    // One of an earlier round, of no round, and one that is none say nothing either.
+    let before = Self.index(device.index, rounds: -1)
+    #expect(try device.outcome(device.log, index: before) == Self.both)
+    for noise in [[], [1, 2, 3], [UInt8](repeating: 0, count: 32768), device.store] {
+      #expect(try device.outcome(device.log, index: noise) == Self.both)
+    }
+    // One of a later round: the log was copied before it was begun again.
+    let later = Self.index(device.index, rounds: 1)
+    #expect(try device.outcome(device.log, index: later) == .refused(.log))
+  }
+
+  /// An index as it would be so many rounds of the log later; each round counts the first salt up.
+  private static func index(_ index: [UInt8], rounds: Int) -> [UInt8] {
+    var index = index
+    for place in [32, 80] {
+      let salt = index[place..<place + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      let moved = UInt32(truncatingIfNeeded: Int(salt) + rounds)
+      for byte in 0..<4 { index[place + byte] = UInt8(moved >> UInt32(24 - 8 * byte) & 255) }
+      index[place + 4] ^= 0x55
+    }
+    return index
+  }
+
+  @Test func `an index whose frames are all in the file asks for no log`() throws {
+    let directory = TemporaryDirectory()
+    let issued = try Issued(.android, in: directory)
+    let device = try Connection(issued.storePath)
+    try device.execute(
+      "PRAGMA journal_mode = WAL; UPDATE TABLE_1 SET lastModified = 5 WHERE id = 1")
+    _ = try device.text("PRAGMA wal_checkpoint(FULL)")
+    let path = directory.file("returned.db")
+    try Files.copy(issued.storePath, to: path)
+    try DurableFile.write(Files.read(issued.storePath + "-shm"), to: path + "-shm")
+    device.close()
+    #expect(try Issued.validate(path, in: directory).stores.count == 1)
+  }
+
+  @Test func `a returned bundle whose index counts more than its log has is refused`() throws {
+    let device = try Device()
+    let issued = try Issued(.android)
+    let path = device.directory.file("returned.zip")
+    let first = 32 + device.first * (24 + 4096)
+    for (index, isWhole) in [(device.index, false), (device.store, true)] {
+      let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
+      try writer.add(name: "manifest.json", bytes: issued.manifest.bytes)
+      try writer.add(name: issued.entry.path, bytes: device.store)
+      try writer.add(name: issued.entry.path + "-wal", bytes: Array(device.log[..<first]))
+      try writer.add(name: issued.entry.path + "-shm", bytes: index)
+      try writer.close()
+      do {
+        _ = try Issued.validate(path, in: device.directory)
+        #expect(isWhole)
+      } catch let refusal as Refusal {
+        #expect(!isWhole && refusal.code == .log)
+      }
+      for used in [path, device.directory.file("root")] { try Files.remove(used) }
     }
   }
 }

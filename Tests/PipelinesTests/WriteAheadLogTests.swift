@@ -36,10 +36,10 @@ import Testing
     #expect(try Tree.files(world.data.inbox("inbox")) == [])
   }
 
-  @Test
-  func `a log that was damaged on its way is quarantined with its store, and nothing is dropped`()
-    async throws
-  {
+  @Test(arguments: ["flipped", "cut", "emptied"])
+  func `a log that was damaged on its way is quarantined with its store, and nothing is dropped`(
+    _ harm: String
+  ) async throws {
     let world = try World()
     try await world.run()
     let device = try world.device("ada")
@@ -48,7 +48,11 @@ import Testing
     try withOpenLog(device.storePath) {
       try device.edit("accounts", id: account, ["Phone": "+1 555 0178"], now: world.org.now())
       var log = try Files.read(device.storePath + "-wal")
-      log[25] ^= 4
+      switch harm {
+      case "flipped": log[25] ^= 4
+      case "cut": log.removeLast(100)
+      default: log.replaceSubrange(32..., with: repeatElement(0, count: log.count - 32))
+      }
       try DurableFile.write(log, to: inbox + "-wal")
       try Files.copy(device.storePath, to: inbox)
     }

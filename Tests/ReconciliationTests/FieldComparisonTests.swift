@@ -133,6 +133,55 @@ struct FieldComparisonTests {
     #expect(comparison.outside.map(\.name) == ["Z"])
   }
 
+  /// What a device was given in a member, what it holds, and whether that is an edit.
+  static let composites: [(given: JSONValue, held: JSONValue, isEdit: Bool)] = [
+    (["city": "Bonn", "street": "1"], ["city": "Ulm", "street": "1"], true),
+    (["city": "Bonn", "street": "1"], ["street": "1", "city": "Bonn"], false),
+    (["city": "Bonn", "street": .null], ["city": "Bonn"], false),
+    (["city": "Bonn"], ["city": "Bonn", "street": "1"], true),
+    (["city": "Bonn"], ["city": "Bonn "], true),
+    (["city": "Bonn"], .null, true), (.null, ["city": "Bonn"], true),
+    (.null, ["city": .null, "street": ""], false), (["city": .null], .null, false),
+    (["latitude": .number("37.50")], ["latitude": .number("37.5")], false),
+    (["latitude": .number("37.50")], ["latitude": .number("37.51")], true),
+    (["a": ["b": ["c": "x"]]], ["a": ["b": ["c": "y"]]], true),
+    // A record of another object that came with the query.
+    (
+      ["attributes": ["type": "User", "url": "/v60.0/1"], "Name": "Ada"],
+      ["attributes": ["type": "User", "url": "/v61.0/1"], "Name": "Ada"], false
+    ),
+    (
+      ["attributes": ["type": "User"], "Name": "Ada"],
+      ["attributes": ["type": "User"], "Name": "Ben"], true
+    ),
+    (["records": [["Name": "x"]]], ["records": [["Name": "y"]]], true),
+    (["records": [["Name": "x"]]], ["records": [["Name": "x"], ["Name": "y"]]], true),
+    (["records": [["Name": "x"]]], ["records": [["Name": "x"]]], false), (["x"], ["y"], true),
+    ([], .null, false),
+  ]
+
+  @Test(arguments: composites.indices)
+  func `a member that is an object is compared as what it is, and never travels`(_ index: Int) {
+    let (given, held, isEdit) = Self.composites[index]
+    for server in [nil, ["A": "a", "C": given], ["A": "a"]] as [JSONObject?] {
+      let facts = facts(
+        device: ["A": "a", "C": held], issued: ["A": "a", "C": given],
+        server: server.map { .alive(date: Self.old, fields: $0) } ?? .deleted, listed: ["A"])
+      #expect(verdict(facts) == (isEdit ? .filtered : .unchanged))
+      #expect(detail(facts).outside.map(\.name) == (isEdit ? ["C"] : []))
+    }
+  }
+
+  @Test func `a new record tells which of its compound members are not sent`() {
+    let device: JSONObject = [
+      "A": "a", "Address": ["city": "Bonn"], "Empty": ["city": .null], "None": [],
+      "attributes": ["type": "Account"], "Owner": ["Name": "Ada"], "__sync_id__": 1,
+    ]
+    let facts = facts(
+      .create, device: device, issued: nil, server: .unknown(code: nil, message: ""))
+    #expect(detail(facts).outside.map(\.name).sorted() == ["Address", "Owner"])
+  }
+
   @Test func `composed letters that became decomposed ones are an edit outside the list, too`() {
     let comparison = FieldComparison(
       device: ["A": "a", "Z": "e\u{301}"],

@@ -129,6 +129,21 @@ struct ReportTests {
     }
   }
 
+  @Test(arguments: [
+    ("BillingCity", "BillingAddress", true), ("billingaddress", "BillingAddress", true),
+    ("MailingCity", "BillingAddress", false), ("Site__City__s", "Site__c", true),
+    ("City", "Owner", true), ("BillingStreet", "BillingAddress", false),
+  ])
+  func `a compound value is masked where one of its components is`(
+    _ masked: String, _ field: String, _ isMasked: Bool
+  ) {
+    for value in [["city": "Bonn"], [["city": "Bonn"]], ["of": ["City": "Bonn"]]] as [JSONValue] {
+      if value["of"] != nil, masked != "City", masked != "billingaddress" { continue }
+      let shown = ReportMask(mask: [masked]).shown(value, of: field)
+      #expect(shown == (isMasked ? .masked : .value(value)))
+    }
+  }
+
   @Test func `the org's words do not tell a masked value`() async throws {
     let day = try FieldDay()
     try day.handBack([

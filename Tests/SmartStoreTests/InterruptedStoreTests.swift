@@ -37,13 +37,15 @@ import Testing
     return test
   }
 
-  func contents(_ path: String) throws -> [[SQLiteValue]] {
+  static let tables = [
+    "TABLE_1", "TABLE_1_fts", "TABLE_2", "TABLE_2_fts", "soup_index_map", "soup_attrs",
+    "long_operations_status",
+  ]
+
+  func contents(_ path: String, _ tables: [String] = tables) throws -> [[SQLiteValue]] {
     let connection = try Connection(path, mode: .readOnly)
     defer { connection.close() }
-    return try [
-      "TABLE_1", "TABLE_1_fts", "TABLE_2", "TABLE_2_fts", "soup_index_map", "soup_attrs",
-      "long_operations_status",
-    ].flatMap { table -> [[SQLiteValue]] in
+    return try tables.flatMap { table -> [[SQLiteValue]] in
       let sql = "SELECT '\(table)', * FROM \(table) ORDER BY 1, 2"
       return try connection.all(SQL(sql))
     } + connection.all("SELECT * FROM sqlite_sequence WHERE name LIKE 'TABLE%' ORDER BY name")
@@ -129,12 +131,6 @@ import Testing
       try expectRefusal(
         interrupted(platform, .dropOldIndexes), "UPDATE long_operations_status SET \(change)")
     }
-    try expectRefusal(
-      interrupted(platform, .dropOldIndexes),
-      """
-      INSERT INTO long_operations_status (type, details, status)
-      SELECT type, details, status FROM long_operations_status
-      """)
   }
 
   /// What does not belong into a file at the step `registerSoupUsingTableName`.
@@ -182,5 +178,108 @@ import Testing
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: test.directory.path)
     #expect(names == ["store.sqlite"])
+  }
+
+  // MARK: what an app does after its alteration failed
+
+  /// Elements that the app wrote into the new table while the old one was still there, with their flags.
+  private func write(
+    _ elements: [(name: String, isEdit: Bool)], _ test: TestStore
+  ) throws {
+    // The SDK logs that it could not resume, and opens the store.
+    let store = Store(try Connection(test.store.path), platform: test.store.platform)
+    for element in elements {
+      try store.upsert(
+        ["{\"lastName\":\"\(element.name)\",\"__local__\":\(element.isEdit)}"], into: "s")
+    }
+    store.connection.close()
+  }
+
+  private func names(_ store: Store) throws -> [String] {
+    try store.queryValues(QuerySpec(soupName: "s", .all, orderPath: "_soupEntryId", pageSize: 100))
+      .map { $0["lastName"]?.string ?? "" }
+  }
+
+  /// Rows of the old table, by id from 1 on, which are edits, and what the app wrote into the new table; then
+  /// what is read, nothing where the file is refused.
+  static let continued: [(old: [Int], written: [(name: String, isEdit: Bool)], kept: [String]?)] = [
+    // The rows of the new table replace clean rows of the same ids.
+    ([], [("x", true), ("y", false)], ["x", "y", "Watson"]),
+    ([3], [("x", true), ("y", false)], ["x", "y", "Watson"]),
+    ([], [("x", true), ("y", false), ("z", true), ("more", true)], ["x", "y", "z", "more"]),
+    // An edit under each id: which row is meant, nothing says.
+    ([1], [("x", true)], nil), ([2], [("x", false), ("y", false)], nil),
+  ]
+
+  @Test(arguments: Platform.allCases, continued.indices)
+  func `rows of both tables of a soup are read, or none where both hold edits`(
+    _ platform: Platform, _ index: Int
+  ) throws {
+    let (old, written, kept) = Self.continued[index]
+    let test = try Altering.make(platform, Altering.old)
+    for id in old {
+      let name = ["Doe", "Jackson", "Watson"][id - 1]
+      try test.store.upsert(
+        ["{\"_soupEntryId\":\(id),\"lastName\":\"\(name)\",\"__local__\":true}"], into: "s")
+    }
+    // Before this step and after the next there is one table with elements.
+    try Altering.interrupt(test.store, Altering.new, after: .registerSoupUsingTableName)
+    test.store.connection.close()
+    try write(written, test)
+    let copy = test.directory.file("copy.sqlite")
+    guard let kept else {
+      let refusal = #expect(throws: StoreError.self) {
+        try Store.finishAlterations(untrusted: test.store.path, to: copy)
+      }
+      #expect(refusal?.description.contains("soup \"s\"") == true)
+      let before = try read(test.store.path)
+      let live = #expect(throws: StoreError.self) { try Store(opening: test.store.path) }
+      #expect(live == refusal)
+      #expect(live?.description.contains("UNIQUE") == false)
+      #expect(try read(test.store.path) == before)
+      return
+    }
+    #expect(try Store.finishAlterations(untrusted: test.store.path, to: copy) == ["s"])
+    let finished = try Store(untrusted: copy)
+    #expect(try names(finished) == kept)
+    try finished.close()
+    // The live store is resumed by the same rule.
+    let live = try Store(opening: test.store.path)
+    #expect(try names(live) == kept)
+    try live.close()
+    let tables = ["TABLE_1", "TABLE_1_fts"]
+    #expect(try contents(copy, tables) == contents(live.path, tables))
+    for path in [copy, live.path] { #expect(try StoreCheck().violations(at: path) == []) }
+  }
+
+  /// What a second call of `alterSoup` leaves, which cannot rename a table whose old one is still there.
+  @Test(arguments: AlterResumeTests.steps)
+  func `a second row of the soup is no reason to refuse`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
+    for isFirst in [false, true] {
+      let test = try interrupted(platform, step)
+      let device = try Connection(test.store.path)
+      let id = isFirst ? -1 : 100
+      try device.run(
+        """
+        INSERT INTO long_operations_status (id, type, details, status)
+        SELECT \(id), type, details, \(SoupAlteration.Step.starting.status(on: platform))
+        FROM long_operations_status
+        """)
+      if platform == .android {
+        try device.execute(
+          "CREATE TABLE android_metadata (locale TEXT); INSERT INTO android_metadata VALUES ('en')")
+      }
+      device.close()
+      let copy = test.directory.file("copy.sqlite")
+      #expect(try Store.finishAlterations(untrusted: test.store.path, to: copy) == ["s"])
+      let store = try Store(untrusted: copy)
+      #expect(try store.retrieve([1, 2, 3], from: "s").count == 2)
+      #expect(try store.indexSpecs(of: "s") == Altering.new)
+      try store.close()
+      try Store(opening: test.store.path).close()
+      #expect(try StoreCheck().violations(at: test.store.path) == [])
+    }
   }
 }
