@@ -41,7 +41,7 @@ enum SetupObjects {
       .text("LanguageLocaleKey", "Language", 40),
     ] + FieldSchema.audit)
 
-  /// Queues and public groups; the org has none unless somebody makes one.
+  /// Queues and public groups; the org has none unless a user makes one.
   private static let group = ObjectSchema(
     "Group", label: "Group", plural: "Groups", prefix: "00G", sharing: .publicRead,
     fields: FieldSchema.identity + [
