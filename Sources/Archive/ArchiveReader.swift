@@ -136,7 +136,7 @@ package final class ArchiveReader {
   package func next() throws(ArchiveError) -> Entry? {
     while true {
       current = nil
-      let status = archive_read_next_header2(handle, header)
+      let status = NameLocale.perform { archive_read_next_header2(handle, header) }
       if status == ARCHIVE_EOF {
         isChecked = try source?.finish() ?? true
         return nil
@@ -154,7 +154,7 @@ package final class ArchiveReader {
   }
 
   private func checkedEntry() throws(ArchiveError) -> Entry? {
-    var name = try entryName()
+    var name = try NameLocale.perform(entryName)
     let type = UInt32(archive_entry_filetype(header))
     if name.hasPrefix("./") { name.removeFirst(2) }
     if type == attache_ae_ifdir() {

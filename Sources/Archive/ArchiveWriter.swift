@@ -37,7 +37,7 @@ package final class ArchiveWriter {
       throw error
     }
     self.handle = handle
-    guard ArchiveWriter.configure(handle, format, level),
+    guard NameLocale.perform({ ArchiveWriter.configure(handle, format, level) }),
       archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK, open(handle)
     else { throw .last(.file, path, "it cannot be written", handle) }
   }
@@ -64,7 +64,9 @@ package final class ArchiveWriter {
     let option = "compression-level"
     switch format {
     case .zip:
-      guard archive_write_set_format_zip(handle) == ARCHIVE_OK else { return false }
+      guard archive_write_set_format_zip(handle) == ARCHIVE_OK,
+        archive_write_set_format_option(handle, "zip", "hdrcharset", "UTF-8") == ARCHIVE_OK
+      else { return false }
       guard let level else { return true }
       return archive_write_set_format_option(handle, "zip", option, "\(level)") == ARCHIVE_OK
     case .tarGz:
@@ -79,8 +81,13 @@ package final class ArchiveWriter {
     }
   }
 
-  /// Says whether an entry may have a name: a plain relative path of printable ASCII.
-  package static func takes(_ name: String) -> Bool { EntryName.refusal(name) == nil }
+  /// Why no entry may have a name, as the end of a sentence about it; nil for a plain relative path.
+  package static func refusal(ofName name: String) -> String? { EntryName.refusal(name) }
+
+  /// Whether two names are one on some file system: an archive has either.
+  package static func areOne(_ name: String, _ other: String) -> Bool {
+    EntryName.folded(name) == EntryName.folded(other)
+  }
 
   /// Adds an entry of bytes.
   package func add(name: String, bytes: [UInt8]) throws(ArchiveError) {
@@ -121,12 +128,13 @@ package final class ArchiveWriter {
     }
     let entry = archive_entry_new()
     defer { archive_entry_free(entry) }
+    // As bytes: the locale is that of `NameLocale` when they are written.
     archive_entry_set_pathname(entry, name)
     archive_entry_set_filetype(entry, attache_ae_ifreg())
     archive_entry_set_perm(entry, 0o600)
     archive_entry_set_size(entry, size)
     if format != .zip { archive_entry_set_mtime(entry, modifiedSeconds, 0) }
-    if archive_write_header(handle, entry) != ARCHIVE_OK {
+    if NameLocale.perform({ archive_write_header(handle, entry) }) != ARCHIVE_OK {
       throw .last(.file, path, "the entry \(name) cannot be written", handle)
     }
   }
@@ -157,7 +165,8 @@ package final class ArchiveWriter {
       archive_write_free(handle)
       self.handle = nil
     }
-    if archive_write_close(handle) != ARCHIVE_OK {
+    // The list at the end of a zip archive has the names again.
+    if NameLocale.perform({ archive_write_close(handle) }) != ARCHIVE_OK {
       throw .last(.file, path, "it cannot be written to its end", handle)
     }
     try compressor?.close()

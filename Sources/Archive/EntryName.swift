@@ -2,16 +2,25 @@
 enum EntryName {
   /// Bytes of the longest name that is looked at.
   static let longest = 512
+  /// Bytes of the longest part of a path: what file systems take.
+  static let longestPart = 255
 
   /// Why `name` is refused, as the end of a sentence; nil for a plain relative path.
   ///
-  /// No entry is ever written under its own name, so this is a second wall, not the first.
+  /// Writing and reading ask the same, so that what is written can be read. Letters of any language are plain.
   static func refusal(_ name: String) -> String? {
     if name.isEmpty { return "is empty" }
     if name.utf8.count > longest { return "is longer than \(longest) bytes" }
-    if name.utf8.contains(where: { $0 < 0x20 }) { return "has control characters" }
-    // What a name outside ASCII is depends on the reader's locale, and bundles have none.
-    if name.utf8.contains(where: { $0 > 0x7E }) { return "is not plain ASCII" }
+    for scalar in name.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control: return "has control characters"
+      // Words of Persian and many pictures need the two joiners.
+      case .format where !["\u{200C}", "\u{200D}"].contains(scalar),
+        .lineSeparator, .paragraphSeparator:
+        return "has characters that are not shown"
+      default: continue
+      }
+    }
     if name.utf8.contains(0x5C) { return "has a backslash: \(name)" }
     if name.hasPrefix("/") { return "is an absolute path: \(name)" }
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -20,6 +29,7 @@ enum EntryName {
     }
     for part in parts {
       if part.isEmpty { return "has an empty part: \(name)" }
+      if part.utf8.count > longestPart { return "has a part longer than \(longestPart) bytes" }
       if part == "." || part == ".." { return "climbs with \(part): \(name)" }
     }
     return nil

@@ -32,7 +32,9 @@ package struct ToolDescription: Sendable {
     return [
       CommandDescription(
         builtIn: "completion", "print a completion script for a shell",
-        examples: [Note("\(name) completion bash > ~/.bash_completion", "complete from now on")],
+        examples: [
+          Note("source <(\(name) completion bash)", "in ~/.bashrc, for every new shell")
+        ],
         [shell]),
       CommandDescription(
         builtIn: "manual", "print the manual page",

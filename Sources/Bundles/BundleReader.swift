@@ -76,7 +76,8 @@ package enum BundleReader {
           path: path, file: entry.name, reason: "is not named by the manifest")
       }
       // The manifest's paths are names of checked entries: plain, relative, without dots.
-      let target = directory + "/" + entry.name
+      // An archive's own may have another form of the same letters.
+      let target = directory + "/" + store.path
       try Files.makeDirectory(Files.parent(of: target) ?? directory)
       let file = try Files.createNew(target)
       var check = StoreDigest(store, path)

@@ -6,6 +6,13 @@ package typealias BundleFormat = ArchiveFormat
 
 /// Packs a generation's stores of one platform into an archive.
 package enum BundleWriter {
+  /// Why a store of a path is not packed, as the end of a sentence about the path; nil for one that is.
+  ///
+  /// A device has SQLite's files beside the store, of which the journal's name is the longest.
+  package static func refusal(ofStorePath path: String) -> String? {
+    ArchiveWriter.refusal(ofName: path + "-journal")
+  }
+
   /// Writes a bundle to `path`: the manifest first, then the stores in its order.
   ///
   /// The stores lie below `storeDirectory` at their paths, those of global scope below
@@ -16,6 +23,10 @@ package enum BundleWriter {
     to path: String, format: ArchiveFormat, level: Int? = nil, modified: Int64
   ) throws(BundleError) {
     try BundleError.mapping {
+      for store in manifest.stores {
+        guard let reason = refusal(ofStorePath: store.path) else { continue }
+        throw ArchiveError(.refusedEntry, path, "the path of a store \(reason)")
+      }
       let temporary = DurableFile.temporaryName(for: path)
       do {
         let writer = try ArchiveWriter(

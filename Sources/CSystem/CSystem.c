@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -26,6 +27,12 @@ void attache_begin_writeback(int descriptor) {
 
 int attache_rename_no_replace(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+long attache_find(
+    const void *bytes, unsigned long size, const void *needle, unsigned long count) {
+  const char *found = memmem(bytes, size, needle, count);
+  return found ? found - (const char *)bytes : -1;
 }
 
 long attache_file_system_type(const char *path) {

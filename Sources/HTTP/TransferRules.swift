@@ -11,12 +11,17 @@ package struct TransferRules: Sendable {
     self.configuration = configuration
     caFile =
       configuration.caFile ?? Self.variable("CURL_CA_BUNDLE") ?? Self.variable("SSL_CERT_FILE")
-    if let caFile, access(caFile, R_OK) != 0 {
+    guard let caFile else { return }
+    do throws(SystemError) {
+      // curl would wait for the writer of a pipe.
+      try Files.checkInput(caFile)
+      if access(caFile, R_OK) != 0 {
+        throw SystemError(
+          operation: "read the file of certificate authorities", path: caFile, errno: errno)
+      }
+    } catch {
       throw HTTPError(
-        .authorities, phase: .beforeSend, url: caFile,
-        message: SystemError(
-          operation: "read the file of certificate authorities", path: caFile, errno: errno
-        ).description)
+        .authorities, phase: .beforeSend, url: caFile, message: error.description)
     }
   }
 
@@ -50,6 +55,11 @@ package struct TransferRules: Sendable {
   package static func isSafe(_ url: String) -> Bool {
     guard let (scheme, authority) = parts(of: url) else { return false }
     return isSafe(scheme, isLoopback: isLoopback(host(of: authority)))
+  }
+
+  /// Whether an address has a name or a password in it, which would stand in logs.
+  package static func hasCredentials(_ url: String) -> Bool {
+    parts(of: url)?.authority.contains("@") ?? false
   }
 
   private static func isSafe(_ scheme: String, isLoopback: Bool) -> Bool {

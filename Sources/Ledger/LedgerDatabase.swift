@@ -31,12 +31,13 @@ package final class LedgerDatabase {
     _ path: String, locking: String = "NORMAL"
   ) throws -> Connection {
     let connection = try Connection(path, mode: .create)
-    // The log is folded in every 16 MiB: a night changes the same pages over and over.
+    // The log is folded in every 16 MiB: a night changes the same pages over and over. A ledger of any size has room
+    // for as many pages in memory as a small one has at all.
     try connection.execute(
       "PRAGMA locking_mode = \(locking);"
         + "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         + "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4096;"
-        + "PRAGMA cache_size = -8192")
+        + "PRAGMA cache_size = -4096")
     // What fails for want of room fails here: the pragmas alone may not touch the log.
     _ = try connection.integer("PRAGMA user_version")
     return connection

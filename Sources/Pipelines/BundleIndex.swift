@@ -91,17 +91,29 @@ struct BundleIndex {
     let directory = snapshot + "/" + Self.latest
     try Files.makeDirectory(directory)
     let path = directory + "/" + link
-    if Files.exists(path), try Files.target(ofLink: path) == target { return }
+    if Files.isSymbolicLink(path), try Files.target(ofLink: path) == target { return }
+    // A directory cannot be replaced by a rename.
+    if Files.isDirectory(path), !Files.isSymbolicLink(path) { try Files.remove(path) }
     try DurableFile.link(path, to: target)
   }
 
-  /// Removes the links of platforms and formats that the pipeline has no more.
+  /// Removes the links of platforms and formats that the pipeline has no more, and what a copy of the data directory
+  /// has in the place of one.
   private func removeLinks(but links: Set<String>, in snapshot: String) throws(SystemError) {
     let directory = snapshot + "/" + Self.latest
     guard Files.isDirectory(directory) else { return }
     for name in try Files.list(directory)
-    where !links.contains(name) && Files.isSymbolicLink(directory + "/" + name) {
+    where !links.contains(name)
+      && (Files.isSymbolicLink(directory + "/" + name) || Self.isLinkName(name))
+    {
       try Files.remove(directory + "/" + name)
+    }
+  }
+
+  /// Whether a name is one that a link of some pipeline has.
+  private static func isLinkName(_ name: String) -> Bool {
+    Platform.allCases.contains { platform in
+      BundleFormat.allCases.contains { name == "\(platform.rawValue).\($0.rawValue)" }
     }
   }
 }

@@ -38,6 +38,7 @@ extension PipelineError {
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
     case let error as SnapshotError:
       self.init(error.isDamage ? .damaged : .failed, "snapshot", error.description)
+    case let error as MarkedDirectory.Foreign: self.init(error)
     case let error as SystemError:
       self.init(
         .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")
@@ -61,6 +62,12 @@ extension PipelineError {
         .tryLater, "run.cancelled", Self.stoppedText, fix: Self.goesOnText)
     default: self.init(.failed, "failed", "\(error)")
     }
+  }
+
+  /// A directory that a command would empty or write over, and attache did not make.
+  package init(_ error: MarkedDirectory.Foreign) {
+    self.init(
+      .configuration, "directory.foreign", error.description, location: error.path, fix: error.fix)
   }
 
   /// Whether the disk or a store is to blame for it, and not what the org said.

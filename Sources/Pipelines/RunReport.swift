@@ -82,6 +82,12 @@ struct RunReport {
     run.summary.report = run.data.report(run.row.id)
   }
 
+  /// The directory of a rehearsed report, whose files are replaced; those of a run's report are not.
+  static func rehearsalDirectory(_ place: String) -> MarkedDirectory {
+    MarkedDirectory(
+      place, maker: "attache run --rehearse", names: Set(ReportFormats.all.flatMap { $0.files }))
+  }
+
   /// Writes the report that a dry run foresees into a directory of the user's, in every form.
   func rehearse(in place: String) throws {
     // In the dry run's own copy of the ledger.
@@ -89,7 +95,7 @@ struct RunReport {
     let model = try ReportModel(
       state: run.ledger, run: run.row.id, called: run.pipeline.called, isRehearsal: true)
     let shown = run.pipeline.report.reportMask
-    try Files.makeDirectory(place)
+    try Self.rehearsalDirectory(place).claim()
     try ReportFormats.write(ReportFormats.all, model, to: place, shown)
     run.report(.reportWritten(path: place))
     run.summary.report = place

@@ -7,10 +7,10 @@ import System
 extension Reconciler {
   /// How many snapshots, and about how many edits, are planned and sent together.
   ///
-  /// Enough for as many requests as there may be at once; what a run holds in memory does not grow with
-  /// its returns.
+  /// Enough for as many requests as there may be at once. An edit of a window takes 10 KiB, so that a large run
+  /// takes hardly more memory than one of 1,000 edits.
   private static let windowSnapshots = 16
-  private static let windowEdits = 2000
+  private static let windowEdits = 1000
 
   /// The edits of a snapshot that are taken up together.
   private struct Work {

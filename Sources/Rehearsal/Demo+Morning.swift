@@ -64,11 +64,11 @@ extension Demo {
     }
     let document: JSONValue = ["format": 1, "decisions": .array(list)]
     try DurableFile.write(document.bytes(pretty: true, sortedKeys: false), to: path)
+    say("Two are decided by a file:")
+    say("  attache decide \(pipeline.called) --file \(ShellWord.quoted(path))")
+    for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
     let entered = try decisions.enter(try DecisionFile.read(path: path), by: "the office")
     expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
-    say("Two are decided by a file:")
-    say("  attache decide \(pipeline.name) --file decisions.json")
-    for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
   }
 
   /// The org refused a title that is too long, and one record is not the technician's any more.
@@ -83,10 +83,10 @@ extension Demo {
           .fields(["Title": .value("Facility manager")], rest: .device),
           "--set \"Title=Facility manager\""
         ) : (.whole(.drop), Decision.Kind.drop.option)
-      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "the office")
       say(
-        "  attache decide \(pipeline.name) \(edit.number) \(option)"
+        "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
+      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "the office")
     }
   }
 
@@ -95,7 +95,7 @@ extension Demo {
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
     say("Two clash, and are decided side by side on the page that one command serves:")
-    say("  attache review \(pipeline.name)")
+    say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
       pipeline, root: places.snapshots, variables: org.variables, by: "the office")
     let visit = try await ReviewVisit(server.address)

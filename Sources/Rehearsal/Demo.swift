@@ -20,12 +20,38 @@ package struct Demo {
     package var pipelineFile: String?
     /// `snapshots/`.
     package var snapshots: String
-    /// Where the org and the devices live; emptied first.
+    /// Where the org and the devices live; emptied first, where a demo made it.
     package var scratch: String
 
     /// Places of a demo.
     package init(pipelineFile: String? = nil, snapshots: String, scratch: String) {
       (self.pipelineFile, self.snapshots, self.scratch) = (pipelineFile, snapshots, scratch)
+    }
+
+    /// The data directory, which is emptied before a demo.
+    func data(of pipeline: String) -> MarkedDirectory {
+      MarkedDirectory(snapshots + "/" + pipeline, maker: Self.maker)
+    }
+
+    private static let maker = "attache demo"
+
+    /// Empties the scratch directory, after everything that could refuse the demo has been asked: a refused demo
+    /// changes nothing.
+    func prepare() throws {
+      let scratch = MarkedDirectory(scratch, maker: Self.maker)
+      try scratch.check()
+      let place = Files.resolvedIfThere(self.scratch)
+      let name = try pipelineFile.map { try PipelineFile.read(path: $0, variables: nil).name }
+      let data = data(of: name ?? DemoPipeline.name)
+      try data.check()
+      for other in [snapshots, data.path] + [pipelineFile].compactMap(\.self) {
+        let other = Files.resolvedIfThere(other)
+        // What the scratch directory holds is removed, and so is what the data directory holds.
+        let isLost = Files.isWithin(other, place)
+        let isHeld = other == Files.resolvedIfThere(data.path) && Files.isWithin(place, other)
+        if isLost || isHeld { throw RehearsalError.overlapping(self.scratch, other) }
+      }
+      try scratch.empty()
     }
   }
 
@@ -42,8 +68,7 @@ package struct Demo {
     say: @escaping (String) -> Void
   ) async throws {
     var demo = Demo(places: places, say: say, report: report)
-    try Files.remove(places.scratch)
-    try Files.makeDirectory(places.scratch)
+    try places.prepare()
     let org = try DemoOrg(directory: places.scratch + "/org")
     defer { org.stop() }
     try await demo.play(org)
@@ -51,10 +76,14 @@ package struct Demo {
   }
 
   private mutating func play(_ org: DemoOrg) async throws {
-    let file = try places.pipelineFile ?? DemoPipeline.write(into: places.scratch + "/pipelines")
-    let pipeline = try PipelineFile.read(path: file, variables: org.variables)
+    let file =
+      try places.pipelineFile
+      ?? DemoPipeline.write(into: places.scratch + "/pipelines", org.variables)
+    var pipeline = try PipelineFile.read(path: file, variables: org.variables)
+    // Commands to copy, here and in reports, go to the demo's data from any directory.
+    pipeline.called += " --data " + ShellWord.quoted(places.snapshots)
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
-    try Files.remove(data.path)
+    try places.data(of: pipeline.name).empty()
 
     introduce(org)
     let night = try await firstNight(pipeline, org)
@@ -69,7 +98,7 @@ package struct Demo {
     say("  users/<id>/<generation>/   the stores and bundles of each technician")
     say("  reports/                   open report.html in a browser")
     say("  done/                      the returned stores, as they came")
-    say("and answers, for one: attache status \(file) --data \(places.snapshots)")
+    say("and answers, for one: attache status \(pipeline.called)")
   }
 
   private static let objects = [

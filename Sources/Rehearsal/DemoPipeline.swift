@@ -1,16 +1,34 @@
+import JSON
 import System
 
 /// The demo's pipeline, which the program has in it.
 enum DemoPipeline {
+  /// Its name, and that of its data directory.
+  static let name = "demo"
+
   /// Writes the pipeline file and those that it names into a directory; answers the pipeline file's path.
-  static func write(into directory: String) throws(SystemError) -> String {
+  ///
+  /// What the pipeline takes from variables stands in the files: a command works in a shell that does not have them.
+  static func write(
+    into directory: String, _ variables: [String: String]
+  ) throws(SystemError) -> String {
     try Files.makeDirectory(directory + "/demo")
     for (name, bytes) in files { try DurableFile.write(bytes, to: directory + "/" + name) }
+    let key = "demo/app-key.pem"
+    try DurableFile.write(
+      Array((variables["ATTACHE_JWT_KEY"] ?? "").utf8), to: directory + "/" + key)
+    var text = String(decoding: PackageResources.demo_json, as: UTF8.self)
+    for name in ["ATTACHE_ORG_URL", "ATTACHE_CLIENT_ID"] {
+      let value = JSONText.quoted(variables[name] ?? "")
+      text = text.replacing(#"{ "env": "\#(name)" }"#, with: value)
+    }
+    text = text.replacing(
+      #"{ "env": "ATTACHE_JWT_KEY" }"#, with: #"{ "file": "\#(key)" }"#)
+    try DurableFile.write(Array(text.utf8), to: directory + "/demo.json")
     return directory + "/demo.json"
   }
 
   private static let files = [
-    "demo.json": PackageResources.demo_json,
     "demo/userstore.json": PackageResources.userstore_json,
     "demo/usersyncs.json": PackageResources.usersyncs_json,
     "demo/globalstore.json": PackageResources.globalstore_json,

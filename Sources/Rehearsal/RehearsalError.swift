@@ -6,6 +6,8 @@ package enum RehearsalError: Error, Sendable, CustomStringConvertible {
   case noStamp(String)
   /// The org has no such user.
   case noUser(String)
+  /// Emptying the first directory would remove the second place, or the other way about.
+  case overlapping(String, String)
   /// What happened is not what was played.
   case unexpected([String])
 
@@ -15,6 +17,8 @@ package enum RehearsalError: Error, Sendable, CustomStringConvertible {
     case .noSuchRecord(let soup, let id): "the soup \"\(soup)\" has no record \(id)"
     case .noStamp(let path): "\(path) has no stamp; it is not a store of a pipeline"
     case .noUser(let name): "the org has no user \(name)"
+    case .overlapping(let scratch, let other):
+      "the scratch directory \(scratch) and \(other) are one inside the other; nothing was changed"
     case .unexpected(let lines):
       "the result is not what was played: " + lines.joined(separator: "; ")
     }

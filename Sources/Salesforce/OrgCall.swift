@@ -49,11 +49,8 @@ package struct OrgCall: Sendable {
   /// Method and path, without the query: fit for messages.
   package var name: String { method + " " + path.prefix { $0 != "?" } }
 
-  /// The answer as it may be shown: where it holds words of whoever answered, and not records or a
-  /// grant, no secret that this call sent stands in it.
+  /// The answer as it may be kept and shown: no secret that this call sent stands in it, be it in words or in records.
   func shown(_ response: HTTPResponse, token: String?) -> HTTPResponse {
-    let isSuccess = HTTPStatus.success.contains(response.status)
-    if isSuccess, isRead, kind != .composite { return response }
     let sent = secrets + (token.map { [$0] } ?? [])
     // As it was sent in a form or an address, too.
     let mask = SecretMask(sent + sent.map { HTTPQuery.encode($0) }.filter { !sent.contains($0) })

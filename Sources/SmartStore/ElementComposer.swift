@@ -49,12 +49,28 @@ struct ElementComposer {
     return (bytes, digits)
   }
 
-  /// Says whether a stored element is the record as it is, but for the time it was stored and the
-  /// order of its members, which means nothing in JSON.
+  /// Says whether a stored element is the record as it is, but for the time it was stored, and for the order of its
+  /// members and the spelling of its numbers, which mean nothing in JSON.
   func isUnchanged(
     _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
   ) -> Bool {
-    isSame(stored, body, id: id) || isReordered(stored, body, id: id)
+    isSame(stored, body, id: id) || isRespelled(stored, body, id: id)
+      || isReordered(stored, body, id: id)
+  }
+
+  /// A query job may write a number in another way than a page does.
+  private func isRespelled(
+    _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
+  ) -> Bool {
+    var fresh: [UInt8] = []
+    append(body, id: id, to: &fresh)
+    let ending = now.count + 1
+    guard stored.count > ending else { return false }
+    return fresh.withUnsafeBytes { fresh in
+      JSONNumbers.areSameButForSpelling(
+        UnsafeRawBufferPointer(rebasing: stored[..<(stored.count - ending)]),
+        UnsafeRawBufferPointer(rebasing: fresh[..<(fresh.count - ending)]))
+    }
   }
 
   /// Only the same bytes in another order are looked at: an org that sends members in another order writes them as

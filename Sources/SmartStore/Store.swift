@@ -88,6 +88,7 @@ public final class Store {
   /// a soup cannot be asked, where its tables do not have the answer.
   public convenience init(opening path: String, readOnly: Bool = false) throws(StoreError) {
     let (connection, platform) = try StoreError.mapping {
+      try StoreFileHeader.checkFiles(of: path)
       let connection = try Connection(path, mode: readOnly ? .readOnly : .readWrite)
       let platform = try Store.platform(of: connection)
       if !readOnly { try connection.execute("PRAGMA secure_delete = ON") }

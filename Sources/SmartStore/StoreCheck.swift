@@ -46,6 +46,7 @@ public struct StoreCheck: Sendable {
   /// Every violation in a file, up to the limit; the file is opened as one from outside.
   public func violations(at path: String) throws(StoreError) -> [Violation] {
     try StoreError.mapping {
+      try StoreFileHeader.checkFiles(of: path)
       if let words = Self.shortage(path) { return [Violation("file", words)] }
       let connection: Connection
       do {

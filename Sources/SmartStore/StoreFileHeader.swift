@@ -22,6 +22,11 @@ package struct StoreFileHeader {
     self.bytes = Array(bytes[..<count])
   }
 
+  /// Refuses a store that is a pipe, a socket or a device, or has one beside it that SQLite would open.
+  package static func checkFiles(of path: String) throws(SystemError) {
+    for suffix in ["", "-wal", "-journal", "-shm"] { try Files.checkInput(path + suffix) }
+  }
+
   /// Whether the file has room for a header.
   package var isWhole: Bool { bytes.count == Self.length }
 

@@ -1,18 +1,59 @@
 import Glibc
 
 extension Files {
+  /// Refuses a pipe, a socket or a device, whose reader could wait without end; links are followed.
+  ///
+  /// What is missing is no error: the call that opens the file reports it. Every file that a user names passes here:
+  /// through `openInput`, or before its path is handed to a library.
+  package static func checkInput(_ path: String) throws(SystemError) {
+    var found = stat()
+    guard fstatat(AT_FDCWD, path, &found, 0) == 0 else { return }
+    try requireReadable(found, path)
+  }
+
+  /// Opens a regular file for reading without waiting for anything; links are followed.
+  package static func openInput(_ path: String) throws(SystemError) -> FileDescriptorHandle {
+    try checkInput(path)
+    return try opened(path, 0)
+  }
+
+  /// Opens a regular file for reading; a link, a device or a pipe is refused without being opened
+  /// for long enough to matter.
+  package static func openRegular(_ path: String) throws(SystemError) -> FileDescriptorHandle {
+    let file = try opened(path, O_NOFOLLOW)
+    if try file.status().kind != .regular {
+      throw SystemError(operation: "open as a regular file", path: path, errno: EINVAL)
+    }
+    return file
+  }
+
+  /// The name may stand for another file by now: the open file counts.
+  private static func opened(
+    _ path: String, _ flags: Int32
+  ) throws(SystemError) -> FileDescriptorHandle {
+    let file = try FileDescriptorHandle.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | flags)
+    var found = stat()
+    if fstat(file.descriptor, &found) != 0 { throw .last("look at", path) }
+    try requireReadable(found, path)
+    return file
+  }
+
+  private static func requireReadable(_ found: stat, _ path: String) throws(SystemError) {
+    guard FileStatus(found).kind == .other else { return }
+    throw SystemError(operation: "read", path: path, errno: SystemError.notAFile)
+  }
+
   /// The bytes of a regular file with the status of that very file: no link is followed, and nobody
   /// can put another file there between the look and the read.
   package static func readRegular(
     _ path: String, limit: Int
   ) throws(SystemError) -> (status: FileStatus, bytes: [UInt8]) {
     let file = try openRegular(path)
-    var status = stat()
-    if fstat(file.descriptor, &status) != 0 { throw .last("look at", path) }
-    guard status.st_size <= limit else {
+    let status = try file.status()
+    guard status.size <= limit else {
       throw SystemError(operation: "read", path: path, errno: EFBIG)
     }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var bytes = [UInt8](repeating: 0, count: Int(status.size))
     var count = 0
     while count < bytes.count {
       var failure: SystemError?
@@ -24,6 +65,6 @@ extension Files {
       if step == 0 { break }
       count += step
     }
-    return (FileStatus(status), Array(bytes.prefix(count)))
+    return (status, Array(bytes.prefix(count)))
   }
 }

@@ -3,9 +3,9 @@ import Glibc
 
 /// Plain verbs of the file system, whose errors name the path.
 package enum Files {
-  /// The content of `path`; an error if it is longer than `limit` bytes.
+  /// The content of the regular file at `path`; an error if it is longer than `limit` bytes.
   package static func read(_ path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
-    let file = try FileDescriptorHandle.open(path, O_RDONLY)
+    let file = try openInput(path)
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -229,18 +229,6 @@ package enum Files {
     if Glibc.rename(source, destination) != 0 {
       throw .last("rename \(source) to", destination)
     }
-  }
-
-  /// Opens a regular file for reading; a link, a device or a pipe is refused without being opened
-  /// for long enough to matter.
-  package static func openRegular(_ path: String) throws(SystemError) -> FileDescriptorHandle {
-    let file = try FileDescriptorHandle.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    var status = stat()
-    if fstat(file.descriptor, &status) != 0 { throw .last("look at", path) }
-    if status.st_mode & S_IFMT != S_IFREG {
-      throw SystemError(operation: "open as a regular file", path: path, errno: EINVAL)
-    }
-    return file
   }
 
   /// Makes a new, private file for writing; what stands at `path`, a link too, is an error.

@@ -1,3 +1,5 @@
+import CSystem
+
 /// Secrets that are taken out of what somebody else says.
 ///
 /// An org, a proxy or a gateway may repeat in its refusal what it was sent: a token, an assertion.
@@ -20,20 +22,23 @@ package struct SecretMask: Sendable {
   }
 
   private static func replace(_ secret: [UInt8], in bytes: [UInt8]) -> [UInt8] {
-    guard let first = secret.first else { return bytes }
     var result: [UInt8] = []
     var copied = 0
-    var index = 0
-    while index <= bytes.count - secret.count {
-      if bytes[index] == first, bytes[index..<(index + secret.count)].elementsEqual(secret) {
-        result += bytes[copied..<index]
-        result += Array("•••".utf8)
-        index += secret.count
-        copied = index
-      } else {
-        index += 1
-      }
+    // A page of records is searched as well: at the speed of memory.
+    while let found = place(of: secret, in: bytes, from: copied) {
+      result += bytes[copied..<found]
+      result += Array("•••".utf8)
+      copied = found + secret.count
     }
     return copied == 0 ? bytes : result + bytes[copied...]
+  }
+
+  private static func place(of secret: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+    bytes.withUnsafeBytes { raw in
+      guard let base = raw.baseAddress else { return nil }
+      let found = attache_find(
+        base + start, UInt(raw.count - start), secret, UInt(secret.count))
+      return found < 0 ? nil : start + found
+    }
   }
 }

@@ -24,12 +24,16 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The system's words for the error number.
   package var reason: String {
+    if errno == Self.notAFile { return "it is \(FileStatus.Kind.other.words), not a regular file" }
     var buffer = [CChar](repeating: 0, count: 256)
     _ = strerror_r(errno, &buffer, buffer.count)
     let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     let text = String(decoding: bytes, as: UTF8.self)
     return text.isEmpty ? "error \(errno)" : text
   }
+
+  /// The error number of a name that stands for no file at all: no system call leaves it.
+  static let notAFile: Int32 = -1
 
   /// Whether the machine itself is in trouble (no room, no descriptors, no memory, a failing disk),
   /// whatever file it was met at.
@@ -42,6 +46,9 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Whether the user may not do it.
   package var isDenied: Bool { [EACCES, EPERM].contains(errno) }
+
+  /// Whether nothing stands at the path.
+  package var isMissing: Bool { [ENOENT, ENOTDIR].contains(errno) }
 
   /// Whether reading `path` itself failed, whatever was to be done with it.
   package func isOf(_ path: String) -> Bool {

@@ -109,6 +109,11 @@ struct Program: Sendable {
     guard Files.exists(absolute) else {
       throw UsageError("there is no file \(path)", hint: "correct the name")
     }
+    do throws(SystemError) {
+      try Files.checkInput(absolute)
+    } catch {
+      throw UsageError("\(path) cannot be read: \(error.reason)", hint: "name a file")
+    }
     return absolute
   }
 

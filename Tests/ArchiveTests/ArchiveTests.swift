@@ -46,6 +46,29 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
+  func `letters of any language name an entry, and another program reads the same name`(
+    format: ArchiveFormat
+  ) throws {
+    let names = ["größe/é.db", "名前/ストア", "магазин", "📱"]
+    let path = directory.file("a.\(format.rawValue)")
+    let writer = try ArchiveWriter(path: path, format: format, modified: 0)
+    for name in names { try writer.add(name: name, bytes: Array(name.utf8)) }
+    try writer.close()
+    let found = try contents(path)
+    #expect(found == Dictionary(uniqueKeysWithValues: names.map { ($0, Array($0.utf8)) }))
+    let script = """
+      import sys, tarfile, zipfile
+      path = sys.argv[1]
+      if path.endswith(".zip"): names = zipfile.ZipFile(path).namelist()
+      else: names = tarfile.open(path).getnames()
+      sys.stdout.buffer.write("\\n".join(names).encode())
+      """
+    if format != .tarZst {
+      #expect(try python(script, path) == names.joined(separator: "\n"))
+    }
+  }
+
+  @Test(arguments: ArchiveFormat.allCases)
   func `the same content makes the same bytes, at another time and in another zone`(
     format: ArchiveFormat
   ) throws {
@@ -105,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "/abs", "../up", "a/../b", "a\\b", "C:/x", "C:", "a//b", "a/", "", ".", "é", "a\nb",
+    "/abs", "../up", "a/../b", "a\\b", "C:/x", "C:", "a//b", "a/", "", ".", "a\u{7F}", "a\nb",
   ])
   func `a name that no bundle has is not even written`(name: String) throws {
     let writer = try ArchiveWriter(path: directory.file("a"), format: .zip, modified: 0)

@@ -5,7 +5,10 @@ import Testing
 @Suite struct EntryNameTests {
   @Test(arguments: [
     ("", "is empty"), (String(repeating: "a", count: 513), "is longer than 512 bytes"),
-    ("a\nb", "has control characters"), ("Zoë", "is not plain ASCII"),
+    ("a\nb", "has control characters"), ("a\u{7F}", "has control characters"),
+    ("a\u{85}b", "has control characters"), ("a\u{202E}b", "has characters that are not shown"),
+    ("a\u{2028}b", "has characters that are not shown"),
+    (String(repeating: "ß", count: 128), "has a part longer than 255 bytes"),
     ("a\\b", "has a backslash: a\\b"), ("/etc/passwd", "is an absolute path: /etc/passwd"),
     ("C:/x", "begins with a drive: C:/x"), ("a//b", "has an empty part: a//b"),
     ("a/", "has an empty part: a/"), ("a/../b", "climbs with ..: a/../b"),
@@ -19,6 +22,12 @@ import Testing
 
   @Test func `a plain relative path is a name`() {
     #expect(EntryName.refusal("ios/a-b_c.d/e") == nil)
-    #expect(EntryName.refusal(String(repeating: "a", count: 512)) == nil)
+    let part = String(repeating: "a", count: 255)
+    #expect(EntryName.refusal("\(part)/\(part)/") != nil)
+    #expect(EntryName.refusal("\(part)/\(part)a") != nil)
+    #expect(EntryName.refusal("\(part)/\(part)") == nil)
+    for name in ["größe", "é", "e\u{301}", "名前/ストア", "магазин", "می\u{200C}خواهم", "📱"] {
+      #expect(EntryName.refusal(name) == nil, "\(name)")
+    }
   }
 }

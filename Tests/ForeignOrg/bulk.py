@@ -362,6 +362,9 @@ def cell(field, value, chance):
     if field.type == "datetime":
         return moment_text(value, "Z")
     if isinstance(value, float):
+        # The digits of the number, or a power of ten: whoever reads takes both for the same.
+        if chance.random() < 0.3 and value == int(value):
+            return f"{int(value)}.0" if chance.random() < 0.5 else str(int(value))
         return number(value)
     # A NUL stands in some texts; no client takes it for a character.
     is_text = field.type in ("string", "textarea")

@@ -26,6 +26,8 @@ class Field:
         self.type = line.get("type", "string")
         self.length = line.get("length", LENGTHS.get(self.type, 0))
         self.to = line.get("to")
+        # What else it may refer to; the org has no record of them.
+        self.others = line.get("others", [])
         self.children = line.get("children")
         self.values = line.get("values")
         self.is_required = line.get("required", False)
@@ -55,7 +57,7 @@ class Field:
             "externalId": self.is_external, "idLookup": self.is_external or self.type == "id",
             "unique": self.is_external, "calculated": False, "autoNumber": bool(self.is_auto),
             "filterable": self.is_filterable, "sortable": self.is_filterable, "compoundFieldName": None,
-            "referenceTo": [self.to] if self.to else [], "relationshipName": self.relationship,
+            "referenceTo": [*self.others, self.to] if self.to else [], "relationshipName": self.relationship,
             "restrictedPicklist": bool(self.values), "encrypted": False, "extraTypeInfo": None,
             "picklistValues": [{"active": True, "label": value, "value": value} for value in self.values or []],
         }
@@ -70,6 +72,8 @@ class Object:
         self.is_setup = line.get("setup", False)
         self.rules = line.get("rules", [])
         system = [SYSTEM[0], *SYSTEM[3:]] if self.is_setup else SYSTEM
+        if line.get("queues"):
+            system = [one | {"others": ["Group"]} if one["name"] == "OwnerId" else one for one in system]
         fields = [Field(one, True) for one in system] + [Field(one) for one in line["fields"]]
         self.fields = {field.name.lower(): field for field in fields}
 

@@ -1,5 +1,8 @@
 """Users, connected apps, and the tokens that they get."""
 
+import base64
+import hashlib
+import hmac
 import json
 
 import identifiers
@@ -72,6 +75,7 @@ class Logins:
         """What a login gives."""
         kind = form.get("grant_type")
         rotated = None
+        secret = self.apps.get(form.get("client_id"), {}).get("secret") or f"{chance.getrandbits(64):x}"
         if kind == JWT:
             user = self._by_assertion(form.get("assertion", ""))
         elif kind == "client_credentials":
@@ -98,10 +102,13 @@ class Logins:
         organization, identifier = self.organization, user.id
         if chance.random() < 0.3:
             organization, identifier = organization[:15], identifier[:15]
+        identity = f"https://login.example.com/id/{organization}/{identifier}"
+        issued = str(self.records.now())
+        seal = hmac.new(secret.encode(), (identity + issued).encode(), hashlib.sha256).digest()
         answer = {
             "access_token": token, "instance_url": self.instances[self.granted % len(self.instances)],
-            "id": f"https://login.example.com/id/{organization}/{identifier}", "token_type": "Bearer",
-            "issued_at": str(self.records.now()), "signature": "c2lnbmVk", "scope": "api refresh_token",
+            "id": identity, "token_type": "Bearer", "issued_at": issued,
+            "signature": base64.b64encode(seal).decode(), "scope": "api refresh_token",
         }
         return answer | ({"refresh_token": rotated} if rotated else {})
 
@@ -133,7 +140,7 @@ class Logins:
         if header.get("alg") != "RS256" or not signature.is_good(f"{head}.{claims}".encode(), seal, key):
             raise Refusal(400, "invalid_grant", "invalid assertion")
         now = self.records.now() // 1000
-        if not now < expires <= now + 300:
+        if not now < expires <= now + 180:
             raise Refusal(400, "invalid_grant", "expired authorization code")
         if not str(told.get("aud", "")).startswith("http"):
             raise Refusal(400, "invalid_grant", "audience is invalid")

@@ -68,6 +68,17 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     #expect(who.json["organization_id"]?.string == served.org.organizationID)
   }
 
+  @Test func `a client verifies by its secret who has answered it`() async throws {
+    let response = try await served.login([
+      ("grant_type", "client_credentials"), ("client_id", "nightly"),
+      ("client_secret", "s3cret+&"),
+    ])
+    let identity = try #require(response.json["id"]?.string)
+    let issued = try #require(response.json["issued_at"]?.string)
+    let seal = HMAC.sha256(key: Array("s3cret+&".utf8), Array((identity + issued).utf8))
+    #expect(response.json["signature"]?.string == Base64.encode(seal))
+  }
+
   @Test func `an expiry is read as clients write it`() async throws {
     let expiries: [@Sendable (Int64) -> JSONValue] = [
       { JSONValue($0) }, { JSONValue($0 - 60) }, { .string(String($0 + 100)) },

@@ -239,6 +239,50 @@ extension BrokenConfiguration {
       pipeline.json:13:73: users.except[0]: "ben@example.com " begins or ends with a space, which no username does; write "ben@example.com"
       """#),
     BrokenConfiguration(
+      "a store name with a control character",
+      [
+        .edit(.pipeline, #""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a\u0007b""#)
+      ],
+      #"""
+      pipeline.json:19:41: stores[0].storeName: "a\u0007b" cannot name a file on every device: on ios the path of the store has control characters; write a shorter name of letters, digits, - and _
+      """#),
+    BrokenConfiguration(
+      "a store name that is another one on iOS",
+      [
+        .edit(.pipeline, #""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a:b""#)
+      ],
+      #"""
+      pipeline.json:19:41: stores[0].storeName: "a:b" cannot name a file on every device; write letters, digits, - and _
+      """#),
+    BrokenConfiguration(
+      "an address with a name and a password",
+      [
+        .edit(.pipeline, "https://example.my", "https://ada:s3cret@example.my"),
+        .edit(
+          .pipeline, #""limits""#,
+          "\"notify\": {\"heartbeat\": \"https://ada:s3cret@example.com\"},\n  \"limits\""),
+      ],
+      #"""
+      pipeline.json:5:12: org.url: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
+      pipeline.json:23:27: notify.heartbeat: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
+      """#),
+    BrokenConfiguration(
+      "paths with a NUL",
+      [
+        .edit(.pipeline, "jwt.key", "jwt\\u0000.key"),
+        .edit(.pipeline, #""limits""#, "\"inbox\": {\"path\": \"in\\u0000box\"},\n  \"limits\""),
+      ],
+      #"""
+      pipeline.json:9:24: org.login.key.file: a text with a NUL cannot be a path or a name; remove the \u0000
+      pipeline.json:23:21: inbox.path: a text with a NUL cannot be a path or a name; remove the \u0000
+      """#),
+    BrokenConfiguration(
+      "a query that lacks a comma",
+      [.edit(.syncs, "SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")],
+      #"""
+      syncs.json:9:18: syncs[0].target.query: the query gives a field an alias: "FirstName LastName", which an org refuses; write a comma between the fields: FirstName, LastName
+      """#),
+    BrokenConfiguration(
       "a feature that does not exist yet",
       [
         .edit(

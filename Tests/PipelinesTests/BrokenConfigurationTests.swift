@@ -1,6 +1,8 @@
+import Bundles
 import Foundation
 import JSON
 import Pipelines
+import SmartStore
 import TestSupport
 import Testing
 
@@ -46,5 +48,45 @@ import Testing
 
   @Test func `the configuration that the cases break is good`() throws {
     #expect(try problems([]) == "")
+  }
+
+  @Test(
+    arguments: [
+      ("größe", true), ("é", true), ("e\u{301}", true), ("ストア 1", true), ("my store", true),
+      ("a\u{1}b", false), ("a\u{7F}", false), ("a\u{2028}b", false), (".hidden", false),
+      ("a/b", false), (String(repeating: "a", count: 197), true),
+      (String(repeating: "a", count: 198), false), (String(repeating: "é", count: 99), false),
+      (String(repeating: "a", count: 240), false),
+    ], [StoreScope.user, .global])
+  func `a store name is refused if and only if its store would not be packed`(
+    name: (String, isTaken: Bool), scope: StoreScope
+  ) throws {
+    // In a global store's path no ids take room.
+    if scope == .global, name.0.utf8.count > 197 { return }
+    let settings = """
+      "reconcile": ["up"], "scope": "\(scope.rawValue)", "storeName": \(JSONText.quoted(name.0))
+      """
+    let said = try problems([
+      .edit(.pipeline, #""platforms": ["ios"]"#, #""platforms": ["ios", "android"]"#),
+      .edit(.pipeline, #""reconcile": ["up"]"#, settings),
+    ])
+    #expect(said.contains("storeName") == !name.isTaken, "\(said)")
+    let user = StoreLocation.User(
+      organizationID: "00D000000000001EAA", userID: "005000000000001AAA")
+    let isPacked = Platform.allCases.allSatisfy {
+      let path = StoreLocation($0, storeName: name.0, user: scope == .user ? user : nil).path
+      return BundleWriter.refusal(ofStorePath: path) == nil
+    }
+    if name.isTaken { #expect(isPacked) }
+  }
+
+  @Test func `stores that differ in capitals alone are one file on some device`() throws {
+    let second = #"{"storeName": "Größe", "schema": "store.json", "syncs": "syncs.json"}"#
+    let said = try problems([
+      .edit(.pipeline, #""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "grÖSSe""#),
+      .edit(
+        .pipeline, "\n  ],", ",\n    \(second),\n    \(second.replacing("Grö", with: "grö"))\n  ],"),
+    ])
+    #expect(said.contains("are one file on a device that does not distinguish capitals"), "\(said)")
   }
 }

@@ -22,30 +22,67 @@ import Testing
     async throws
   {
     try await world.run()
-    for round in 1...2 {
-      let entries = try index()
-      #expect(entries.count == 2 * (try world.data.snapshots().count - 1))
-      for entry in entries {
-        let latest = world.data.path + "/" + (try #require(entry["latest"]?.string))
-        let path = world.data.path + "/" + (try #require(entry["path"]?.string))
-        #expect(try Files.isSymbolicLink(latest) && Files.resolved(latest) == Files.resolved(path))
-        #expect(try entry["sha256"]?.string == Digest.sha256Hex(file: path))
-        #expect(try entry["bytes"]?.int == Files.size(of: path))
-        let manifest = try BundleReader.verify(path)
-        #expect(entry["user"]?.string == manifest.user)
-        #expect(entry["expires"]?.string == manifest.expires.map(Dates.utc))
-        #expect(try path == world.bundle(of: manifest.user, manifest.platform))
-      }
-      if round == 2 { break }
-      let device = try world.device("ada")
-      let account = try world.ids("accounts", on: device)[0]
-      let done = world.org.update(
-        "Account", id: account, ["Phone": "1"], as: try world.user("admin"))
-      #expect(done.errors == [])
-      try world.org.moveClock(by: 60_000)
-      try await world.run()
-      #expect(try index() != entries)
+    let entries = try index()
+    try expectNewest(entries)
+    try change()
+    try await world.run()
+    #expect(try index() != entries)
+    try expectNewest(try index())
+  }
+
+  /// Changes a record of Ada's.
+  private func change() throws {
+    let device = try world.device("ada")
+    let account = try world.ids("accounts", on: device)[0]
+    let done = world.org.update(
+      "Account", id: account, ["Phone": "1"], as: try world.user("admin"))
+    #expect(done.errors == [])
+    try world.org.moveClock(by: 60_000)
+  }
+
+  /// Each entry says what the newest bundle of its user is, and a link leads to it.
+  private func expectNewest(_ entries: [JSONValue]) throws {
+    #expect(entries.count == 2 * (try world.data.snapshots().count - 1))
+    for entry in entries {
+      let latest = world.data.path + "/" + (try #require(entry["latest"]?.string))
+      let path = world.data.path + "/" + (try #require(entry["path"]?.string))
+      #expect(try Files.isSymbolicLink(latest) && Files.resolved(latest) == Files.resolved(path))
+      #expect(try entry["sha256"]?.string == Digest.sha256Hex(file: path))
+      #expect(try entry["bytes"]?.int == Files.size(of: path))
+      let manifest = try BundleReader.verify(path)
+      #expect(entry["user"]?.string == manifest.user)
+      #expect(entry["expires"]?.string == manifest.expires.map(Dates.utc))
+      #expect(try path == world.bundle(of: manifest.user, manifest.platform))
     }
+  }
+
+  @Test(arguments: ["a copy of each bundle", "a copy of each directory", "nothing"])
+  func `a data directory that was copied with its links followed gets its links again`(
+    _ place: String
+  ) async throws {
+    try await world.run()
+    let copy = world.root + "/copy"
+    // As an object store has it: no links, and no directory without a file.
+    let script = """
+      set -e
+      cp -rL "$1" "$2"
+      find "$2" -type d -empty -delete
+      rm -r "$1"
+      mv "$2" "$1"
+      """
+    #expect(
+      try ChildProcess.run("/bin/sh", ["-c", script, "sh", world.data.path, copy]).status == 0)
+    let latest = try world.snapshot("ada") + "/latest"
+    for name in try Files.list(latest) {
+      #expect(!Files.isSymbolicLink("\(latest)/\(name)"))
+      if place != "a copy of each bundle" { try Files.remove("\(latest)/\(name)") }
+      if place == "a copy of each directory" { try Files.makeDirectory("\(latest)/\(name)/deep") }
+    }
+    try DurableFile.write([1], to: latest + "/ios.zip")
+    try change()
+    try await world.run()
+    try expectNewest(try index())
+    #expect(try Files.list(latest) == ["android.tar.zst", "ios.tar.zst"])
   }
 
   @Test func `a format that the pipeline has no more leaves no link`() async throws {

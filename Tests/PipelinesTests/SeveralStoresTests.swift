@@ -37,7 +37,7 @@ import Testing
         #"{"schema":"userstore.json","syncs":"usersyncs.json"}"#,
         with: #"""
           {"schema":"userstore.json","syncs":"usersyncs.json"},
-          {"storeName":"people","schema":"people.json","syncs":"peoplesyncs.json"}
+          {"storeName":"größe é","schema":"people.json","syncs":"peoplesyncs.json"}
           """#)
     }
   }
@@ -99,7 +99,7 @@ import Testing
     try world.handBack(second, as: "first.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
     // The row is a new record's still, and what was made of it is known.
-    try world.rewrite(#""storeName":"people""#, #""storeName":"persons""#, in: "orders.json")
+    try world.rewrite(#""storeName":"größe é""#, #""storeName":"persons""#, in: "orders.json")
     try world.handBack(second, as: "second.sqlite")
     _ = try await world.runAsWritten([.ingest, .reconcile])
     let made = try world.org.query(

@@ -14,11 +14,19 @@ import Testing
     let places = Demo.Places(
       snapshots: directory.file("snapshots"), scratch: directory.file("scratch"))
     let lines = Locked<[String]>([])
+    let commands = Locked<[Pasted]>([])
     let events = Locked<[RunEvent]>([])
     // It throws where the outcome is not what was played.
     try await Demo.run(
       places, report: { event in events.withLock { $0.append(event) } },
-      say: { line in lines.withLock { $0.append(line) } })
+      say: { line in
+        lines.withLock { $0.append(line) }
+        guard let command = line.firstMatch(of: /(?:^ *|: )(attache [a-z].*)$/)?.1 else { return }
+        commands.withLock { $0.append(Pasted(String(command))) }
+      })
+    let pasted = commands.withLock { $0 }
+    #expect(pasted.map(\.verb) == ["decide", "decide", "decide", "review", "status"])
+    for command in pasted { #expect(command.works, "\(command)") }
 
     let told = lines.withLock { $0 }
     let played = told.filter { $0.hasSuffix("(as played)") }
@@ -34,7 +42,82 @@ import Testing
     #expect(Set(stages) == Set(Stage.allCases))
     try expectResults(directory.file("snapshots/demo"))
     try expectStories(places)
+    try expectCommands(directory.file("snapshots"))
   }
+
+  /// The commands of the reports find the demo's data, in which nothing is open any more.
+  private func expectCommands(_ snapshots: String) throws {
+    var found: [String] = []
+    let reports = snapshots + "/demo/reports"
+    for name in try Files.list(reports) {
+      let text = String(decoding: try Files.read("\(reports)/\(name)/report.json"), as: UTF8.self)
+      found += text.matches(of: /attache [a-z ]+[^"]*?(?= \| |"|; |, )/).map { String($0.output) }
+    }
+    let ours = found.filter { !$0.contains("EDIT") }
+    #expect(ours.count > 10)
+    for command in ours { #expect(command.contains(" --data \(snapshots)"), "\(command)") }
+    let list = ours.first { $0.contains(" decide ") && $0.contains(" --take ") }
+    let told = Pasted(try #require(list))
+    #expect(told.text.contains("it is settled"), "\(told)")
+    let story = try #require(ours.first { $0.hasPrefix("attache explain") } ?? list)
+    #expect(!Pasted(story).text.contains("no ledger"))
+  }
+
+  @Test(arguments: ["scratch", "snapshots/demo", "snapshots/field"])
+  func `a demo refuses a directory that no demo made, and changes nothing`(_ name: String)
+    async throws
+  {
+    let directory = TemporaryDirectory("demo")
+    let kept = directory.file(name) + "/reports/kept"
+    try Files.makeDirectory(directory.file(name) + "/reports")
+    try DurableFile.write([1], to: kept)
+    var file: String?
+    if name.hasSuffix("field") {
+      let pipelines = directory.file("pipelines")
+      try Files.makeDirectory(pipelines + "/demo")
+      let source = "\(Self.root)/pipelines"
+      for item in try Files.list(source + "/demo") {
+        try Files.copy("\(source)/demo/\(item)", to: "\(pipelines)/demo/\(item)")
+      }
+      let text = String(decoding: try Files.read(source + "/demo.json"), as: UTF8.self)
+      let renamed = text.replacing(#""name": "demo""#, with: #""name": "field""#)
+      try DurableFile.write(Array(renamed.utf8), to: pipelines + "/field.json")
+      file = pipelines + "/field.json"
+    }
+    let places = Demo.Places(
+      pipelineFile: file, snapshots: directory.file("snapshots"),
+      scratch: directory.file("scratch"))
+    let error = await #expect(throws: MarkedDirectory.Foreign.self) {
+      try await Demo.run(places, report: { _ in }, say: { _ in })
+    }
+    #expect(error?.path == directory.file(name))
+    #expect(try Files.read(kept) == [1])
+    #expect(Files.exists(directory.file("scratch")) == (name == "scratch"))
+  }
+
+  @Test(arguments: [".", "snapshots", "snapshots/demo", "snapshots/demo/inner"])
+  func `a demo refuses a scratch directory that holds its data or is in them`(_ name: String)
+    async throws
+  {
+    let directory = TemporaryDirectory("demo")
+    // The outer one first: the inner one is nothing that a demo did not make.
+    for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {
+      try MarkedDirectory(directory.file(place), maker: "attache demo").claim()
+    }
+    let places = Demo.Places(
+      snapshots: directory.file("snapshots"), scratch: directory.file(name))
+    let error = await #expect(throws: RehearsalError.self) {
+      try await Demo.run(places, report: { _ in }, say: { _ in })
+    }
+    guard case .overlapping = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(Files.isDirectory(directory.file("snapshots/demo")))
+  }
+
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().path
 
   /// Each edit of the day reads as a story: who was given what, what a device made of it, how it came back, what
   /// was decided, sent and said of it.
@@ -125,6 +208,45 @@ import Testing
     #expect(try Files.list(data + "/done").count == 3)
     for directory in ["processing", "quarantine", "inbox"] {
       #expect(try Files.list("\(data)/\(directory)") == [])
+    }
+  }
+}
+
+/// A command that was pasted into a shell of another directory, which has none of the demo's variables.
+private struct Pasted: CustomStringConvertible {
+  let command: String
+  let status: Int32
+  let text: String
+
+  var verb: String { command.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+  var description: String { "\(command): \(status) \(text)" }
+  var works: Bool { [0, 3].contains(status) && !text.contains("  fix  ") }
+
+  /// Runs it; a decision is tried only, and a page is asked for its address.
+  init(_ command: String) {
+    self.command = command
+    let program = (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
+    let tried = command.replacing("attache decide ", with: "attache decide --dry-run ")
+    let script = """
+      cd /
+      attache() { "$PROGRAM" "$@"; }
+      case "$COMMAND" in
+        *review*) exec 3< <(eval "exec \"$PROGRAM\" ${COMMAND#attache }"); read -r line <&3
+          kill -INT $!; wait $!; echo "$line"; [[ $line == *http://127.0.0.1* ]] ;;
+        *) eval "$COMMAND" ;;
+      esac
+      """
+    var environment = ["PROGRAM": program, "COMMAND": tried]
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    do {
+      let result = try ChildProcess.run(
+        "/bin/bash", ["-c", script], environment: environment, deadlineSeconds: 60)
+      status = result.status
+      text = String(decoding: result.output + result.error, as: UTF8.self)
+    } catch {
+      (status, text) = (-1, "\(error)")
     }
   }
 }

@@ -34,7 +34,7 @@ import Testing
     #expect(claims["sub"]?.string == "Ada@example.com")
     #expect(claims["aud"]?.string == scripted.url)
     let expires = try #require(claims["exp"]?.int)
-    #expect(abs(expires - 180 - Clock.wallMilliseconds() / 1000) < 30)
+    #expect(abs(expires - 120 - Clock.wallMilliseconds() / 1000) < 30)
     #expect(
       certificate.verifyRS256(
         signature: try #require(Base64.decodeURL(parts[2])),

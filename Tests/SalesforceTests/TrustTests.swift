@@ -112,6 +112,46 @@ import Testing
     #expect(page?.message == "you sent Bearer ••• ")
   }
 
+  @Test func `records and answers of every kind that hold a token of ours are masked`()
+    async throws
+  {
+    let echo = self.echo
+    let server = try ScriptedOrg { request in
+      if request.path.hasSuffix("/userinfo") { return nil }
+      return .json(
+        200,
+        #"""
+        {"totalSize":1,"done":true,"DailyApiRequests":{"Max":10,"Remaining":4},
+         "records":[{"Id":"001000000000001AAA","Name":"\#(echo(request))"}]}
+        """#)
+    }
+    let session = try await server.session()
+    for path in ["limits", "query?q=x", "sobjects/Account/001000000000001AAA"] {
+      let read = try await session.send(OrgCall(.other, "GET", session.path(path)))
+      #expect(!secret(in: text(read.body)) && text(read.body).contains("Bearer •••"))
+    }
+    let pages = session.query("SELECT Id, Name FROM Account")
+    let page = try #require(try await pages.next())
+    #expect(!secret(in: text(page)) && text(page).contains("Bearer •••"))
+  }
+
+  @Test func `the next page of a list of jobs is one of the org, or the answer is refused`()
+    async throws
+  {
+    let paths = Kept<[String]>([])
+    let server = try ScriptedOrg { request in
+      guard request.path.contains("/jobs/ingest") else { return nil }
+      paths.change { $0.append(request.path) }
+      return .json(
+        200, #"{"done":false,"records":[],"nextRecordsUrl":"@evil.example.com/services/data/x"}"#)
+    }
+    let session = try await server.session()
+    let error = await #expect(throws: OrgError.self) {
+      try await BulkIngestJob.left(by: .insert, "Account", since: 0, session)
+    }
+    #expect(error?.kind == .invalidResponse && paths.now.count == 1)
+  }
+
   @Test func `a refused login shows neither secret, refresh token nor assertion`() async throws {
     let key = try PrivateKey.generateRSA()
     let echo = self.echo

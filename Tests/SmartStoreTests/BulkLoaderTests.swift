@@ -95,6 +95,18 @@ func changes(
     #expect(try loaded.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
+  @Test func `another spelling of a number is no change`() throws {
+    let test = try TestStore(.ios)
+    _ = try load(
+      .cold, [page([record(1, #""Amount":1.0E7,"Count":3"#)])], into: [test], specs: specs)
+    let other = try changes(
+      page([record(1, #""Amount":10000000,"Count":3.0"#)]), against: test, specs: specs)
+    #expect(other.isEmpty)
+    let another = try changes(
+      page([record(1, #""Amount":10000001,"Count":3"#)]), against: test, specs: specs)
+    #expect(another.changed == [0])
+  }
+
   @Test func `one page goes into both platforms`() throws {
     let tests = [try TestStore(.ios), try TestStore(.android)]
     let result = try load(

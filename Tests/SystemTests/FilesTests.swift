@@ -69,6 +69,28 @@ import Testing
     #expect(try Files.status(directory.file("link")).kind == .symbolicLink)
   }
 
+  @Test(arguments: ["pipe", "socket", "/dev/zero", "/dev/null"])
+  func `a pipe, a socket or a device is refused by its kind, at once, also behind a link`(
+    _ name: String
+  ) throws {
+    let path = name.hasPrefix("/") ? name : directory.file(name)
+    if name == "pipe" { mkfifo(path, 0o600) }
+    if name == "socket" {
+      let script = "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
+      #expect(try ChildProcess.run("/usr/bin/python3", ["-c", script, path]).status == 0)
+    }
+    symlink(path, directory.file("link"))
+    for place in [path, directory.file("link")] {
+      let error = #expect(throws: SystemError.self) { _ = try Files.read(place) }
+      #expect(
+        error?.description
+          == "cannot read \(place): it is a pipe, a socket or a device, not a regular file")
+      #expect(throws: SystemError.self) { try Files.checkInput(place) }
+    }
+    try Files.checkInput(directory.file("nothing"))
+    try Files.checkInput(directory.path)
+  }
+
   @Test func `a copy has the content, its own life, and replaces nothing`() throws {
     let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     try DurableFile.write(content, to: directory.file("from"))

@@ -6,6 +6,9 @@
 /// renameat2 with RENAME_NOREPLACE, relative to the working directory: 0, or an errno value.
 int attache_rename_no_replace(const char *from, const char *to);
 
+/// Where `count` bytes of `needle` stand first in `size` bytes; -1 where they do not.
+long attache_find(const void *bytes, unsigned long size, const void *needle, unsigned long count);
+
 /// The file system's magic number of statfs(2) at `path`; -1 where it cannot be asked.
 long attache_file_system_type(const char *path);
 

@@ -125,8 +125,10 @@ struct TokenResource: Sendable {
       to: user, clientID: clientID, organizationID: org.organizationID)
     let identity = "\(origin)/id/\(org.organizationID)/\(user.id)"
     let issued = String(Clock.wallMilliseconds())
+    // Of the client's secret; an app that has a certificate alone could not verify it.
     let signature = HMAC.sha256(
-      key: Array(clientID.utf8), Array((identity + issued).utf8))
+      key: clients[clientID].map { Array($0.secret.utf8) } ?? RandomBytes.make(32),
+      Array((identity + issued).utf8))
     return [
       "access_token": .string(token), "instance_url": .string(origin), "id": .string(identity),
       "token_type": "Bearer", "issued_at": .string(issued),

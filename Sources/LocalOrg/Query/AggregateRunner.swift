@@ -72,14 +72,17 @@ struct AggregateRunner {
       case .countRows:
         columns.append(Column(name: name(nil), sql: "count(*)", type: .int))
       case .field(let path, let alias):
-        guard grouped.contains(path.text.lowercased()) else {
+        // A label is one of what is grouped by.
+        let isOfRow = path.functions.allSatisfy(SOQLFunction.ofRows.contains)
+        let group = isOfRow ? path.withoutFunctions : path
+        guard grouped.contains(group.text.lowercased()) else {
           throw OrgError(
             code: "MALFORMED_QUERY",
             message: QueryError.place(path)
               + "Field must be grouped or aggregated: \(path.text)")
         }
         let target = try scope.resolve(path)
-        let label = alias ?? (path.functions.isEmpty ? target.field.name : name(nil))
+        let label = alias ?? (isOfRow ? target.field.name : name(nil))
         columns.append(Column(name: label, sql: target.column, type: target.field.type))
       case .aggregate(let path, let alias):
         let target = try scope.resolve(path)

@@ -24,9 +24,22 @@ enum FilterValue {
     case (.datetime, .dateTime(let text)):
       guard let moment = Dates.milliseconds(iso8601: text) else { throw malformedDate(text) }
       return .text(Dates.salesforce(moment))
+    case (.time, .time(let text)):
+      guard let value = time(text) else { throw malformedDate(text) }
+      return .text(value)
     case (let type, .text(let text)) where type.isText: return .text(text)
     default: throw QueryError.wrongType(path, field)
     }
+  }
+
+  /// A time of day as it is stored, with milliseconds and `Z` at its end; nil for a text that is none.
+  static func time(_ text: String) -> String? {
+    guard
+      let match = text.wholeMatch(of: /([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,3}))?Z?/)
+    else { return nil }
+    let fraction = match.4.map { String($0) } ?? ""
+    let zeros = String(repeating: "0", count: 3 - fraction.count)
+    return "\(match.1):\(match.2):\(match.3).\(fraction)\(zeros)Z"
   }
 
   /// Refuses comparisons that make no sense for a type.

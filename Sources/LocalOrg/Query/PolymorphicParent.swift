@@ -5,12 +5,20 @@ struct PolymorphicParent {
   let store: OrgStore
   let user: OrgUser
 
-  /// The object as which such parents are asked: `Id`, `Name` and `Type`.
+  /// The object as which such parents are asked: what an org's `Name` has of them.
   static let schema = ObjectSchema(
     "Name", label: "Name", plural: "Names", prefix: "", sharing: .publicRead,
     fields: FieldSchema.identity + [
       .text("Name", "Name", 255).readOnly.naming, .text("Type", "Type", 40).readOnly,
-    ])
+    ] + details)
+
+  /// Fields that some kinds of parents have; of the others they are null.
+  private static let details: [FieldSchema] = [
+    .text("FirstName", "First Name", 40).readOnly, .text("LastName", "Last Name", 80).readOnly,
+    .text("Username", "Username", 80).readOnly, .text("Alias", "Alias", 8).readOnly,
+    .text("Title", "Title", 128).readOnly, .kind(.email, "Email", "Email", 128).readOnly,
+    .kind(.phone, "Phone", "Phone", 40).readOnly, .flag("IsActive", "Active").readOnly,
+  ]
 
   /// The bytes before the type and id in the address of such a parent.
   static func head(_ version: String) -> [UInt8] {
@@ -24,9 +32,13 @@ struct PolymorphicParent {
     let catalog = store.catalog(of: user)
     for target in lookup.referenceTo.compactMap({ catalog.object($0) }) {
       let name = target.nameField.map { "p." + SQL.quoted(name: $0.name) } ?? "NULL"
+      let others: String = Self.details.map { field -> String in
+        let column = target.field(field.name) == nil ? "NULL" : "p." + SQL.quoted(name: field.name)
+        return ", \(column) AS \(SQL.quoted(name: field.name))"
+      }.joined()
       var part: SQL = """
         SELECT p."Id", \(raw: name) AS "Name", \(raw: SQL.quoted(text: target.name)) AS "Type", \
-        p."IsDeleted" FROM \(raw: try store.table(target.name).table) p WHERE p."IsDeleted" = 0
+        p."IsDeleted"\(raw: others) FROM \(raw: try store.table(target.name).table) p WHERE p."IsDeleted" = 0
         """
       if let visible = visibility.probe(target, "p") { part += " AND \(visible)" }
       parts.append(part)

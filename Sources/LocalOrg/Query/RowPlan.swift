@@ -81,13 +81,14 @@ struct RowPlanner {
       """.utf8)
   }
 
-  /// Adds a field by its path.
-  mutating func add(_ path: SOQLPath) throws {
-    guard path.functions.isEmpty else {
+  /// Adds a field, or a function of one, by its path; what has an alias stands under it in the record itself.
+  mutating func add(_ path: SOQLPath, alias: String? = nil) throws {
+    guard path.functions.allSatisfy(SOQLFunction.ofRows.contains) else {
       throw OrgError(
         code: "MALFORMED_QUERY",
         message: QueryError.place(path) + "\(path.text) has to be grouped by")
     }
+    if let alias { return try add(path, as: alias) }
     let steps = try scope.relationships(of: path)
     let field = try scope.resolve(path)
     let key = (steps.map(\.lookup.name) + [field.field.name]).joined(separator: ".").lowercased()
@@ -110,6 +111,20 @@ struct RowPlanner {
       node = next
     }
     node.entries.append(.field(field))
+  }
+
+  private mutating func add(_ path: SOQLPath, as alias: String) throws {
+    let field = try scope.resolve(path)
+    guard seen.insert(alias.lowercased()).inserted else {
+      throw OrgError(
+        code: "MALFORMED_QUERY", message: QueryError.place(path) + "duplicate alias: \(alias)")
+    }
+    root.entries.append(
+      .field(
+        ResolvedField(
+          alias: field.alias, object: field.object,
+          field: FieldSchema(alias, field.field.label, field.field.type),
+          expression: field.column)))
   }
 
   /// Adds every field for which `wanted` holds.
@@ -154,7 +169,7 @@ struct RowPlanner {
   mutating func add(_ selections: [SOQLSelection]) throws {
     for selection in selections {
       switch selection {
-      case .field(let path, _): try add(path)
+      case .field(let path, let alias): try add(path, alias: alias)
       case .typeOf(let lookup, let branches, let rest):
         try add(typeOf: lookup, branches, otherwise: rest)
       case .children(let query): try add(children: query)

@@ -3,6 +3,9 @@ enum SOQLFunction {
   /// Functions of many rows.
   static let aggregates: Set<String> = ["COUNT", "COUNT_DISTINCT", "MAX", "MIN", "SUM", "AVG"]
 
+  /// Functions of a field that answer a value for each row.
+  static let ofRows: Set<String> = ["TOLABEL", "FORMAT"]
+
   /// Functions of a date.
   ///
   /// A fiscal year is a calendar year, and the org's zone is GMT.
@@ -29,6 +32,9 @@ enum SOQLFunction {
       return made(sql(name, column), name == "DAY_ONLY" ? .date : .int, target)
     }
     switch name {
+    // A value's label is the value itself.
+    case "TOLABEL": return target
+    case "FORMAT": return made(formatted(column, target.field.type), .string, target)
     case "COUNT": return made("count(\(column))", .int, target)
     case "COUNT_DISTINCT": return made("count(DISTINCT \(column))", .int, target)
     case "SUM", "AVG":
@@ -50,6 +56,23 @@ enum SOQLFunction {
     field.caseSensitive = target.field.caseSensitive
     return ResolvedField(
       alias: target.alias, object: target.object, field: field, expression: sql)
+  }
+
+  /// A value as the locale of the org's users writes it, which is that of the United States.
+  private static func formatted(_ column: String, _ type: FieldType) -> String {
+    func part(_ start: Int, _ length: Int) -> String {
+      "CAST(substr(\(column), \(start), \(length)) AS INTEGER)"
+    }
+    let date = "\(part(6, 2)) || '/' || \(part(9, 2)) || '/' || substr(\(column), 1, 4)"
+    switch type {
+    case .date: return date
+    case .datetime:
+      let hour = "((\(part(12, 2)) + 11) % 12 + 1)"
+      let half = "CASE WHEN \(part(12, 2)) < 12 THEN 'AM' ELSE 'PM' END"
+      return "\(date) || ', ' || \(hour) || ':' || substr(\(column), 15, 2) || ' ' || \(half)"
+    case .int: return "CASE WHEN \(column) IS NOT NULL THEN printf('%,d', \(column)) END"
+    default: return "CAST(\(column) AS TEXT)"
+    }
   }
 
   /// Dates are kept as text: `2024-01-31`, `2024-01-31T12:34:56.000+0000`.

@@ -6,6 +6,7 @@ struct SOQLToken: Equatable {
     case number(String)
     case date(String)
     case dateTime(String)
+    case time(String)
     case symbol(String)
     case end
   }
@@ -113,6 +114,7 @@ struct SOQLLexer {
       bytes.count - index >= 10 && bytes[index + 4] == 0x2D && bytes[index + 7] == 0x2D
       && [0, 1, 2, 3, 5, 6, 8, 9].allSatisfy { Self.isDigit(bytes[index + $0]) }
     guard isDate else {
+      if let time = time() { return .time(time) }
       advance(1)
       _ = take { Self.isDigit($0) || $0 == 0x2E || $0 == 0x65 || $0 == 0x45 }
       return .number(String(decoding: bytes[start..<index], as: UTF8.self))
@@ -127,6 +129,18 @@ struct SOQLLexer {
         || $0 == 0x7A
     }
     return .dateTime(String(decoding: bytes[start..<index], as: UTF8.self))
+  }
+
+  /// `13:30:00.000Z`, with or without a fraction; nil for anything else.
+  private mutating func time() -> String? {
+    let digits = [0, 1, 3, 4, 6, 7]
+    guard bytes.count - index >= 9, bytes[index + 2] == 0x3A, bytes[index + 5] == 0x3A,
+      digits.allSatisfy({ Self.isDigit(bytes[index + $0]) })
+    else { return nil }
+    let start = index
+    advance(8)
+    _ = take { Self.isDigit($0) || $0 == 0x2E || $0 == 0x5A || $0 == 0x7A }
+    return String(decoding: bytes[start..<index], as: UTF8.self).uppercased()
   }
 
   private mutating func take(while part: (UInt8) -> Bool) -> String {

@@ -46,7 +46,18 @@ struct SOQLParser {
       place += 1
     }
     try clauses(of: &query, depth: depth)
+    try checkAliases(of: query)
     return query
+  }
+
+  /// A field has an alias only where rows are grouped: the next word after it is mostly a field without its comma.
+  func checkAliases(of query: SOQLQuery) throws(OrgError) {
+    guard query.groups.isEmpty else { return }
+    for case .field(let path, _?) in query.selections where path.functions.isEmpty {
+      throw OrgError(
+        code: "MALFORMED_QUERY",
+        message: QueryError.place(path) + "only aggregate expressions use field aliasing")
+    }
   }
 
   private static let clauseWords: Set<String> = [
@@ -117,10 +128,10 @@ struct SOQLParser {
       let which = try self.path()
       try expect(symbol: ")")
       return .allFields(which.text.uppercased(), path)
-    case "TOLABEL", "FORMAT":
-      let argument = try self.path()
-      try expect(symbol: ")")
-      return .field(argument, alias: alias())
+    case _ where SOQLFunction.ofRows.contains(function):
+      place -= 2
+      guard let path = try self.function(SOQLFunction.ofRows) else { throw unexpected() }
+      return .field(path, alias: alias())
     default:
       place -= 1
       throw unexpected()
@@ -295,6 +306,7 @@ struct SOQLParser {
     case .number(let number): value = .number(number)
     case .date(let date): value = .date(date)
     case .dateTime(let moment): value = .dateTime(moment)
+    case .time(let time): value = .time(time)
     case .word(let word):
       switch word.uppercased() {
       case "NULL": value = .null

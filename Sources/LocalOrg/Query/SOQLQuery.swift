@@ -12,6 +12,13 @@ struct SOQLPath: Equatable {
     functions.reversed().reduce(parts.joined(separator: ".")) { "\($1)(\($0))" }
   }
 
+  /// The path of the field itself.
+  var withoutFunctions: SOQLPath {
+    var path = self
+    path.functions = []
+    return path
+  }
+
   /// Whether it is a value of many rows.
   var isAggregate: Bool { functions.contains { SOQLFunction.aggregates.contains($0) } }
 }
@@ -24,6 +31,7 @@ enum SOQLLiteral: Equatable {
   case number(String)
   case date(String)
   case dateTime(String)
+  case time(String)
   case relative(String, Int?)
 }
 

@@ -15,7 +15,8 @@ struct FieldConverter {
     case .double, .currency, .percent: return try decimal(json, field)
     case .date: return try date(json, field)
     case .datetime: return try moment(json, field)
-    case .time, .address, .location: throw mismatch(json, field)
+    case .time: return try time(json, field)
+    case .address, .location: throw mismatch(json, field)
     default: return try text(json, field)
     }
   }
@@ -133,6 +134,13 @@ struct FieldConverter {
     return .text(Dates.salesforce(value - remainder))
   }
 
+  private func time(_ json: JSONValue, _ field: FieldSchema) throws(OrgError) -> SQLiteValue {
+    guard let given = json.string else { throw mismatch(json, field) }
+    if given.isEmpty { return .null }
+    guard let value = FilterValue.time(given) else { throw mismatch(json, field) }
+    return .text(value)
+  }
+
   private func number(_ json: JSONValue) -> String? {
     switch json {
     case .number(let literal): literal
@@ -154,7 +162,7 @@ struct FieldConverter {
       }
     let wanted =
       switch field.type {
-      case .boolean, .int, .date, .datetime, .double: field.type.rawValue
+      case .boolean, .int, .date, .datetime, .time, .double: field.type.rawValue
       case .currency, .percent: "double"
       case .id, .reference: "reference"
       default: "string"

@@ -118,7 +118,8 @@ enum BusinessObjects {
   private static let task = ObjectSchema(
     "Task", label: "Task", plural: "Tasks", prefix: "00T", sharing: .privateToOwner,
     fields: FieldSchema.identity + [
-      FieldSchema.lookup("WhoId", "Name ID", ["Contact"], "Who", children: "Tasks").cascading,
+      FieldSchema.lookup("WhoId", "Name ID", ["Contact", "Lead"], "Who", children: "Tasks")
+        .cascading,
       FieldSchema.lookup(
         "WhatId", "Related To ID", ["Account", "Case", "WorkOrder"], "What", children: "Tasks"
       ).cascading,

@@ -47,7 +47,8 @@ extension FieldSchema {
     -> FieldSchema
   {
     var field = FieldSchema(name, label, .picklist)
-    field.length = 255
+    // An administrator's own has room for 255 characters.
+    field.length = name.hasSuffix("__c") ? 255 : 40
     field.picklistValues = values.map { PicklistValue(value: $0, isDefault: $0 == value) }
     field.defaultValue = value
     field.defaultedOnCreate = value != nil
@@ -111,9 +112,11 @@ extension FieldSchema {
     return [id, deleted]
   }
 
-  /// The owner; a create without one is the creator's.
-  static func owner(children: String? = nil) -> FieldSchema {
-    var field = lookup("OwnerId", "Owner ID", ["User"], "Owner", children: children)
+  /// The owner, of one of these kinds; a create without one is the creator's.
+  static func owner(
+    _ kinds: [String] = ["User"], children: String? = nil
+  ) -> FieldSchema {
+    var field = lookup("OwnerId", "Owner ID", kinds, "Owner", children: children)
     field.nillable = false
     field.defaultedOnCreate = true
     return field

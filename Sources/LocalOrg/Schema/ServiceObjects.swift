@@ -21,7 +21,7 @@ enum ServiceObjects {
       .kind(.textarea, "Description", "Description", 32000),
       .flag("IsClosed", "Closed").readOnly,
       .kind(.datetime, "ClosedDate", "Closed Date").readOnly,
-      .owner(),
+      .owner(["User", "Group"]),
     ] + StandardFields.serviceCase + FieldSchema.audit)
 
   private static let workOrder = ObjectSchema(
@@ -88,6 +88,7 @@ enum ServiceObjects {
         "Work_Order__c", "Work Order", ["WorkOrder"], "Work_Order__r", children: "Site_Visits__r"
       ).ofTheAdministrator,
       FieldSchema.kind(.date, "Visit_Date__c", "Visit Date").ofTheAdministrator,
+      FieldSchema.kind(.time, "Start_Time__c", "Start Time").ofTheAdministrator,
       FieldSchema.decimal(.double, "Hours__c", "Hours", 5, 2).ofTheAdministrator,
       FieldSchema.decimal(.currency, "Cost__c", "Cost", 16, 2).ofTheAdministrator,
       FieldSchema.flag("Completed__c", "Completed").ofTheAdministrator,

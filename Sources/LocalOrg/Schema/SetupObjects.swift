@@ -2,7 +2,8 @@
 enum SetupObjects {
   static var all: [ObjectSchema] {
     [
-      organization, user, profile, recordType, briefcase, briefcaseRule, briefcaseAssignment, tab,
+      organization, user, group, profile, recordType, briefcase, briefcaseRule, briefcaseAssignment,
+      tab,
     ]
   }
 
@@ -38,6 +39,16 @@ enum SetupObjects {
       .text("TimeZoneSidKey", "Time Zone", 40),
       .text("LocaleSidKey", "Locale", 40),
       .text("LanguageLocaleKey", "Language", 40),
+    ] + FieldSchema.audit)
+
+  /// Queues and public groups; the org has none unless a user makes one.
+  private static let group = ObjectSchema(
+    "Group", label: "Group", plural: "Groups", prefix: "00G", sharing: .publicRead,
+    fields: FieldSchema.identity + [
+      .text("Name", "Name", 40).required.naming,
+      .text("DeveloperName", "Developer Name", 80),
+      .text("Type", "Type", 40),
+      .kind(.email, "Email", "Email", 255),
     ] + FieldSchema.audit)
 
   private static let userName: FieldSchema = {

@@ -81,6 +81,7 @@ extension SOQLParser {
       throw unexpected()
     }
     try expect(symbol: ")")
+    try checkAliases(of: query)
     return query
   }
 }

@@ -45,7 +45,12 @@ final class BulkPages: SyncDownPages {
       let job = try await BulkQueryJob.begin(text, session)
       // Dates of an org have whole seconds.
       let began = session.serverDate.map { $0 - 1000 }
-      try await job.complete()
+      do throws(OrgError) {
+        try await job.complete()
+      } catch {
+        await job.giveUp()
+        throw error
+      }
       return BulkPages(
         job, records, into: destination, began: began, byQuery: byQuery, warn: warn)
     } catch {
@@ -74,7 +79,10 @@ final class BulkPages: SyncDownPages {
         reading = BulkRecords.Reading(csv)
       }
     } catch {
-      guard error.mayFareBetter else { throw SyncError(error) }
+      guard error.mayFareBetter else {
+        await job.giveUp()
+        throw SyncError(error)
+      }
       return try await leaveJob(error.message)
     }
     guard received == job.records else {
@@ -89,6 +97,7 @@ final class BulkPages: SyncDownPages {
   private func leaveJob(_ words: String) async throws(SyncError) -> SyncPage? {
     warn("the result of the bulk job cannot be had, and all is read by pages: \(words)")
     reading = nil
+    await job.giveUp()
     let pages = byQuery()
     instead = pages
     return try await pages.next()

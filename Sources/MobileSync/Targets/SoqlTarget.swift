@@ -40,11 +40,25 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
     }
     if let node = object["query"], !object.reader.isLenient {
       Self.checkLimit(query, node, object.reader)
+      Self.checkAliases(query, node, object.reader)
     }
     self.init(
       query: query,
       maxBatchSize: object.int("maxBatchSize", default: Self.defaultBatchSize, in: 1...Int.max),
       fields: TargetFields(object))
+  }
+
+  /// Refuses a field with an alias, which an org takes where rows are grouped alone: a comma is missing.
+  private static func checkAliases(
+    _ query: String, _ node: JSONNode, _ reader: ConfigurationReader
+  ) {
+    guard let soql = try? SOQLText(SOQLText.spacesOnly(query)), soql[.groupBy] == nil,
+      let aliased = soql.aliasedFields.first
+    else { return }
+    let words = aliased.split(separator: " ").joined(separator: " ")
+    reader.report(
+      node, "the query gives a field an alias: \(JSONText.quoted(words)), which an org refuses",
+      "write a comma between the fields: \(words.replacing(" ", with: ", "))")
   }
 
   /// Says of a LIMIT or OFFSET that Android's SDK would lose.

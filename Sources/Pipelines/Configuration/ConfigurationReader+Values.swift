@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 
 extension SecretSource {
@@ -82,6 +83,24 @@ extension ConfigurationReader {
       return nil
     }
     return Percentage(value)
+  }
+
+  /// Refuses an address with a name or a password in it, without showing them.
+  func hasCredentials(_ url: String, _ node: JSONNode) -> Bool {
+    guard TransferRules.hasCredentials(url) else { return false }
+    report(
+      node, "an address must not hold a name or password",
+      "remove what stands before the @; a login is written in org.login")
+    return true
+  }
+
+  /// Refuses a text with a NUL, behind which the system reads nothing of a path.
+  func refuseNUL(in node: JSONNode) {
+    if node.string?.utf8.contains(0) == true {
+      report(node, "a text with a NUL cannot be a path or a name", "remove the \\u0000")
+    }
+    for member in node.members ?? [] { refuseNUL(in: member.value) }
+    for element in node.array ?? [] { refuseNUL(in: element) }
   }
 
   /// `path`, taken from `directory` unless it is absolute.

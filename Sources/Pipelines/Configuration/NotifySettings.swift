@@ -37,7 +37,8 @@ package struct NotifySettings: Sendable, Hashable {
     }
     func address(_ node: JSONNode) -> TextSource? {
       let text = reader.text(node, in: directory)
-      if case .plain(let url) = text, !TransferRules.isSafe(url) {
+      if case .plain(let url) = text, !reader.hasCredentials(url, node), !TransferRules.isSafe(url)
+      {
         reader.report(
           node, "\(JSONText.quoted(url)) is no https address", "write \"https://…\"")
       }

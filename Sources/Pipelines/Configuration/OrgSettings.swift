@@ -67,7 +67,7 @@ package struct OrgSettings: Sendable, Hashable {
   }
 
   private static func check(_ url: String, _ node: JSONNode, _ reader: ConfigurationReader) {
-    if TransferRules.isSafe(url) { return }
+    if reader.hasCredentials(url, node) || TransferRules.isSafe(url) { return }
     if url.hasPrefix("http://") {
       reader.report(
         node, "a login over plain http shows its secrets to the network",

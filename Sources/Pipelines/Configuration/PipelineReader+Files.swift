@@ -65,6 +65,10 @@ extension PipelineReader {
     do throws(SystemError) {
       return try Files.read(path, limit: PipelineFile.limitBytes)
     } catch {
+      guard error.isDenied || error.isMissing else {
+        reader.report(node, "\(path) cannot be read: \(error.reason)", "name a file")
+        return nil
+      }
       notes.append(
         "\(reader.file):\(node.line):\(node.column): \(path) was not looked at: \(error.reason)")
       return nil

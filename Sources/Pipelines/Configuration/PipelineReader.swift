@@ -29,6 +29,7 @@ struct PipelineReader {
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }
+    reader.refuseNUL(in: node)
     // Whom nobody can tell is a warning of the run, and nothing that keeps it from its work.
     findVariables(node.removing(["notify"]))
     checkFormat(root)
@@ -132,44 +133,13 @@ struct PipelineReader {
     return stores
   }
 
-  /// Two stores of one name are one store, and so are two that a platform gives one name.
-  private func report(
-    _ store: StoreSettings, _ node: JSONNode, twinOf stores: [StoreSettings], _ lines: [Int],
-    _ platforms: [Platform]
-  ) {
-    for (other, line) in zip(stores, lines) where other.scope == store.scope {
-      let fix = "give this one another \"storeName\" than the one on line \(line)"
-      let name = JSONText.quoted(store.storeName)
-      if other.storeName == store.storeName {
-        return reader.report(
-          node, "two stores of scope \(store.scope.rawValue) are named \(name)", fix)
-      }
-      let shared = platforms.first {
-        StoreLocation($0, storeName: other.storeName).platformName
-          == StoreLocation($0, storeName: store.storeName).platformName
-      }
-      guard let shared else { continue }
-      return reader.report(
-        node,
-        "on \(shared.rawValue) the stores \(JSONText.quoted(other.storeName)) and \(name) are one "
-          + "file: the SDK's default store is named "
-          + JSONText.quoted(StoreLocation(shared).platformName) + " there", fix)
-    }
-  }
-
   private mutating func store(_ node: JSONNode, _ platforms: [Platform]) -> StoreSettings? {
     guard let object = reader.object(node, known: StoreSettings.keys, what: "a store") else {
       return nil
     }
     let scope = object.word("scope", "a scope", default: StoreScope.user)
     let storeName = object.text("storeName") ?? StoreLocation.defaultStoreName
-    if let name = object["storeName"],
-      StoreLocation.pathPart(storeName) != storeName || storeName.hasPrefix(".")
-    {
-      reader.report(
-        name, "\(JSONText.quoted(storeName)) cannot name a file on every device",
-        "write letters, digits, - and _")
-    }
+    if let name = object["storeName"] { check(storeName: storeName, scope, platforms, name) }
     let schemaNode = object.required("schema", "\"userstore.json\"")
     let syncsNode = object.required("syncs", "\"usersyncs.json\"")
     let schemaFile = object.text("schema").map { ConfigurationReader.join(directory, $0) }

@@ -51,17 +51,19 @@ struct UserTable {
   }
 
   private func read() throws(Fault) -> [UInt8] {
-    if let fault = PipelineFile.fault(ofModeOf: file) {
-      throw Fault(message: fault.message, fix: fault.fix)
-    }
+    let bytes: [UInt8]
     do throws(SystemError) {
-      return try Files.read(file, limit: Self.limitBytes)
+      bytes = try Files.read(file, limit: Self.limitBytes)
     } catch {
       throw Fault(
         message: "the table of users cannot be read: \(error.reason)",
         fix: "paths are taken from the pipeline file's directory; write the way from there in "
           + "users.csv.file")
     }
+    if let fault = PipelineFile.fault(ofModeOf: file) {
+      throw Fault(message: fault.message, fix: fault.fix)
+    }
+    return bytes
   }
 }
 

@@ -74,6 +74,7 @@ package struct PipelineDraft: Sendable {
   /// - Throws: `Problems` of the files, `PipelineError` where one stands there already, `SystemError`.
   package func write(into directory: String, variables: [String: String]) throws -> Pipeline {
     try expectNothing(in: directory)
+    let isNew = !Files.exists(directory + "/" + name)
     try Files.makeDirectory(directory + "/" + name)
     var made: [String] = []
     do {
@@ -87,7 +88,7 @@ package struct PipelineDraft: Sendable {
       return try PipelineFile.read(path: "\(directory)/\(name).json", variables: variables)
     } catch {
       for path in made { try? Files.remove(path) }
-      if (try? Files.list(directory + "/" + name))?.isEmpty == true {
+      if isNew, (try? Files.list(directory + "/" + name))?.isEmpty == true {
         try? Files.remove(directory + "/" + name)
       }
       throw error

@@ -80,7 +80,10 @@ struct BackupRestore {
 
   private func unpack(_ file: String, to directory: String) throws -> BackupFile.Head {
     do {
+      try Files.checkInput(file)
       return try unpackWhole(file, to: directory)
+    } catch let error as SystemError where error.path == file {
+      throw noBackup(file, error.reason)
     } catch let error as ArchiveError {
       guard Files.exists(file) else { throw noBackup(file, "there is no such file") }
       throw noBackup(file, error.message)

@@ -212,7 +212,9 @@ package struct PipelineBackup {
   /// The name of an entry: its path, where every archive and file system takes that.
   private mutating func name(for path: String) throws -> String {
     end.files += 1
-    if ArchiveWriter.takes(path), given.insert(path.lowercased()).inserted { return path }
+    if ArchiveWriter.refusal(ofName: path) == nil, given.insert(path.lowercased()).inserted {
+      return path
+    }
     let name = BackupFile.odd + String(end.files)
     end.names[name] = path
     return name

@@ -17,7 +17,8 @@ extension BulkIngestJob {
     var path: String? = session.path("jobs/ingest?jobType=V2Ingest")
     for _ in 0..<mostPages {
       guard let page = path else { break }
-      let answer = try await session.json(OrgCall(.bulk, "GET", page))
+      let call = OrgCall(.bulk, "GET", page)
+      let answer = try await session.json(call)
       for job in answer["records"]?.array ?? [] {
         guard let id = job["id"]?.string, job["state"]?.string == "Open",
           job["operation"]?.string == operation.rawValue,
@@ -29,6 +30,9 @@ extension BulkIngestJob {
         ids.append(id)
       }
       path = answer["done"]?.bool == false ? answer["nextRecordsUrl"]?.string : nil
+      guard path.map(QueryPageHead.isLocator) ?? true else {
+        throw Session.invalidResponse("the next page of the answer is not one of the org", call)
+      }
     }
     return ids
   }

@@ -118,6 +118,13 @@ package final class BulkQueryJob: Sendable {
   /// Lets the org forget the job; that it does not is no reason to fail.
   package func remove() async { await job.remove() }
 
+  /// Stops the org's work on the job, where it is not over, and lets the org forget it.
+  package func giveUp() async {
+    // Of a job that is over the org refuses it.
+    try? await job.move(to: .aborted)
+    await job.remove()
+  }
+
   // MARK: the course
 
   /// Notes the first page on its way as arrived, and where the next one is.

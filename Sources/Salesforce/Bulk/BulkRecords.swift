@@ -221,7 +221,7 @@ package struct BulkRecords: Sendable {
     switch kind {
     case .boolean where value.elementsEqual("true".utf8) || value.elementsEqual("false".utf8):
       json.append(contentsOf: value)
-    case .number where isNumber(value):
+    case .number where JSONNumbers.isNumber(value):
       json.append(contentsOf: value)
     default:
       json.append(quote)
@@ -233,32 +233,6 @@ package struct BulkRecords: Sendable {
       }
       json.append(quote)
     }
-  }
-
-  /// Says whether the characters are a number of JSON.
-  private static func isNumber(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
-    var rest = text[...]
-    if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-    func digits() -> Int {
-      let count = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }.count
-      rest = rest.dropFirst(count)
-      return count
-    }
-    let isZero = rest.first == 0x30
-    let whole = digits()
-    guard whole == 1 || (whole > 1 && !isZero) else { return false }
-    if rest.first == UInt8(ascii: ".") {
-      rest = rest.dropFirst()
-      if digits() == 0 { return false }
-    }
-    if rest.first.map({ $0 | 0x20 }) == UInt8(ascii: "e") {
-      rest = rest.dropFirst()
-      if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") {
-        rest = rest.dropFirst()
-      }
-      if digits() == 0 { return false }
-    }
-    return rest.isEmpty
   }
 
   /// The characters of a cell as they stand in a string of JSON, all of them, as a page has them.

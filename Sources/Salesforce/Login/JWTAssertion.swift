@@ -4,8 +4,9 @@ import System
 
 /// The statement that a connected app signs to act as a user.
 struct JWTAssertion: Sendable {
-  /// How long one is good: an org takes none whose end is more than some minutes away.
-  static let lifetimeSeconds: Int64 = 180
+  /// How long one is good: an org takes none whose end is more than three minutes away by its own clock, which may be
+  /// a minute behind.
+  static let lifetimeSeconds: Int64 = 120
   /// How far clocks may be apart without harm.
   static let slackMilliseconds: Int64 = 60_000
 

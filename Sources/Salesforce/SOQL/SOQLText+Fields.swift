@@ -4,6 +4,15 @@ extension SOQLText {
   /// The fields of the select list, each a name or a way such as `Account.Owner.Name`.
   package var readPaths: [String] { selectedFields.compactMap(path) }
 
+  /// The entries of the select list that are plain fields with another word behind them.
+  package var aliasedFields: [String] {
+    selectedFields.filter { entry in
+      let words = entry.split(separator: " ")
+      return words.count > 1 && words[0].lowercased() != "typeof"
+        && words.allSatisfy { path(String($0)) != nil }
+    }
+  }
+
   /// The fields that the conditions compare.
   package var filteredPaths: [String] {
     Self.compared(self[.where] ?? "").compactMap(path)

@@ -11,7 +11,7 @@ struct DemoCommand: Command {
     Starts an org of its own on a free port, primes three technicians' snapshots, plays a day in the field, \
     ingests and reconciles what comes back, and primes again. It checks itself and exits with status 1 if \
     the result is not what was played. It brings its own pipeline, which it writes into the scratch directory, \
-    and its results stay under snapshots/demo.
+    and its results stay under snapshots/demo. It empties only directories that an earlier demo made.
     """
   static let examples = [Note("attache demo", "in any directory that you may write to")]
   static var parameters: [Parameter<Self>] {
@@ -21,7 +21,7 @@ struct DemoCommand: Command {
         \.pipeline),
       .option("data", "DIR", "where snapshots are kept", completes: .directories, \.data),
       .option(
-        "scratch", "DIR", "where the org and the devices live; emptied first",
+        "scratch", "DIR", "where the org and the devices live; emptied first if a demo made it",
         completes: .directories, \.scratch),
       .flag("verbose", short: "v", "also print the events of each run", \.verbose),
     ]
@@ -49,6 +49,12 @@ struct DemoCommand: Command {
     do {
       try outcome.get()
       return .done
+    } catch let error as MarkedDirectory.Foreign {
+      throw PipelineError(error)
+    } catch RehearsalError.overlapping(let scratch, let other) {
+      throw PipelineError(
+        .configuration, "demo.overlap",
+        "\(RehearsalError.overlapping(scratch, other))", fix: "name another --scratch")
     } catch let error as RehearsalError {
       throw PipelineError(
         .failed, "demo", "the demo came out another way", reason: error.description,

@@ -289,6 +289,10 @@ import Testing
     let warnings = try await snapshot.prime().warnings
     #expect(warnings.count == 1 && warnings[0].contains("and all is read by pages"))
     #expect(org.requests(.bulkCreate) == 1)
+    // The org need not keep for days what is not read.
+    let session = try await org.session()
+    let left = try await session.json(OrgCall(.bulk, "GET", session.path("jobs/query")))
+    #expect(left["records"]?.array?.isEmpty == true, "\(left.text)")
     try await paged.prime()
     for platform in Platform.allCases {
       #expect(try rows(snapshot, platform) == rows(paged, platform))

@@ -1,0 +1,134 @@
+import JSON
+import LocalOrg
+import Testing
+
+/// Aliases, functions of a row's value, parents of several kinds and times of day.
+@Suite struct FieldAliasTests {
+  let sample: SampleOrg
+  init() throws { sample = try QueryTests.filled() }
+
+  private func refusal(_ soql: String) throws -> String? {
+    do {
+      _ = try sample.records(soql)
+      return nil
+    } catch let error as OrgError {
+      return error.code
+    }
+  }
+
+  @Test(arguments: [
+    "SELECT FirstName LastName FROM Contact", "SELECT Id, FirstName LastName FROM Contact",
+    "SELECT Name n FROM Account", "SELECT Account.Name Parent FROM Contact",
+    "SELECT Id, (SELECT FirstName LastName FROM Contacts) FROM Account",
+    "SELECT Name n, COUNT(Id) FROM Account",
+  ])
+  func `a field of ungrouped rows takes no alias, as where a comma is missing`(
+    soql: String
+  ) throws {
+    #expect(try refusal(soql) == "MALFORMED_QUERY")
+  }
+
+  @Test func `a field that a search returns takes no alias`() throws {
+    let error = #expect(throws: OrgError.self) {
+      try sample.org.search(
+        "FIND {Young} RETURNING Contact(FirstName LastName)", as: sample.admin)
+    }
+    #expect(error?.code == "MALFORMED_QUERY" || error?.code == "MALFORMED_SEARCH")
+  }
+
+  @Test(arguments: [
+    "SELECT Industry i, COUNT(Id) n FROM Account GROUP BY Industry",
+    "SELECT COUNT(Id) n FROM Account",
+    "SELECT CALENDAR_YEAR(CreatedDate) y, MAX(CreatedDate) FROM Account GROUP BY CALENDAR_YEAR(CreatedDate)",
+    "SELECT toLabel(Industry), COUNT(Id) FROM Account GROUP BY Industry",
+  ])
+  func `aggregates, and fields of grouped rows, take an alias`(soql: String) throws {
+    #expect(try refusal(soql) == nil)
+  }
+
+  @Test func `what a function makes stands under its alias, beside the field itself`() throws {
+    let soql = """
+      SELECT Id, CreatedDate, FORMAT(CreatedDate) Made, Industry, toLabel(Industry) Branch, \
+      FORMAT(NumberOfEmployees) Staff FROM Account WHERE Name = 'Alpha'
+      """
+    let record = try #require(try sample.records(soql).first)
+    #expect(record["Branch"] == "Energy" && record["Industry"] == "Energy")
+    #expect(record["Staff"] == "10")
+    let made = try #require(record["Made"]?.string)
+    #expect(made.wholeMatch(of: /\d{1,2}\/\d{1,2}\/\d{4}, \d{1,2}:\d\d [AP]M/) != nil, "\(made)")
+    #expect(record["CreatedDate"]?.string?.hasSuffix("+0000") == true)
+    let parent = try sample.records(
+      "SELECT toLabel(Account.Industry) Branch FROM Contact WHERE LastName = 'Young'")
+    #expect(parent.first?["Branch"] == "Energy")
+  }
+
+  @Test func `a function without an alias stands under the name of its field, once`() throws {
+    let record = try sample.records("SELECT toLabel(Industry) FROM Account WHERE Name = 'Alpha'")
+    #expect(record.first?["Industry"] == "Energy")
+    #expect(try refusal("SELECT Industry, toLabel(Industry) FROM Account") == "INVALID_FIELD")
+    #expect(
+      try refusal("SELECT FORMAT(CreatedDate) a, toLabel(Industry) A FROM Account")
+        == "MALFORMED_QUERY")
+    #expect(try refusal("SELECT Name, toLabel(Industry) name FROM Account") == "MALFORMED_QUERY")
+  }
+
+  @Test func `a parent of several kinds says its type, for tasks, events and owners of cases`()
+    throws
+  {
+    let lead = try sample.make("Lead", ["LastName": "L", "Company": "C"])
+    let contact = try #require(
+      try sample.records("SELECT Id FROM Contact WHERE LastName = 'Young'").first?["Id"]?.string)
+    for object in ["Task", "Event"] {
+      for (who, type) in [(lead, "Lead"), (contact, "Contact")] {
+        try sample.make(object, ["Subject": .string(type), "WhoId": .string(who)])
+        let found = try sample.records(
+          "SELECT Who.Type, Who.Name FROM \(object) WHERE Who.Type = '\(type)'")
+        #expect(found.map { $0["Who"]?["Type"] } == [.string(type)])
+      }
+    }
+    try sample.make("Case", ["Subject": "S"])
+    let owned = try #require(
+      try sample.records(
+        "SELECT Owner.Type, Owner.Username, Owner.Name FROM Case WHERE Owner.Type = 'User'"
+      ).first)
+    let typed = try sample.records("SELECT TYPEOF Owner WHEN User THEN Email END FROM Case").first
+    #expect(typed?["Owner"]?["Email"]?.string?.contains("@") == true)
+    #expect(owned["Owner"]?["Type"] == "User")
+    #expect(owned["Owner"]?["Username"]?.string?.contains("@") == true)
+    #expect(try refusal("SELECT Owner.Type FROM Account") == "INVALID_FIELD")
+  }
+
+  @Test func `a time of day is kept to the millisecond, and compared`() throws {
+    func visit(_ time: JSONValue) throws -> String {
+      try sample.make("Site_Visit__c", ["Name": "V", "Start_Time__c": time])
+    }
+    let (early, late) = (try visit("08:05:00Z"), try visit("17:30:15.25Z"))
+    let records = try sample.records(
+      "SELECT Id, Start_Time__c FROM Site_Visit__c ORDER BY Start_Time__c")
+    #expect(records.map { $0["Start_Time__c"] } == ["08:05:00.000Z", "17:30:15.250Z"])
+    func ids(_ condition: String) throws -> [String] {
+      try sample.records("SELECT Id FROM Site_Visit__c WHERE Start_Time__c \(condition)")
+        .compactMap { $0["Id"]?.string }
+    }
+    #expect(try ids("< 12:00:00.000Z") == [early])
+    #expect(try ids(">= 17:30:15.250Z") == [late])
+    for wrong: JSONValue in ["25:00:00Z", "8:05", 5] {
+      #expect(
+        sample.org.create("Site_Visit__c", ["Name": "V", "Start_Time__c": wrong], as: sample.admin)
+          .errors.first?
+          .code == "JSON_PARSER_ERROR")
+    }
+  }
+
+  @Test func `a picklist of an org's own has 40 characters, and an owner of a case may be a queue`()
+    throws
+  {
+    let describe = try #require(sample.org.objects().first { $0.name == "Case" })
+    #expect(describe.field("Status")?.length == 40)
+    #expect(describe.field("OwnerId")?.referenceTo == ["User", "Group"])
+    let long = String(repeating: "x", count: 41)
+    #expect(
+      sample.org.create("Case", ["Status": .string(long)], as: sample.admin).errors.first?.code
+        == "STRING_TOO_LONG")
+  }
+}

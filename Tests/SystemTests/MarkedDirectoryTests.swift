@@ -1,0 +1,76 @@
+import Glibc
+import System
+import TestSupport
+import Testing
+
+/// What may be emptied or written over because attache made it.
+@Suite struct MarkedDirectoryTests {
+  let directory = TemporaryDirectory()
+  private var place: String { directory.file("place") }
+
+  private func marked(_ names: Set<String>? = nil, maker: String = "attache demo")
+    -> MarkedDirectory
+  {
+    MarkedDirectory(place, maker: maker, names: names)
+  }
+
+  @Test func `what attache made is emptied, as often as it is asked`() throws {
+    for _ in 1...2 {
+      try marked().empty()
+      #expect(try Files.list(place) == [MarkedDirectory.markerName])
+      try Files.makeDirectory(place + "/org/deep")
+      try DurableFile.write([1], to: place + "/file")
+    }
+  }
+
+  @Test func `a directory with nothing in it is taken`() throws {
+    try Files.makeDirectory(place)
+    try marked().empty()
+    #expect(try Files.list(place) == [MarkedDirectory.markerName])
+  }
+
+  @Test(arguments: [
+    "file", ".hidden", "another mark", "the mark of another command", "a linked mark",
+  ])
+  func `a directory that attache did not make is refused and stays as it is`(_ kind: String) throws
+  {
+    try Files.makeDirectory(place)
+    let marker = place + "/" + MarkedDirectory.markerName
+    switch kind {
+    case "another mark": try DurableFile.write(Array("mine\n".utf8), to: marker)
+    case "the mark of another command": try marked(maker: "attache run --rehearse").claim()
+    case "a linked mark":
+      try MarkedDirectory(directory.file("real"), maker: "attache demo").claim()
+      symlink(directory.file("real") + "/" + MarkedDirectory.markerName, marker)
+    default: try DurableFile.write([1], to: place + "/" + kind)
+    }
+    let before = try Files.list(place)
+    let error = #expect(throws: MarkedDirectory.Foreign.self) { try marked().empty() }
+    #expect(error?.found == before.first)
+    #expect(try Files.list(place) == before)
+  }
+
+  @Test func `a file or a link to a foreign directory is refused`() throws {
+    try DurableFile.write([1], to: place)
+    #expect(throws: MarkedDirectory.Foreign.self) { try marked().empty() }
+    try Files.remove(place)
+    try Files.makeDirectory(directory.file("other"))
+    try DurableFile.write([1], to: directory.file("other/keep"))
+    symlink(directory.file("other"), place)
+    #expect(throws: MarkedDirectory.Foreign.self) { try marked().empty() }
+    #expect(try Files.read(directory.file("other/keep")) == [1] && Files.isSymbolicLink(place))
+  }
+
+  @Test func `files of other names are no reason to refuse who writes some, and stay`() throws {
+    try Files.makeDirectory(place)
+    try DurableFile.write([1], to: place + "/notes")
+    let mine = marked(["report.html"])
+    try mine.claim()
+    try DurableFile.write([2], to: place + "/report.html")
+    try mine.claim()
+    #expect(try Files.read(place + "/notes") == [1])
+    #expect(throws: MarkedDirectory.Foreign.self) {
+      try marked(["report.html"], maker: "another").claim()
+    }
+  }
+}
