@@ -26,7 +26,7 @@ extension LedgerDatabase {
       result.known += 1
       try note(sighting, of: known, returnID: entry.returnID)
       // Saved again as it was: the next run decides it anew.
-      if isSavedAgain { try takeUp(known) }
+      if isSavedAgain, try !hasArrivedLate(known) { try takeUp(known) }
       return
     }
     try insert(edit, content: content, creation: creation, entry)

@@ -21,12 +21,27 @@ extension LedgerDatabase {
     (e.state <> 'closed' OR \(raw: LedgerSchema.isUnsettled("e.verdict")))
     """
 
-  /// Says of an edit `e` that its request arrived when it was given up already: the org holds what nobody
-  /// wants any more, whatever stands for the edit.
+  /// Whether an edit `e` is open as a request of it, or a deletion over it, arrived late.
+  ///
+  /// It stays open until an operator decides, whatever stands for the edit by then.
   static let hasArrivedLate: SQL = """
-    (e.verdict = 'conflict' AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
-      AND o.state = \(OperationState.done) AND o.is_doubted = 1))
+    (\(isUnsettledEdit) AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
+      AND o.state = \(OperationState.done)
+      AND (o.is_doubted = 1 OR e.verdict = \(Verdict.deletedOnServer)))
+      AND NOT (e.verdict IS \(Verdict.createdTwice) AND EXISTS (
+        SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NOT NULL)))
     """
+
+  /// Whether a late request of an edit, or a late deletion over it, waits for an operator.
+  func hasArrivedLate(_ edit: Int64) throws -> Bool {
+    try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.hasArrivedLate)")
+      != nil
+  }
+
+  /// Whether its own device has discarded an edit: a later return has its row, and not as an edit.
+  package func isTakenBack(_ edit: Int64) throws -> Bool {
+    try replacement(of: edit) == .handback
+  }
 
   /// Whether a later hand-back of its device may close an edit `e`: not a record that is there twice, of which a
   /// person chooses one.
@@ -82,7 +97,8 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
-        \(Self.isUnderWay), e.pruned
+        \(Self.isUnderWay) OR (e.verdict IS NOT \(Verdict.createdTwice) AND \(Self.hasArrivedLate)),
+        e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id
           WHERE \(same) AND +r.stamp_id IN (\(list: entry.stampIDs))

@@ -21,7 +21,7 @@ struct KnownEdit: Sendable, Hashable {
     case settled
     /// It was not sent yet, or a person has to see to it: a later state of its record replaces it.
     case unsettled
-    /// It was sent, and nobody knows yet what became of it.
+    /// It was sent, and its outcome is not known yet, or a late request of it waits for an operator.
     case underWay
   }
 

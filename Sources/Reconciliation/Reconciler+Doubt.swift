@@ -261,42 +261,7 @@ extension Reconciler {
   ) throws -> OperationRow? {
     let operation = write.operation
     switch finding {
-    case .done(let done):
-      try state.finish(operation, .done(recordID: done.id))
-      var settlement = outcome(of: operation, write.edit, id: done.id, created: done.isCreated)
-      if done.isSomebodyElses {
-        if settlement.verdict == .updated { settlement.verdict = .alreadyThere }
-        settlement.detail.message =
-          "no answer came back; the org holds what was sent, and another user wrote last"
-      }
-      if done.isDeletedSince {
-        settlement.detail.message =
-          "no answer came back; the record held what was sent when it was deleted"
-      }
-      if let made = done.made { Self.tell(made, operation, &settlement.detail) }
-      if operation.sinceMilliseconds != nil {
-        let words = "the org had the record: a run that this ledger does not know of has sent it"
-        settlement.detail.message = ([words] + (done.made?.becameOf ?? [])).joined(separator: "; ")
-      }
-      if let made = done.made, operation.externalField != nil, operation.action == .create,
-        !made.changed.isEmpty, try mayBeOfEarlierState(operation, write.edit)
-      {
-        var sent = operation.payload
-        for name in made.changed { sent[name] = made.record[name] }
-        try state.noteSent(operation, sent)
-        settlement.verdict = .conflict
-        settlement.detail.message =
-          "the org has this record, and an earlier state of the device's may have made it: other values stand in "
-          + made.changed.joined(separator: ", ")
-      }
-      try state.settle(operation.editID, run: run.id, settlement)
-      summary.writes += 1
-      var written = operation
-      written.recordID = done.id ?? operation.recordID
-      guard operation.action == .delete else { return written }
-      try state.noteGone(operation, by: now)
-      try reopenFollowers(of: operation.editID)
-      return nil
+    case .done(let done): return try enter(done, of: write, now: now)
     case .notDone:
       // Once in a run; an org that swallows every answer must not keep us here.
       guard resent.insert(operation.editID).inserted else {
@@ -324,6 +289,60 @@ extension Reconciler {
       try inDoubt(operation, words, candidates: ids)
       return nil
     }
+  }
+
+  /// Enters what a write has done; returns it if it left something to read.
+  private func enter(
+    _ done: InDoubtResolver.Resolution.Done, of write: DoubtfulWrite, now: Int64
+  ) throws -> OperationRow? {
+    let operation = write.operation
+    if done.isSomebodyElses, operation.action == .update {
+      // Another user's values prove nothing of the request: it stays watched.
+      try state.move(operation, to: .dropped)
+    } else {
+      try state.finish(operation, .done(recordID: done.id))
+    }
+    var settlement = outcome(of: operation, write.edit, id: done.id, created: done.isCreated)
+    if done.isSomebodyElses {
+      if settlement.verdict == .updated { settlement.verdict = .alreadyThere }
+      settlement.detail.message =
+        "no answer came back; the org holds what was sent, and another user wrote last"
+    }
+    if done.isDeletedSince {
+      settlement.detail.message =
+        "no answer came back; the record held what was sent when it was deleted"
+    }
+    if let made = done.made { Self.tell(made, operation, &settlement.detail) }
+    if operation.sinceMilliseconds != nil {
+      let words = "the org had the record: a run that this ledger does not know of has sent it"
+      settlement.detail.message = ([words] + (done.made?.becameOf ?? [])).joined(separator: "; ")
+    }
+    if let made = done.made, operation.externalField != nil, operation.action == .create,
+      !made.changed.isEmpty, try mayBeOfEarlierState(operation, write.edit)
+    {
+      var sent = operation.payload
+      for name in made.changed { sent[name] = made.record[name] }
+      try state.noteSent(operation, sent)
+      settlement.verdict = .conflict
+      settlement.detail.message =
+        "the org has this record, and an earlier state of the device's may have made it: other values stand in "
+        + made.changed.joined(separator: ", ")
+    }
+    if settlement.verdict.isWritten || settlement.verdict.isUndone, try isGivenUp(write.edit) {
+      settlement.verdict = .conflict
+      settlement.detail.message =
+        "the edit was discarded before its answer was known, and the request did arrive"
+      settlement.detail.showNow(operation.payload)
+    }
+    try state.settle(operation.editID, run: run.id, settlement)
+    if operation.action == .update, done.isSomebodyElses { return nil }
+    summary.writes += 1
+    var written = operation
+    written.recordID = done.id ?? operation.recordID
+    guard operation.action == .delete else { return written }
+    try state.noteGone(operation, by: now)
+    try reopenFollowers(of: operation.editID)
+    return nil
   }
 
   /// Takes up again the edits of details that go with a deletion of this run, once it is known what became of that.

@@ -4,13 +4,18 @@ import MobileSync
 import Salesforce
 import System
 
-/// Requests that got no answer, were held to have done nothing, and may have arrived since.
+/// The watch: requests that left and got no answer, and that no evidence proves dead.
+///
+/// A request is watched for its time whatever the outcome of its edit is: resolved, decided, replaced, undone, matched
+/// to another record, or sent again. If it arrives while its edit still waits, the edit is done. If the edit has an
+/// outcome by then, it is open as a conflict, or as created twice, until an operator decides: no later attempt, decision
+/// or return closes it (`LedgerDatabase.hasArrivedLate`).
 extension Reconciler {
-  /// Reads the records of such requests once more, and tells what arrived late.
+  /// Reads the records of watched requests, and enters what those that arrived have done.
   ///
-  /// What is proved by it: the record holds what the request carried, or what the org's rules make of that, its sender
-  /// wrote last, and it does not stand as a write of ours has left it. An edit that was not written by then is done. A newer write of ours that the request went over is sent
-  /// again: the newer edit stands.
+  /// A request has arrived if its record holds what it carried, or what the org's rules make of that, its sender wrote
+  /// last, and no write of ours has left the record as it is. A newer write that it went over is sent again: the newer
+  /// edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var groups: [LateKey: LateGroup] = [:]
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
@@ -39,8 +44,9 @@ extension Reconciler {
         let creates = group.writes.filter { $0.operation.action == .create }
         try await lookForCreated(
           creates.filter { $0.operation.externalField == nil }, key, group.access)
-        for write in creates where write.operation.externalField != nil {
-          try await lookForCorrelated(write, group.access)
+        for write in creates
+        where write.operation.externalField != nil && write.operation.state == .dropped {
+          try await lookForKeyed(write, group.access)
         }
       } catch let error as OrgError {
         try await checkAlone(error, group.access)
@@ -84,16 +90,20 @@ extension Reconciler {
       key.sobject, ids: writes.compactMap(\.operation.recordID), fields: fields)
     for write in writes {
       let operation = write.operation
-      guard let id = operation.recordID, let record = found[id],
-        Self.holds(record, operation), Self.isAfter(record, operation),
-        try !isKnown(record, id, operation)
+      guard let id = operation.recordID, let record = found[id] else {
+        if operation.action == .upsert { try await lookForKeyed(write, access) }
+        continue
+      }
+      guard Self.holds(record, operation), Self.isAfter(record, operation),
+        try !isExplained(record, id, write)
       else { continue }
-      guard let later = try state.laterWrite(than: operation, recordID: id) else {
+      guard let later = try state.laterWrite(than: operation, recordID: id),
+        try !stands(later, in: record, against: operation)
+      else {
         try await arrived(write, record, access)
         continue
       }
-      if try stands(later, in: record, against: operation) { continue }
-      try await sendAgain(later, over: operation, record)
+      try await putRight(write, later, record)
     }
   }
 
@@ -121,23 +131,49 @@ extension Reconciler {
     return UnacknowledgedCreates.agreement(of: left, with: record) == .whole
   }
 
-  /// Says whether another request of the same edit accounts for what the record holds.
+  /// Whether a record is as something else than a late request has left it.
   ///
-  /// Of one edit several requests may have been lost. Where the edit is settled, that one of them arrives after the
-  /// record was changed once more is seen by its date.
-  private func isKnown(
-    _ record: JSONObject, _ recordID: String, _ operation: OperationRow
+  /// That is a write of ours, by its values and its date, or the edit's own outcome, which was given by what the record
+  /// held already. Nor can a request arrive whose condition does not hold any more.
+  private func isExplained(
+    _ record: JSONObject, _ recordID: String, _ write: LateWrite
   ) throws -> Bool {
-    let isSettled = try state.verdict(of: operation.editID)?.isSettled == true
-    let date = record["LastModifiedDate"]?.string ?? ""
-    return try state.writes(of: operation.editID, to: recordID).contains { done in
-      guard let left = try state.left(by: done),
-        UnacknowledgedCreates.agreement(of: left, with: record) == .whole,
-        try state.laterWrite(than: done, recordID: recordID) == nil
-      else { return false }
-      return try !isSettled
-        || state.dateLeft(by: done).map { ServerDate.isSame($0, date) } ?? false
+    let (operation, writes) = (write.operation, try state.writes(to: recordID))
+    let date = record[try modificationField(of: operation)]?.string
+    if let last = writes.last, last.id > operation.id, try isDead(write, after: last) {
+      return true
     }
+    let noticed = try state.noticed(
+      operation.editID,
+      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyThere])
+    if let noticed, let written = Self.written(record), written <= noticed { return true }
+    let isWhole = { (sent: JSONObject) in
+      UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
+    }
+    return try writes.contains { done in
+      let left = try state.left(by: done)
+      // What a write has left can be read after the request had arrived: where the record holds just what the request
+      // carried, a write of other values is no witness.
+      if isWhole(operation.payload), !isWhole(done.payload) { return false }
+      guard let leftDate = try state.dateLeft(by: done) else {
+        // What it left was not read.
+        return done.id == writes.last?.id && done.id > operation.id && isWhole(left ?? done.payload)
+      }
+      return date.map { ServerDate.isSame(leftDate, $0) } ?? true && isWhole(left ?? done.payload)
+    }
+  }
+
+  /// Whether a later write of ours has moved the date that the org was to check before it takes a request.
+  private func isDead(_ write: LateWrite, after last: OperationRow) throws -> Bool {
+    let operation = write.operation
+    let isUndo = operation.expected.verdict.isUndone
+    let mode = rules.first { $0.soup == write.edit.soup }?.mode
+    guard operation.action == .update, operation.job == nil,
+      isUndo || (options.strict && mode == .leaveIfChanged),
+      let seen = operation.seen?[OperationRow.dateKey]?.string,
+      let left = try state.dateLeft(by: last)
+    else { return false }
+    return ServerDate.isBefore(seen, left)
   }
 
   /// The records that bear the external id of a write.
@@ -150,16 +186,19 @@ extension Reconciler {
 
   /// Says whether a record was written when the request had left, or later.
   private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
-    let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
-    guard let date, let sent = operation.sentMilliseconds else { return false }
+    guard let date = written(record), let sent = operation.sentMilliseconds else { return false }
     return date >= sent - UnacknowledgedCreates.slackMilliseconds
+  }
+
+  /// When a record was written last, in ms of the org's time.
+  private static func written(_ record: JSONObject) -> Int64? {
+    record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
   }
 
   /// Enters that a request has arrived that nothing was written after.
   private nonisolated(nonsending) func arrived(
     _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
   ) async throws {
-    let verdict = try state.verdict(of: write.edit.id)
     var operation = write.operation
     // The upsert found what somebody else had made meanwhile.
     if operation.expected.verdict == .created,
@@ -169,44 +208,62 @@ extension Reconciler {
     }
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
-      guard
-        var settlement = Self.lateSettlement(of: operation, verdict, recordID: operation.recordID)
-      else { return }
-      // What a person has to decide about is what the org holds now.
-      if settlement.verdict == .conflict {
-        for index in settlement.detail.fields.indices {
-          let name = settlement.detail.fields[index].name
-          settlement.detail.fields[index].server = record[name]
-        }
-      }
+      var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
+      if settlement.verdict == .conflict { settlement.detail.showNow(record) }
       try state.settle(write.edit.id, run: run.id, settlement)
     }
     try await recordServerState(after: [([operation], access)])
   }
 
-  /// What an edit comes to whose request has arrived late; nil for one that is settled so already.
+  /// The outcome of an edit whose request has arrived late.
   ///
-  /// Where the device itself, or a person, has given the edit up meanwhile, a person has to look: the org holds what
-  /// nobody wants any more, or has lost what somebody does.
-  private static func lateSettlement(
-    of operation: OperationRow, _ verdict: Verdict?, recordID: String?
-  ) -> Settlement? {
+  /// An edit that still waits is done. Every other one is for an operator: its request has written over what the org
+  /// held by then, which can be the work of other users, or the values that a decision has put there.
+  private func lateSettlement(
+    of operation: OperationRow, _ edit: OpenEdit, recordID: String?
+  ) throws -> Settlement {
+    let verdict = try state.verdict(of: edit.id)
     var settlement = operation.expected
-    if verdict == .superseded || verdict == .dropped {
-      settlement.verdict = .conflict
-    } else if verdict?.isSettled == true, !settlement.verdict.isUndone || verdict?.isUndone == true
-    {
-      return nil
-    }
+    if try verdict?.isWaiting == false || isGivenUp(edit) { settlement.verdict = .conflict }
     settlement.detail.recordID = recordID
-    settlement.detail.message = lateWords(verdict)
+    settlement.detail.message = Self.lateWords(verdict)
     return settlement
+  }
+
+  /// Whether an operator or its own device has discarded an edit that is not resolved yet.
+  func isGivenUp(_ edit: OpenEdit) throws -> Bool {
+    switch edit.decision?.decision {
+    case .drop?, .server?: true
+    case .device?, .set?, .record?, .again?, .undo?, nil: try state.isTakenBack(edit.id)
+    }
   }
 
   private static func lateWords(_ verdict: Verdict?) -> String {
     let words = "the request that got no answer arrived late"
     guard let verdict, verdict != .inDoubt else { return words }
     return words + "; the edit was reported as \(verdict.rawValue) before"
+  }
+
+  /// Sends a newer write again that a late request went over, and leaves the late request's edit for an operator: the
+  /// request can have gone over the work of other users as well.
+  private nonisolated(nonsending) func putRight(
+    _ write: LateWrite, _ later: OperationRow, _ record: JSONObject
+  ) async throws {
+    let operation = write.operation
+    var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
+    settlement.verdict = .conflict
+    settlement.detail.showNow(later.payload)
+    settlement.detail.otherEdits = operation.editID == later.editID ? [] : [later.editID]
+    try state.connection.transaction {
+      try state.finish(operation, .done(recordID: operation.recordID))
+      try state.noteLeft([(operation, nil, nil)])
+      try state.settle(operation.editID, run: run.id, settlement)
+    }
+    try await sendAgain(later, over: operation, record)
+    // The second write of the same edit has given it an outcome.
+    if try state.verdict(of: operation.editID)?.isSettled == true {
+      try state.settle(operation.editID, run: run.id, settlement)
+    }
   }
 
   /// Sends a newer write once more, after an older one has arrived over it.
@@ -271,33 +328,63 @@ extension Reconciler {
     guard !writes.isEmpty else { return }
     let ids = writes.compactMap(\.operation.recordID)
     let found = try await access.records(key.sobject, ids: ids, fields: ["Id"])
-    let proofs = try await access.prove(key.sobject, absent: ids.filter { found[$0] == nil })
+    let absent = ids.filter { found[$0] == nil }
+    if absent.isEmpty { return }
+    let proofs = try await access.prove(key.sobject, absent: absent)
+    let bin = try await access.withBin(
+      key.sobject, ids: absent, fields: UndoRule.binDates + ["MasterRecordId"])
     for write in writes {
-      guard let id = write.operation.recordID, proofs[id] == .deleted,
-        try !state.wasDeleted(recordID: id, after: write.operation)
+      guard let id = write.operation.recordID,
+        proofs[id] == .deleted || bin[id].map(Self.isDeleted) == true
       else { continue }
-      let newer = try state.laterWrite(than: write.operation, recordID: id)
-      let verdict = try state.verdict(of: write.edit.id)
-      try state.connection.transaction {
-        try state.finish(write.operation, .done(recordID: id))
-        try state.noteGone(write.operation, by: access.session.serverDate ?? run.now)
-        if let newer, newer.editID != write.edit.id {
-          var detail = newer.expected.detail
-          detail.recordID = id
-          detail.otherEdits = [write.edit.id]
-          detail.message = "the deletion of an older edit arrived late, after this edit was written"
-          try state.settle(newer.editID, run: run.id, Settlement(.deletedOnServer, detail))
-        } else if var settlement = Self.lateSettlement(of: write.operation, verdict, recordID: id) {
-          let words = "it is deleted; the request that got no answer may have arrived late"
-          if settlement.verdict != .conflict { settlement.detail.message = words }
-          try state.settle(write.edit.id, run: run.id, settlement)
-        }
+      if let until = try deletedBefore(write.operation) {
+        // It was deleted once by us: only a later date shows that it was restored and deleted again.
+        let dates = UndoRule.binDates.compactMap { bin[id]?[$0]?.string }
+        guard let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(), last > until
+        else { continue }
       }
+      try enterDeleted(write, id, by: access.session.serverDate ?? run.now)
     }
   }
 
-  /// A create that was taken for not made: a record that holds all of it and that nothing accounts for
-  /// is what it made after all.
+  /// Whether a row of the recycle bin was deleted, and not merged.
+  private static func isDeleted(_ row: JSONObject) -> Bool {
+    row["IsDeleted"]?.bool == true && row["MasterRecordId"]?.string == nil
+  }
+
+  /// By when, in ms of the org's time, the record of a deletion was known to be deleted; nil where it was not.
+  private func deletedBefore(_ operation: OperationRow) throws -> Int64? {
+    guard let id = operation.recordID else { return nil }
+    if let last = try state.lastDeletion(of: id) { return last }
+    return try state.noticed(
+      operation.editID,
+      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyThere, .deleted])
+  }
+
+  private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
+    let newer = try state.laterWrite(than: write.operation, recordID: id)
+    try state.connection.transaction {
+      var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
+      try state.finish(write.operation, .done(recordID: id))
+      try state.noteGone(write.operation, by: time)
+      if let newer, newer.editID != write.edit.id {
+        var detail = newer.expected.detail
+        detail.recordID = id
+        detail.otherEdits = [write.edit.id]
+        detail.message = "the deletion of an older edit arrived late, after this edit was written"
+        try state.settle(newer.editID, run: run.id, Settlement(.deletedOnServer, detail))
+        return
+      }
+      if settlement.verdict != .conflict {
+        settlement.detail.message =
+          "it is deleted; the request that got no answer may have arrived late"
+      }
+      try state.settle(write.edit.id, run: run.id, settlement)
+    }
+  }
+
+  /// A create that was taken for not made, or for what made another record: a record that holds all of it and that
+  /// nothing accounts for is what it made after all.
   private nonisolated(nonsending) func lookForCreated(
     _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
@@ -313,8 +400,8 @@ extension Reconciler {
     for case (let write, let made?) in zip(writes, arrived) { try enter(made, of: write) }
   }
 
-  /// A create that bore its edit's identity made the record that bears it.
-  private nonisolated(nonsending) func lookForCorrelated(
+  /// A write that bore a unique value made the record that bears it, if nothing else accounts for that record.
+  private nonisolated(nonsending) func lookForKeyed(
     _ write: LateWrite, _ access: RecordReader
   ) async throws {
     let records = try await keyed(write, access)
@@ -323,6 +410,13 @@ extension Reconciler {
       // What another edit of the row has made since bears the same identity.
       try !state.isClaimed(recordID: made.id)
     else { return }
+    if write.operation.action == .upsert {
+      // Other users can make a record of an external id, too.
+      let times = resolver(access).unacknowledged(try pending(write.operation, access))
+      guard made.creatorID == write.operation.senderID,
+        UnacknowledgedCreates.isInTime(of: times, record)
+      else { return }
+    }
     try enter(made, of: write)
   }
 
@@ -330,91 +424,35 @@ extension Reconciler {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
     try state.connection.transaction {
-      try state.finish(write.operation, .done(recordID: made.id))
+      var settlement = try lateSettlement(of: write.operation, write.edit, recordID: made.id)
+      // What it was matched to stays what it was matched to.
+      if write.operation.state == .dropped {
+        try state.finish(write.operation, .done(recordID: made.id))
+      }
       if let existing, existing != made.id {
         var detail = write.operation.expected.detail
         detail.recordID = existing
         detail.otherID = made.id
         detail.message = Self.lateWords(verdict)
-        try state.settle(write.edit.id, run: run.id, Settlement(.createdTwice, detail))
+        settlement = Settlement(.createdTwice, detail)
         // What its device enters later is told of both as well, until somebody says which one counts.
         if let creation = write.edit.creation {
           try state.noteSecond(made.id, beside: existing, of: creation.id)
         }
-      } else if let settlement = Self.lateSettlement(
-        of: write.operation, verdict, recordID: made.id)
-      {
-        try state.settle(write.edit.id, run: run.id, settlement)
+      } else if settlement.verdict == .conflict {
+        settlement.detail.showNow(made.record)
       }
+      try state.settle(write.edit.id, run: run.id, settlement)
     }
   }
 }
 
-extension LedgerDatabase {
-  /// Writes that got no answer and were held to have done nothing, sent since a moment.
-  func lateOperations(since: Int64) throws -> [OperationRow] {
-    try operations(
-      "is_doubted = 1 AND state = \(OperationState.dropped) AND sent_ms >= \(since) ORDER BY +id")
-  }
-
-  /// The last write that was done to a record after another one was sent.
-  func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
-    try operations(
-      """
-      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
-        ORDER BY id DESC LIMIT 1
-      """
-    ).first
-  }
-
-  /// The writes of an edit that were done to a record.
-  func writes(of edit: Int64, to recordID: String) throws -> [OperationRow] {
-    try operations(
-      """
-      edit_id = \(edit) AND state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID)
-        ORDER BY id
-      """)
-  }
-
-  /// What a write has left in the fields that it sent; nil where that was not read, or was not its own.
-  func left(by operation: OperationRow) throws -> JSONObject? {
-    guard
-      let text = try connection.text(
-        "SELECT left_values FROM operation WHERE id = \(operation.id)"),
-      let left = try JSONValue(parsing: text).object
-    else { return nil }
-    var own = JSONObject()
-    for name in operation.payload.names { own[name] = left[name] }
-    return own.isEmpty ? nil : own
-  }
-
-  /// The date that a record bore when what a write has left was read.
-  func dateLeft(by operation: OperationRow) throws -> String? {
-    try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
-  }
-
-  /// Says whether a later request of ours deleted a record: then its absence does not show that an
-  /// earlier one arrived.
-  func wasDeleted(recordID: String, after operation: OperationRow) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM operation WHERE state = \(OperationState.done) AND action = 'delete' AND result_id = \(recordID)
-        AND id > \(operation.id) LIMIT 1
-      """) != nil
-  }
-
-  /// The record that an edit was found or said to have made.
-  func doneRecordID(of edit: Int64) throws -> String? {
-    try connection.text(
-      """
-      SELECT result_id FROM operation WHERE edit_id = \(edit) AND state = \(OperationState.done)
-        AND action IN ('create', 'upsert') ORDER BY id DESC LIMIT 1
-      """)
-  }
-
-  /// The verdict that an edit has; nil for one that nobody has decided about.
-  func verdict(of edit: Int64) throws -> Verdict? {
-    try connection.text("SELECT verdict FROM edit WHERE id = \(edit)")
-      .flatMap(Verdict.init(rawValue:))
+extension OutcomeDetail {
+  /// Puts what the org holds now beside the fields: an operator decides about that.
+  mutating func showNow(_ record: JSONObject) {
+    for index in fields.indices {
+      guard let value = record[fields[index].name] else { continue }
+      fields[index].server = value
+    }
   }
 }

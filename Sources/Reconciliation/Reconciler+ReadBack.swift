@@ -150,7 +150,7 @@ extension Reconciler {
   }
 
   /// The field whose dates the device's copy of a record bears.
-  private func modificationField(of operation: OperationRow) throws -> String {
+  func modificationField(of operation: OperationRow) throws -> String {
     if let known = operation.modificationField { return known }
     let soup = try state.openEdit(id: operation.editID)?.edit.soup
     let rule = rules.first { $0.soup == soup }

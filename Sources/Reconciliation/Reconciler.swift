@@ -47,6 +47,8 @@ package final class Reconciler {
   var firstSync: [Int64: Int] = [:]
   /// Edits that got no answer, did not arrive and were sent again; each only once.
   var resent: Set<Int64> = []
+  /// By edit: those of other devices that it disagrees with as the org would delete one's record with the other's.
+  var cascades: [Int64: [Int64]] = [:]
   /// By deletions of this run without an answer: the edits of details that go with them.
   var followers: [Int64: [Int64]] = [:]
 
@@ -81,6 +83,7 @@ package final class Reconciler {
     redone = []
     resent = []
     followers = [:]
+    cascades = [:]
     firstSync = [:]
     try state.connection.transaction {
       try state.reopenWaiting(run: run.id, only: options.only)
@@ -100,6 +103,7 @@ package final class Reconciler {
       try await settleLate()
       tellProgress()
       try await takeUpClashes()
+      cascades = try await findCascades()
       try await reconcileAll()
       try await settleLate()
     } catch let error as OrgError where error.kind == .cancelled {
@@ -180,7 +184,7 @@ package final class Reconciler {
   func planner(_ snapshotID: String, _ access: RecordReader) -> SnapshotPlanner {
     SnapshotPlanner(
       state: state, options: options, rules: rules, firstSync: firstSync, redone: redone,
-      snapshotID: snapshotID, records: access,
+      cascades: cascades, snapshotID: snapshotID, records: access,
       issued: issued, referring: referring(as: access), remade: RemadeRecords(state, access),
       run: run.id)
   }

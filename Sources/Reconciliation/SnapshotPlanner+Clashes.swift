@@ -62,7 +62,7 @@ extension SnapshotPlanner {
   }
 
   /// Says whether an update has nothing that may travel: it is in nobody's way.
-  private func changesNothing(_ edit: OpenEdit, _ comparison: FieldComparison) -> Bool {
+  func changesNothing(_ edit: OpenEdit, _ comparison: FieldComparison) -> Bool {
     edit.syncOperation == .update && comparison.edited.isEmpty && !comparison.hasNoBase
   }
 

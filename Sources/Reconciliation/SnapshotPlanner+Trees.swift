@@ -49,7 +49,7 @@ extension SnapshotPlanner {
     let parents = Dictionary(
       plan.sends.filter { $0.tree?.isParent == true }.map { ($0.tree?.key ?? "", $0) },
       uniquingKeysWith: { first, _ in first })
-    for (key, parent) in parents { bind(parent, key, survivors, &plan) }
+    for (key, parent) in parents { try bind(parent, key, survivors, &plan) }
   }
 
   /// Settles the edits of details that are gone with a parent that the same hand-back deleted: they had been left
@@ -190,14 +190,15 @@ extension SnapshotPlanner {
   /// Binds the children of a parent that is sent to it.
   private func bind(
     _ parent: PlannedSend, _ key: String, _ survivors: Set<Int64>, _ plan: inout SnapshotPlan
-  ) {
+  ) throws {
     let isMade = parent.action == .create || parent.action == .upsert
+    let device = try state.device(ofEdit: parent.edit.id)
     var followers: [PlannedSend] = []
     for index in plan.sends.indices {
       let child = plan.sends[index]
       guard child.tree?.key == key, child.tree?.isParent == false else { continue }
       if parent.action == .delete, rules[child.sync].place?.targets.isMasterDetail == true,
-        !survivors.contains(child.edit.id)
+        !survivors.contains(child.edit.id), try state.device(ofEdit: child.edit.id) == device
       {
         followers.append(child)
       } else if isMade, child.action != .delete {

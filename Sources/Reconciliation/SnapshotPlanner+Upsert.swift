@@ -67,29 +67,74 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Creates whose external id another edit has too, with those edits.
+  /// Edits that are about the record, or the external id, of another edit that names it otherwise, with those edits.
   ///
-  /// They are others of this plan, those that wait in the ledger, and those of other devices that were sent
-  /// after the create's bundle was issued. Each would go over the one before it.
+  /// They are creates of one external id, and a create with the edits of the record that bears its external id: others of
+  /// this plan, those that wait in the ledger, and those of other devices that were sent after the create's bundle was
+  /// issued. Each would go over the one before it.
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
     let groups = Dictionary(grouping: candidates, by: { key(of: $0) })
     let standing = try standing(candidates)
+    let found = keyed.compactMapValues { answer -> String? in
+      if case .found(let record) = answer { UnacknowledgedCreates.id(of: record) } else { nil }
+    }
+    let direct = try directEdits(of: Set(found.values), candidates)
     var rivals: [Int64: [Int64]] = [:]
+    func oppose(_ candidate: Candidate, _ deviceDate: String?, _ claims: [RecordClaim]) {
+      let others = ClashRule.opponents(
+        of: candidate.edit.claim, deviceDate: deviceDate, issued: candidate.edit.issued,
+        claims: claims, policy: options.acrossSnapshots)
+      if !others.isEmpty { rivals[candidate.edit.id] = others }
+    }
     for (key, group) in groups where key != nil {
       for candidate in group where candidate.edit.decision?.decision.sends != true {
         var claims = group.map(\.edit.claim) + standing[candidate.edit.id, default: []]
-        if case .found(let record)? = keyed[candidate.edit.id] {
-          claims += try sentMeanwhile(candidate.edit, UnacknowledgedCreates.id(of: record))
+        if let id = found[candidate.edit.id] {
+          claims += try sentMeanwhile(candidate.edit, id) + waiting(candidate.edit, id)
+          claims += direct[id, default: []].map(\.edit.claim)
         }
-        let others = ClashRule.opponents(
-          of: candidate.edit.claim, deviceDate: nil, issued: candidate.edit.issued, claims: claims,
-          policy: options.acrossSnapshots)
-        if !others.isEmpty { rivals[candidate.edit.id] = others }
+        oppose(candidate, nil, claims)
+      }
+    }
+    for (id, group) in direct {
+      let claims = candidates.filter { found[$0.edit.id] == id }.map(\.edit.claim)
+      for candidate in group where candidate.edit.decision?.decision.sends != true {
+        oppose(candidate, candidate.edit.modificationDate, claims)
       }
     }
     return rivals
+  }
+
+  /// The edits of a plan that name some records by their Ids and have something to send, by record.
+  private func directEdits(
+    of records: Set<String>, _ candidates: [Candidate]
+  ) throws -> [String: [Candidate]] {
+    var edits: [String: [Candidate]] = [:]
+    for candidate in candidates where candidate.isOfRecord {
+      guard let id = candidate.remainingID ?? candidate.edit.recordID, records.contains(id),
+        candidate.edit.decision?.decision != .server,
+        try !changesNothing(candidate.edit, editedFields(of: candidate.edit))
+      else { continue }
+      edits[id, default: []].append(candidate)
+    }
+    return edits
+  }
+
+  /// The claims of other edits of a record that wait in the ledger, whichever device they are of.
+  private func waiting(_ edit: OpenEdit, _ recordID: String) throws -> [RecordClaim] {
+    try state.claims(recordID: recordID, formerID: nil).filter { claim in
+      guard claim.isUndecided, claim.writtenDate == nil, claim.editID != edit.id,
+        let other = try state.openEdit(id: claim.editID)?.edit,
+        other.creation == nil || other.creation?.id != edit.creation?.id
+      else { return false }
+      switch other.decision?.decision {
+      case .server?, .drop?: return false
+      case .device?, .set?, .record?, .again?, .undo?, nil:
+        return try !changesNothing(other, editedFields(of: other))
+      }
+    }
   }
 
   /// The claims of creates that wait, of this night's other users and of earlier nights, by the create that
@@ -128,15 +173,24 @@ extension SnapshotPlanner {
     }
   }
 
-  /// The verdict of a create whose external id others of the plan have too.
-  func sameKey(
-    _ edit: OpenEdit, _ others: [Int64], _ keyed: UpsertRule.Keyed?
+  /// The verdict of an edit that others are about the record of, which they name otherwise.
+  func sameRecord(
+    _ candidate: Candidate, _ others: [Int64], _ keyed: UpsertRule.Keyed?
   ) throws -> Settlement {
-    var detail = OutcomeDetail.because("another new record has the same external id")
+    let isKeyed = externalKey(candidate) != nil
+    let areNew = try others.allSatisfy { try state.openEdit(id: $0)?.edit.syncOperation == .create }
+    var detail = OutcomeDetail.because(
+      !isKeyed
+        ? "a new record has the external id of this one"
+        : areNew
+          ? "another new record has the same external id"
+          : "other edits are about the record that has its external id")
     detail.otherEdits = others
-    detail.fields = try editedFields(of: edit).edited
+    detail.fields = try editedFields(of: candidate.edit).edited
     if case .found(let record)? = keyed { detail.showServer(record) }
-    return Settlement(.clash, detail)
+    if case .alive(_, let record) = candidate.server { detail.showServer(record) }
+    return isKeyed
+      ? Settlement(.clash, detail) : naming(candidate, Settlement(.clash, detail))
   }
 
   /// The field and the value by which a create is upserted; nil for one that is not.
@@ -200,5 +254,40 @@ extension LedgerDatabase {
       """)
     guard let row, row[0].text == "dropped", row[2].integer == 1 else { return nil }
     return UpsertRule.Attempt(seen: try row[1].text.map { try parse($0, "an operation") })
+  }
+}
+
+extension SnapshotPlanner.Candidate {
+  /// The record that remained, where the edit's was merged into it.
+  fileprivate var remainingID: String? { server.masterID }
+}
+
+extension SnapshotPlan {
+  /// Leaves edits open that write to what another edit of the plan writes to: they are planned again when the ledger has
+  /// the other's write.
+  ///
+  /// Which record an upsert means, or an edit of a record that was merged, is known only now.
+  mutating func leaveOutRepeated() {
+    let keys = Set(sends.compactMap(\.upsertKey))
+    var written: Set<String> = []
+    var left: Set<Int64> = []
+    for send in sends {
+      let targets = send.targets(keys)
+      if written.isDisjoint(with: targets) {
+        written.formUnion(targets)
+      } else {
+        left.insert(send.edit.id)
+      }
+    }
+    if left.isEmpty { return }
+    // What needs a record that is not made yet waits with it.
+    while true {
+      let gone = Set(
+        sends.filter { left.contains($0.edit.id) }.compactMap { SnapshotPlanner.makes($0) })
+      let more = sends.filter { !left.contains($0.edit.id) && !$0.needs.isDisjoint(with: gone) }
+      if more.isEmpty { break }
+      left.formUnion(more.map(\.edit.id))
+    }
+    sends.removeAll { left.contains($0.edit.id) }
   }
 }

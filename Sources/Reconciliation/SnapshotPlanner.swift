@@ -13,6 +13,8 @@ struct SnapshotPlanner {
   var firstSync: [Int64: Int] = [:]
   /// Edits that this run has sent before, and the org did not take.
   var redone: Set<Int64> = []
+  /// By edit: those of other devices that it disagrees with (`Reconciler.findCascades`).
+  var cascades: [Int64: [Int64]] = [:]
   let snapshotID: String
   let records: RecordReader
   /// What the snapshot was issued with.
@@ -90,7 +92,7 @@ struct SnapshotPlanner {
     for candidate in candidates {
       if let others = rivals[candidate.edit.id] {
         plan.settled.append(
-          (candidate.edit, try sameKey(candidate.edit, others, keyed[candidate.edit.id])))
+          (candidate.edit, try sameRecord(candidate, others, keyed[candidate.edit.id])))
         decided.append(candidate)
         continue
       }
@@ -112,6 +114,7 @@ struct SnapshotPlanner {
         plan.settled.append((candidate.edit, .failed(error)))
       }
     }
+    plan.leaveOutRepeated()
     try await followRemade(&plan)
     try await growTrees(decided, &plan)
     blockOrphans(&plan)
@@ -153,6 +156,7 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
+    if let settlement = try cascade(edit) { return settlement }
     if isAlone, edit.unorderedWith == nil { return nil }
     if edit.decision == nil, let undone = try state.undoneDeletion(heldBy: edit) {
       var detail = OutcomeDetail.because(

@@ -356,9 +356,18 @@ import Testing
     try scene.decide(1, doubt.decision)
     let done = doubt.deletes ? Verdict.deleted : .updated
     let isGivenUp = doubt.decision == .drop && !doubt.arrives
-    #expect(try await scene.night().verdicts == [isGivenUp ? .dropped : done: 1])
+    // What was discarded and did arrive stays open until it is decided again.
+    let isLate = doubt.decision == .drop && doubt.arrives
+    let verdict: Verdict = isLate ? .conflict : isGivenUp ? .dropped : done
+    #expect(try await scene.night().verdicts == [verdict: 1])
     let phone = try? scene.field("Phone", of: id)
     #expect(phone == (isGivenUp ? "+1 555 0100" : doubt.deletes ? nil : "device"))
+    if isLate {
+      #expect(try await scene.night().verdicts == [:])
+      #expect(try scene.open() == [.conflict: 1])
+      try scene.decide(1, .server)
+      _ = try await scene.night()
+    }
     try await scene.expectClosed()
   }
 

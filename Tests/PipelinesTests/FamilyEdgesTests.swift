@@ -253,6 +253,28 @@ import Testing
       ).totalSize == 0)
   }
 
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `what another phone of the user wrote below a deleted parent does not go with it`(
+    _ mode: String
+  ) async throws {
+    let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
+    let family = try await family(world)
+    let other = try world.device("ada", as: "other")
+    try family.device.delete("parents", id: family.parent, now: world.org.now())
+    try other.edit("children", id: family.child, ["LastName": "Grown"], now: world.org.now())
+    try other.create(
+      "children", type: "Contact",
+      ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
+      now: world.org.now())
+    try world.handBack(family.device, as: "1.sqlite")
+    try world.handBack(other, as: "2.sqlite")
+    let summary = try await world.run(.ingest, .reconcile)
+    #expect(summary.verdicts == [.clash: 3])
+    #expect(summary.exitStatus == .needsAttention)
+    #expect(try isThere("Account", family.parent, world))
+    #expect(try isThere("Contact", family.child, world))
+  }
+
   @Test func `a detail that the office deleted is not told as deleted with its parent`()
     async throws
   {

@@ -95,10 +95,11 @@ import Testing
     world.server.deliverHeld()
     #expect(try name(account) == "FIRST")
     let night = try await scene.night()
-    #expect(night.verdicts == [.updated: 1])
+    #expect(night.verdicts == [.updated: 1, .conflict: 1])
     #expect(night.edits.first?.detail.message?.contains("arrived late") == true)
     #expect(try name(account) == "SECOND")
     #expect(try await scene.night().verdicts == [:])
+    #expect(try scene.open() == [.conflict: 1])
   }
 
   @Test func `a create in other letters that arrives after it was made anew is told as twice`()

@@ -88,7 +88,8 @@ struct InFlightTests {
     day.options.strict = false
     let id = try day.make("Account", ["Name": "A"])
     try day.org.transfer(id, to: "ada@example.com")
-    let kid = try day.make("Contact", ["LastName": "Kid", "AccountId": .string(id)])
+    // A contact of its own: below the deleted record the two would be a clash (`CascadeTests`).
+    let kid = try day.make("Contact", ["LastName": "Kid"])
     try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
     try day.handBack(
       [try day.edited("contacts", "Contact", kid, ["Department": "D"])], user: day.ben)

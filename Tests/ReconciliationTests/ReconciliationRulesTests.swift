@@ -81,7 +81,9 @@ struct ReconciliationRulesTests {
     try day.handBack([], handback: 2)
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
     day.options.quietWindowSeconds = 0
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    // The org has what the device has discarded.
+    #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
   @Test func `a fork does not own the trunk's hand-back of its number`() async throws {

@@ -1,0 +1,95 @@
+import JSON
+import Ledger
+import MobileSync
+import SQLite
+import Salesforce
+import System
+
+// What the watch asks the ledger.
+extension LedgerDatabase {
+  /// Requests that got no answer and that no evidence proves dead, sent since a moment: those that were taken for not
+  /// done, and creates whose record was found by what it holds, or named by an operator.
+  func lateOperations(since: Int64) throws -> [OperationRow] {
+    try operations(
+      """
+      is_doubted = 1 AND sent_ms >= \(since) AND (state = \(OperationState.dropped)
+        OR state = \(OperationState.done) AND action = 'create') ORDER BY +id
+      """)
+  }
+
+  /// The last write that was done to a record after another one was sent.
+  func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
+    try operations(
+      """
+      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
+        ORDER BY id DESC LIMIT 1
+      """
+    ).first
+  }
+
+  /// The writes that were done to a record, in the order in which they were planned.
+  func writes(to recordID: String) throws -> [OperationRow] {
+    try operations(
+      """
+      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) ORDER BY id
+      """)
+  }
+
+  /// What a write has left in the fields that it sent; nil where that was not read, or was not its own.
+  func left(by operation: OperationRow) throws -> JSONObject? {
+    guard
+      let text = try connection.text(
+        "SELECT left_values FROM operation WHERE id = \(operation.id)"),
+      let left = try JSONValue(parsing: text).object
+    else { return nil }
+    var own = JSONObject()
+    for name in operation.payload.names { own[name] = left[name] }
+    return own.isEmpty ? nil : own
+  }
+
+  /// The date that a record bore when what a write has left was read.
+  func dateLeft(by operation: OperationRow) throws -> String? {
+    try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
+  }
+
+  /// By when the last deletion of ours had deleted a record, in ms of the org's time; nil where none has.
+  func lastDeletion(of recordID: String) throws -> Int64? {
+    try connection.all(
+      """
+      SELECT server_date, coalesce(last_ms, sent_ms) FROM operation
+      WHERE state = \(OperationState.done) AND action = 'delete' AND result_id = \(recordID)
+      """
+    ).compactMap { row in
+      row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
+        ?? row[1].integer.map { $0 + OperationRow.writeMilliseconds }
+    }.max()
+  }
+
+  /// By when, in ms of the org's time, a run saw that the org holds what an edit asks for; nil where the edit has none
+  /// of the verdicts that say so.
+  func noticed(_ edit: Int64, as verdicts: [Verdict]) throws -> Int64? {
+    try connection.integer(
+      """
+      SELECT n.now_ms FROM edit e JOIN outcome x ON x.edit_id = e.id AND x.verdict = e.verdict
+        JOIN run n ON n.id = x.run_id
+      WHERE e.id = \(edit) AND e.verdict IN (\(list: verdicts.map { .text($0.rawValue) }))
+      ORDER BY n.number DESC LIMIT 1
+      """
+    ).map { $0 + OperationRow.writeMilliseconds }
+  }
+
+  /// The record that an edit was found or said to have made.
+  func doneRecordID(of edit: Int64) throws -> String? {
+    try connection.text(
+      """
+      SELECT result_id FROM operation WHERE edit_id = \(edit) AND state = \(OperationState.done)
+        AND action IN ('create', 'upsert') ORDER BY id DESC LIMIT 1
+      """)
+  }
+
+  /// The verdict that an edit has; nil before its first one.
+  func verdict(of edit: Int64) throws -> Verdict? {
+    try connection.text("SELECT verdict FROM edit WHERE id = \(edit)")
+      .flatMap(Verdict.init(rawValue:))
+  }
+}

@@ -1,0 +1,168 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Deletions, and what other devices write below the records that the org deletes with them.
+struct CascadeTests {
+  /// What the other device does below the deleted record.
+  enum Work: String, CaseIterable {
+    case changesDetail, makesDetail, movesDetailThere, changesDetailThatOthersMoved
+    case changesDetailOfDetail, makesDetailOfDetail
+  }
+
+  struct Case: CustomTestStringConvertible {
+    var work: Work
+    var isOfOneUser: Bool
+    var isDeletionFirst: Bool
+    var testDescription: String {
+      "\(work.rawValue), \(isOfOneUser ? "one user" : "two users"), deletion \(isDeletionFirst ? "first" : "last")"
+    }
+
+    static let all = Work.allCases.flatMap { work in
+      [(true, true), (true, false), (false, true), (false, false)].map {
+        Case(work: work, isOfOneUser: $0.0, isDeletionFirst: $0.1)
+      }
+    }
+  }
+
+  private let day: FieldDay
+  private let account: String
+  private let contact: String
+
+  init() throws {
+    day = try FieldDay()
+    day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
+    account = try #require(day.org.create("Account", ["Name": "Mill"], as: day.ada).id)
+    let fields: JSONObject = ["LastName": "Child", "AccountId": .string(account)]
+    contact = try #require(day.org.create("Contact", fields, as: day.ada).id)
+    for id in [account, contact] { try day.org.share(id, with: "ben@example.com") }
+  }
+
+  private func deletion() throws -> Edit {
+    try day.edited("accounts", "Account", account, [:], deleted: true)
+  }
+
+  private func edit(_ work: Work) throws -> Edit {
+    switch work {
+    case .changesDetail: return try day.edited("contacts", "Contact", contact, ["Department": "1"])
+    case .makesDetail:
+      return day.created(
+        "contacts", "Contact", "local_1", ["LastName": "New", "AccountId": .string(account)])
+    case .movesDetailThere:
+      let other = try day.make("Contact", ["LastName": "Mover"])
+      return try day.edited("contacts", "Contact", other, ["AccountId": .string(account)])
+    case .changesDetailThatOthersMoved:
+      let other = try day.make("Contact", ["LastName": "Moved"])
+      let edit = try day.edited("contacts", "Contact", other, ["Department": "1"])
+      try day.change("Contact", other, ["AccountId": .string(account)])
+      return edit
+    case .changesDetailOfDetail:
+      let task = try day.make("Task", ["Subject": "Call", "WhoId": .string(contact)])
+      return try day.edited("tasks", "Task", task, ["Subject": "Write"])
+    case .makesDetailOfDetail:
+      return day.created(
+        "tasks", "Task", "local_1", ["Subject": "Call", "WhoId": .string(contact)])
+    }
+  }
+
+  private func handBack(_ edit: Edit, _ isFirst: Bool, _ isOfOneUser: Bool) throws {
+    if isOfOneUser {
+      let phone = isFirst ? "phone 1" : "phone 2"
+      try day.handBack([edit], install: phone, stamp: "stamp of \(phone)", issued: 0)
+    } else {
+      try day.handBack([edit], user: isFirst ? day.ada : day.ben, issued: 0)
+    }
+  }
+
+  private func decide(_ edit: Int64, _ decision: Decision) throws {
+    try day.state.decide([EditDecision(edit, decision)], by: "the office")
+  }
+
+  private func isThere(_ object: String, _ id: String) throws -> Bool {
+    try day.count("SELECT Id FROM \(object) WHERE Id = '\(id)'") == 1
+  }
+
+  @Test(arguments: Case.all)
+  func `a deletion and what another device writes below it disagree before anything leaves`(
+    _ one: Case
+  ) async throws {
+    // The deletion is ada's, for the account is hers.
+    let edits = [(try deletion(), true), (try edit(one.work), false)]
+    for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
+      try handBack(edit, isDeletion, one.isOfOneUser)
+    }
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(day.writes.isEmpty)
+    #expect(try isThere("Account", account))
+    let details = try day.details()
+    #expect(details.map(\.otherEdits) == [[2], [1]])
+    // The deletion is dropped: the other edit is sent.
+    let deleted: Int64 = one.isDeletionFirst ? 1 : 2
+    try decide(deleted, .server)
+    try decide(3 - deleted, .device)
+    let summary = try await day.run()
+    #expect(summary.verdicts[.dropped] == 1)
+    #expect(try day.state.unsettledEdits().isEmpty)
+    #expect(try isThere("Account", account))
+  }
+
+  @Test func `what was sent below a deletion that waits is not deleted by its next attempt`()
+    async throws
+  {
+    try handBack(try deletion(), true, true)
+    try handBack(try edit(.changesDetail), false, true)
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    try decide(2, .device)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try decide(1, .again)
+    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try isThere("Contact", contact))
+    // Who decides now knows of it.
+    try decide(1, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try !isThere("Contact", contact))
+  }
+
+  @Test func `a deletion that is decided is sent, and what was written below it stays open`()
+    async throws
+  {
+    try handBack(try deletion(), true, true)
+    try handBack(try edit(.makesDetail), false, true)
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    try decide(1, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try day.state.unsettledEdits() == [.clash: 1])
+  }
+
+  @Test func `a device's own edits below the record that it deletes go with it`() async throws {
+    try day.handBack([try edit(.changesDetail), try deletion()])
+    let summary = try await day.run()
+    #expect(summary.verdicts[.clash] == nil)
+    #expect(try day.state.unsettledEdits().isEmpty)
+    #expect(try !isThere("Account", account))
+  }
+
+  @Test func `a deletion waits for no edit that is not below it`() async throws {
+    let other = try day.make("Contact", ["LastName": "Other"])
+    try handBack(try deletion(), true, true)
+    try handBack(
+      try day.edited("contacts", "Contact", other, ["Department": "1"]), false, true)
+    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+  }
+
+  @Test(arguments: [ReconcileOptions.Across.first, .last])
+  func `a policy says which of the two stands`(_ policy: ReconcileOptions.Across) async throws {
+    day.options.acrossSnapshots = policy
+    try handBack(try deletion(), true, false)
+    try handBack(try edit(.changesDetail), false, false)
+    let summary = try await day.run()
+    let isDeleted = policy == .first
+    #expect(try isThere("Account", account) == !isDeleted)
+    #expect(summary.verdicts[isDeleted ? .deleted : .updated] == 1)
+    // The other one is open.
+    #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
+  }
+}

@@ -1,0 +1,295 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// What a request does that arrives late.
+///
+/// It is open until an operator decides, whatever the outcome of its edit was by then: one product of writes and of ways
+/// in which their edits are resolved.
+struct LateWatchTests {
+  /// What the request asks for that is lost.
+  enum Verb: String, CaseIterable { case update, create, delete, upsert }
+
+  /// How its edit is resolved before it arrives.
+  enum Way: String, CaseIterable {
+    /// The second attempt is answered.
+    case sentAgain
+    /// An operator takes the org's side, or the device's.
+    case server, device
+    /// An operator discards the edit.
+    case dropped
+    /// An operator names another record.
+    case record
+    /// A later edit of the device replaces it.
+    case replaced
+    /// A later edit of the device was sent before it arrives.
+    case followed
+    /// What it has done is undone.
+    case undone
+    /// The device has discarded it.
+    case takenBack
+  }
+
+  struct Case: CustomTestStringConvertible {
+    var verb: Verb
+    var way: Way
+    var testDescription: String { "\(verb.rawValue), \(way.rawValue)" }
+
+    static let all = Verb.allCases.flatMap { verb in
+      Way.allCases.compactMap { way -> Case? in
+        let isPossible =
+          switch (verb, way) {
+          case (.update, .record), (.delete, .record), (.upsert, .record): false
+          // A deletion is the last word of its row.
+          case (.delete, .replaced), (.delete, .followed): false
+          // A create that is in doubt has no other side to take, and is not replaced before it is known.
+          case (.create, .server), (.create, .device), (.create, .replaced), (.create, .takenBack):
+            false
+          case (.create, .dropped): true
+          case (.upsert, .takenBack), (.upsert, .device), (.upsert, .server), (.upsert, .dropped):
+            false
+          case (.upsert, .replaced), (.upsert, .undone): false
+          default: true
+          }
+        return isPossible ? Case(verb: verb, way: way) : nil
+      }
+    }
+  }
+
+  private let day: FieldDay
+
+  init() throws {
+    day = try FieldDay()
+    day.options.quietWindowSeconds = 900
+    day.options.strict = false
+    day.rules.append(
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
+  }
+
+  private func kind(_ verb: Verb) -> RequestKind {
+    switch verb {
+    case .update: .collectionUpdate
+    case .create: .collectionCreate
+    case .delete: .collectionDelete
+    case .upsert: .collectionUpsert
+    }
+  }
+
+  /// The edit that is lost, and the record that it is of, if the org has it.
+  private func edit(_ verb: Verb) throws -> (edit: Edit, id: String?) {
+    switch verb {
+    case .create:
+      let fields: JSONObject = ["LastName": "Lovelace", "Department": "Analysis"]
+      return (day.created("contacts", "Contact", "local_1", fields), nil)
+    case .upsert:
+      let fields: JSONObject = ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
+      return (day.created("visits", "Site_Visit__c", "local_1", fields), nil)
+    case .update, .delete:
+      // A technician deletes what is the technician's own.
+      let made = day.org.create("Account", ["Name": "Mill", "Phone": "0"], as: day.ada)
+      let id = try #require(made.id)
+      let changes: JSONObject = verb == .update ? ["Phone": "1"] : [:]
+      return (try day.edited("accounts", "Account", id, changes, deleted: verb == .delete), id)
+    }
+  }
+
+  private func night(_ seconds: Int64 = 600) async throws {
+    try day.org.moveClock(by: seconds * 1000)
+    _ = try await day.run()
+  }
+
+  private func decide(_ decision: Decision, _ edit: Int64 = 1) throws {
+    try day.state.decide([EditDecision(edit, decision)], by: "the office")
+  }
+
+  private func verdict(_ edit: Int64 = 1) throws -> String? {
+    try day.state.connection.text("SELECT verdict FROM edit WHERE id = \(edit)")
+  }
+
+  /// The org's users change the record, or restore it.
+  private func office(_ verb: Verb, _ id: String?) throws {
+    try day.org.moveClock(by: 60_000)
+    switch verb {
+    case .update: try day.change("Account", try #require(id), ["Phone": "office"])
+    case .delete:
+      let id = try #require(id)
+      #expect(day.org.undelete(id, as: day.admin).errors.isEmpty)
+    case .upsert:
+      let found = try day.org.find(
+        "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: day.admin)
+      try day.change("Site_Visit__c", try #require(found), ["Name": "Office"])
+    case .create: break
+    }
+    try day.org.moveClock(by: 60_000)
+  }
+
+  /// Loses the first request of an edit and resolves the edit in a way.
+  private func resolve(_ one: Case, _ edit: Edit, _ id: String?) async throws {
+    let admin = day.admin
+    try day.handBack([edit], handback: 1)
+    let isContested = [.server, .device, .dropped, .replaced, .takenBack].contains(one.way)
+    day.server.faults.add(.kind(kind(one.verb)), .deliverLate(seconds: 1_000_000))
+    if isContested, let id {
+      // Before the request is looked for the org's users change the record.
+      day.server.faults.add(
+        .kind(kind(one.verb)),
+        .mutate { org in _ = org.update("Account", id: id, ["Phone": "office"], as: admin) })
+    }
+    try await night()
+    if one.verb == .create {
+      #expect(try verdict() == "in doubt")
+      switch one.way {
+      case .dropped: try decide(.drop)
+      case .record:
+        let other = day.org.create("Contact", ["LastName": "Byron"], as: day.ada)
+        try decide(.record(try #require(other.id)))
+      default: break
+      }
+      try await night(1_000)
+    }
+    switch one.way {
+    case .sentAgain, .record: break
+    case .server: try decide(.server)
+    case .device: try decide(.device)
+    case .dropped: if one.verb != .create { try decide(.server) }
+    case .replaced, .followed:
+      var later = try edit.changed(["Phone": "2", "Department": "Poetry", "Notes__c": "2"])
+      if one.way == .replaced, let id { later = try self.edit(later, at: id) }
+      try day.handBack([later], handback: 2)
+    case .undone:
+      let run = try #require(
+        try day.state.connection.text("SELECT run_id FROM operation WHERE state = 'done'"))
+      try day.state.undo([1], of: run, by: "grace")
+    case .takenBack: try day.handBack([], handback: 2)
+    }
+    try await night()
+  }
+
+  /// A later edit of a row that has seen what the org holds.
+  private func edit(_ edit: Edit, at id: String) throws -> Edit {
+    var element = try #require(try JSONValue(parsing: edit.element).object)
+    let date = try day.record("Account", id)["LastModifiedDate"]
+    element["LastModifiedDate"] = date
+    var later = edit
+    later.element = JSONValue.object(element).bytes
+    later.modificationDate = date?.string
+    later.base = MergeBase(modificationDate: date?.string, fields: try day.record("Account", id))
+    return later
+  }
+
+  private func open() throws -> [Int64] {
+    try day.state.connection.all(
+      "SELECT e.id FROM edit e WHERE \(LedgerDatabase.isUnsettledEdit) ORDER BY e.id"
+    ).compactMap { $0[0].integer }
+  }
+
+  /// Decides about what is open, as the report advises.
+  private func acknowledge() throws {
+    for edit in try open() {
+      let found = try #require(try day.state.decidable(edit))
+      let isTwice = found.subject.verdict == .createdTwice
+      try decide(isTwice ? .record(try #require(found.twins.first)) : .server, edit)
+    }
+  }
+
+  @Test(arguments: Case.all)
+  func `what a request does that arrives late is open until it is decided`(_ one: Case) async throws
+  {
+    let (edit, id) = try edit(one.verb)
+    try await resolve(one, edit, id)
+    #expect(try open() == [])
+    let changes = one.way == .sentAgain || one.way == .device || one.way == .followed
+    if changes, one.verb != .create { try office(one.verb, id) }
+    day.server.deliverHeld()
+    try await night()
+    let opened = try open()
+    #expect(!opened.isEmpty, "the run reports it")
+    // Neither another run nor what its device returns closes it.
+    try day.handBack([], handback: 8)
+    try await night()
+    #expect(try open() == opened)
+    try acknowledge()
+    try await night()
+    #expect(try open() == [])
+    try await night()
+    #expect(try open() == [], "it is not reported again")
+  }
+
+  @Test func `a lost upsert that remakes a record which was deleted since is open`() async throws {
+    let (edit, _) = try edit(.upsert)
+    try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
+    let first = try #require(
+      try day.org.find(
+        "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: day.admin))
+    #expect(day.org.delete("Site_Visit__c", id: first, as: day.admin).errors.isEmpty)
+    try day.org.moveClock(by: 60_000)
+    day.server.deliverHeld()
+    try await night()
+    #expect(try verdict() == "created twice")
+    try await night()
+    #expect(try open() == [1])
+    try acknowledge()
+    try await night()
+    #expect(try open() == [])
+  }
+
+  @Test func `a deletion that its device discards in doubt is open if it did arrive`() async throws
+  {
+    let (edit, _) = try edit(.delete)
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(
+      .kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
+    try await night()
+    #expect(try verdict() == "in doubt")
+    try day.handBack([], handback: 2)
+    day.server.deliverHeld()
+    try await night()
+    #expect(try verdict() == "conflict")
+    try acknowledge()
+    try await night()
+    #expect(try open() == [])
+  }
+
+  @Test func `a create that arrives late is open though a later edit of its row was sent before`()
+    async throws
+  {
+    let (edit, _) = try edit(.create)
+    try await resolve(Case(verb: .create, way: .followed), edit, nil)
+    #expect(try verdict(2) == "updated")
+    day.server.deliverHeld()
+    try await night()
+    try await night()
+    #expect(try verdict(1) == "created twice")
+    #expect(try open() == [1])
+  }
+
+  @Test func `the same request is no news while the record is as our last write has left it`()
+    async throws
+  {
+    let (edit, id) = try edit(.update)
+    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    try await night()
+    #expect(try open() == [])
+    #expect(try verdict() == "updated")
+  }
+
+  @Test func `a request whose condition does not hold any more is not taken for one that arrived`()
+    async throws
+  {
+    day.options.strict = true
+    let (edit, id) = try edit(.update)
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(.composite), .drop(afterCommit: false))
+    try await night()
+    #expect(try verdict() == "updated")
+    try day.org.moveClock(by: 60_000)
+    // The sender's own change in the org.
+    _ = day.org.update("Account", id: try #require(id), ["Fax": "1"], as: day.ada)
+    try await night()
+    #expect(try open() == [])
+  }
+}

@@ -1,0 +1,140 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Edits of one record in one run, one of which names it by its Id and the other by its external id.
+struct SameRecordTests {
+  /// Whose edits they are.
+  enum Devices: String, CaseIterable { case one, twoOfOneUser, twoUsers }
+
+  struct Case: CustomTestStringConvertible {
+    var devices: Devices
+    var mode: MergeMode
+    var deletes: Bool
+    var isUpsertFirst: Bool
+    var testDescription: String {
+      "\(devices.rawValue), \(mode), \(deletes ? "deletion" : "update"), upsert \(isUpsertFirst ? "first" : "last")"
+    }
+
+    static let all = Devices.allCases.flatMap { devices in
+      [MergeMode.overwrite, .leaveIfChanged].flatMap { mode in
+        [(false, false), (false, true), (true, false), (true, true)].map {
+          Case(devices: devices, mode: mode, deletes: $0.0, isUpsertFirst: $0.1)
+        }
+      }
+    }
+  }
+
+  private let day: FieldDay
+  private let id: String
+
+  init() throws {
+    day = try FieldDay()
+    let made = day.org.create(
+      "Site_Visit__c", ["Name": "Office", "Notes__c": "0", "External_Id__c": "V-1"], as: day.ada)
+    id = try #require(made.id)
+    try day.org.share(id, with: "ben@example.com")
+    try rule(.overwrite)
+  }
+
+  private func rule(_ mode: MergeMode) throws {
+    day.rules = [
+      FieldDay.rule(
+        "visits", ["Name", "Notes__c", "External_Id__c"], mode: mode, externalID: "External_Id__c")
+    ]
+  }
+
+  private func direct(deletes: Bool = false) throws -> Edit {
+    try day.edited(
+      "visits", "Site_Visit__c", id, deletes ? [:] : ["Notes__c": "by Id"], deleted: deletes)
+  }
+
+  private func upsert() -> Edit {
+    day.created(
+      "visits", "Site_Visit__c", "local_1",
+      ["Name": "New", "Notes__c": "by external id", "External_Id__c": "V-1"])
+  }
+
+  private func handBack(_ edits: [Edit], _ devices: Devices) throws {
+    switch devices {
+    case .one: try day.handBack(edits)
+    case .twoOfOneUser:
+      for (number, edit) in edits.enumerated() {
+        try day.handBack([edit], install: "phone \(number)", stamp: "stamp \(number)")
+      }
+    case .twoUsers:
+      for (edit, user) in zip(edits, [day.ada, day.ben]) { try day.handBack([edit], user: user) }
+    }
+  }
+
+  @Test(arguments: Case.all)
+  func
+    `a new record with the external id of a record that another edit names by its Id disagrees with it`(
+      _ one: Case
+    ) async throws
+  {
+    try rule(one.mode)
+    let edits = [try direct(deletes: one.deletes), upsert()]
+    try handBack(one.isUpsertFirst ? edits.reversed() : edits, one.devices)
+    let summary = try await day.run()
+    let open = try day.state.unsettledEdits()
+    #expect((open[.clash] ?? 0) >= 1)
+    if one.devices == .twoUsers {
+      #expect(day.writes.count <= 1)
+    } else {
+      #expect(day.verdicts(summary) == "clash 2")
+      #expect(day.writes.isEmpty)
+      #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "0")
+    }
+  }
+
+  @Test(arguments: [1, 2] as [Int64])
+  func `of two such edits the one that is decided is sent, and the other stays open`(
+    _ decided: Int64
+  ) async throws {
+    try handBack([try direct(), upsert()], .twoOfOneUser)
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    try day.state.decide([EditDecision(decided, .device)], by: "the office")
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let notes: JSONValue = decided == 1 ? "by Id" : "by external id"
+    #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
+    #expect(try day.state.unsettledEdits() == [.clash: 1])
+    // Once more the rules, which know of the first.
+    try day.state.decide([EditDecision(3 - decided, .again)], by: "the office")
+    _ = try await day.run()
+    #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
+    #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
+  }
+
+  @Test func `where both are decided at once one is sent, and the other is asked again`()
+    async throws
+  {
+    try handBack([try direct(), upsert()], .twoOfOneUser)
+    #expect(day.verdicts(try await day.run()) == "clash 2")
+    try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "the office")
+    let summary = try await day.run()
+    #expect(summary.verdicts[.updated] == 1)
+    #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
+  }
+
+  @Test
+  func `an edit that waits from an earlier night disagrees with a new record of its external id`()
+    async throws
+  {
+    try day.handBack([try direct()])
+    try day.org.setActive("ada@example.com", false)
+    #expect(day.verdicts(try await day.run()) == "held 1")
+    try day.handBack([upsert()], user: day.ben)
+    #expect(day.verdicts(try await day.run()) == "clash 1, held 1")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test func `a row that changes nothing is in no one's way`() async throws {
+    let unchanged = try day.edited("visits", "Site_Visit__c", id, [:])
+    try handBack([unchanged, upsert()], .one)
+    #expect(day.verdicts(try await day.run()) == "unchanged 1, updated 1")
+  }
+}
