@@ -1,12 +1,12 @@
 /// What may be the name of an archive's entry.
-enum EntryName {
+package enum EntryName {
   /// Bytes of the longest name that is looked at.
   static let longest = 512
 
   /// Why `name` is refused, as the end of a sentence; nil for a plain relative path.
   ///
   /// No entry is ever written under its own name, so this is a second wall, not the first.
-  static func refusal(_ name: String) -> String? {
+  package static func refusal(_ name: String) -> String? {
     if name.isEmpty { return "is empty" }
     if name.utf8.count > longest { return "is longer than \(longest) bytes" }
     if name.utf8.contains(where: { $0 < 0x20 }) { return "has control characters" }

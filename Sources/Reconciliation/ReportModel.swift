@@ -19,9 +19,9 @@ package struct ReportModel {
   /// The user names of the pipeline's users, by their Ids.
   package let usernames: [String: String]
   /// Every edit whose verdict is news.
-  package internal(set) var edits: ReportEdits
+  package var edits: ReportEdits
   /// The edits that earlier reports have shown and that are not settled yet.
-  package internal(set) var stillOpen: ReportEdits
+  package var stillOpen: ReportEdits
   /// What else the run found, and runs before it that nobody told of.
   package let findings: [Finding]
   /// What earlier reports have told besides verdicts and what waits for a person still.

@@ -1,11 +1,10 @@
 import Bundles
 import Returns
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Returns whose device was interrupted while its app altered a soup.
 @Suite struct InterruptedReturnTests {
