@@ -44,8 +44,9 @@ enum Shape {
     var found: [Int] = []
     for (index, line) in lines.enumerated() {
       let code = line.drop { $0 == " " }
-      let isSharedType = code.contains(
-        /^package ((indirect|final) )*(struct|class|enum|protocol|actor)\b/)
+      let isSharedType =
+        code.hasPrefix("package ")
+        && code.contains(/^package ((indirect|final) )*(struct|class|enum|protocol|actor)\b/)
       guard code.hasPrefix("public ") || isSharedType else { continue }
       guard !code.contains(" import "), !code.contains(" extension ") else { continue }
       var above = index - 1
@@ -62,7 +63,10 @@ enum Shape {
 
   /// The types that a file declares, without those inside of others.
   static func types(_ lines: [Substring]) -> [String] {
-    lines.filter { !$0.contains(" import ") && !$0.hasPrefix("import ") }.compactMap { line in
+    lines.filter {
+      $0.first?.isWhitespace == false && !$0.hasPrefix("//") && !$0.contains(" import ")
+        && !$0.hasPrefix("import ")
+    }.compactMap { line in
       line.prefixMatch(
         of: /(@\w+ |[a-z]+ )*(struct|class|enum|protocol|actor|typealias) (\w+)/
       ).map { String($0.output.3) }
