@@ -12,8 +12,7 @@ STRICT := -Xswiftc -warnings-as-errors
 RUN := swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest
 # What is judged is what ships: one optimised build, with the tests beside it, in a place of its own.
 CHECKED := $(SCRATCH)-test
-OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check error -c release \
-  -Xswiftc -enable-testing
+OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check error -c release
 
 # What ships: optimised, with Swift's runtime in the program, and nothing looked up beside it. A program has no use for
 # names that libraries could find in it; without them, and with its relocations packed, it is smaller and starts sooner.

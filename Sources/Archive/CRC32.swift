@@ -1,14 +1,16 @@
 import CArchive
 
 /// The checksum of gzip (RFC 1952, section 8), by zlib.
-struct CRC32 {
+package struct CRC32 {
   private var state: UInt = 0
 
+  package init() {}
+
   /// Adds bytes.
-  mutating func update(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     state = attache_crc32(state, bytes.baseAddress, UInt(bytes.count))
   }
 
   /// The checksum of all that was added.
-  var value: UInt32 { UInt32(truncatingIfNeeded: state) }
+  package var value: UInt32 { UInt32(truncatingIfNeeded: state) }
 }

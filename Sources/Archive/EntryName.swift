@@ -1,5 +1,5 @@
 /// What may be the name of an archive's entry.
-enum EntryName {
+package enum EntryName {
   /// Bytes of the longest name that is looked at.
   static let longest = 512
   /// Bytes of the longest part of a path: what file systems take.
@@ -8,7 +8,7 @@ enum EntryName {
   /// Why `name` is refused, as the end of a sentence; nil for a plain relative path.
   ///
   /// Writing and reading ask the same, so that what is written can be read. Letters of any language are plain.
-  static func refusal(_ name: String) -> String? {
+  package static func refusal(_ name: String) -> String? {
     if name.isEmpty { return "is empty" }
     if name.utf8.count > longest { return "is longer than \(longest) bytes" }
     for scalar in name.unicodeScalars {

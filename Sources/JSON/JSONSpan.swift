@@ -21,7 +21,7 @@ package struct JSONSpan: Sendable, BitwiseCopyable, Equatable {
 
   /// A place in a buffer that is known to be smaller than 2 GiB.
   @inline(__always)
-  init(_ start: Int, _ end: Int, _ kind: Kind) {
+  package init(_ start: Int, _ end: Int, _ kind: Kind) {
     self.start = Int32(truncatingIfNeeded: start)
     self.end = Int32(truncatingIfNeeded: end)
     self.kind = kind

@@ -1,11 +1,16 @@
 /// What of a return decides whose device it came from.
-struct ReturnFacts: Sendable, Hashable {
+package struct ReturnFacts: Sendable, Hashable {
   /// A row of it that is an edit.
-  struct DirtyRow: Sendable, Hashable {
+  package struct DirtyRow: Sendable, Hashable {
     /// The row's `lastModified`.
     var lastModified: Int64
     /// The digest of the element's value.
     var content: String
+
+    package init(lastModified: Int64, content: String) {
+      self.lastModified = lastModified
+      self.content = content
+    }
   }
 
   /// The lineage it was put into; nil while that is to be decided.
@@ -22,7 +27,7 @@ struct ReturnFacts: Sendable, Hashable {
   var stores: Set<StoreKey>
 
   /// The facts of a return.
-  init(
+  package init(
     lineage: Int64? = nil, install: String?, handback: Int64?, edits: [RowKey: DirtyRow],
     cleanRows: [RowKey: Int64] = [:], stores: Set<StoreKey> = []
   ) {
@@ -69,9 +74,9 @@ struct ReturnFacts: Sendable, Hashable {
 ///
 /// The stores of a bundle may come back each by itself, under one number. So numbers and evidence are
 /// those of the stores that two returns have in common.
-enum LineageRule {
+package enum LineageRule {
   /// What a return belongs to.
-  enum Choice: Sendable, Hashable {
+  package enum Choice: Sendable, Hashable {
     /// A lineage that is known.
     case known(Int64)
     /// One of its own.
@@ -81,7 +86,7 @@ enum LineageRule {
   }
 
   /// The lineage of `candidate` among the returns of the same stamp, in order of arrival.
-  static func choose(for candidate: ReturnFacts, among known: [ReturnFacts]) -> Choice {
+  package static func choose(for candidate: ReturnFacts, among known: [ReturnFacts]) -> Choice {
     if candidate.install != nil { return byInstall(candidate, known) }
     return byEvidence(
       candidate,

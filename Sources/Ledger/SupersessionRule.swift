@@ -1,8 +1,8 @@
 /// One edit that the ledger knows, as far as a later edit of the same record asks.
-struct KnownEdit: Sendable, Hashable {
+package struct KnownEdit: Sendable, Hashable {
   /// Where and how the edit was seen: by the return that brought it, and by later ones that hold the
   /// same edit still.
-  struct Sighting: Sendable, Hashable {
+  package struct Sighting: Sendable, Hashable {
     /// The lineage of the return.
     var lineage: Int64
     /// The hand-back of the return.
@@ -13,10 +13,20 @@ struct KnownEdit: Sendable, Hashable {
     var lastModified: Int64
     /// The digest of the element.
     var content: String
+
+    package init(
+      lineage: Int64, handback: Int64? = nil, row: RowKey, lastModified: Int64, content: String
+    ) {
+      self.lineage = lineage
+      self.handback = handback
+      self.row = row
+      self.lastModified = lastModified
+      self.content = content
+    }
   }
 
   /// What may still become of an edit.
-  enum Standing: Sendable, Hashable {
+  package enum Standing: Sendable, Hashable {
     /// Nothing more: its last verdict is settled.
     case settled
     /// It was not sent yet, or a person has to see to it: a later state of its record replaces it.
@@ -35,6 +45,16 @@ struct KnownEdit: Sendable, Hashable {
   var standing: Standing
   /// The row's date as issued, where the newcomer's bundle carried the edit.
   var carried: Int64?
+
+  package init(
+    editID: Int64, sightings: [Sighting], value: String, standing: Standing, carried: Int64? = nil
+  ) {
+    self.editID = editID
+    self.sightings = sightings
+    self.value = value
+    self.standing = standing
+    self.carried = carried
+  }
 
   /// Says whether a return held the same element with the same date in the same row.
   func wasSeen(as other: Sighting) -> Bool {
@@ -83,9 +103,9 @@ package struct Ancestry: Sendable, Hashable {
 }
 
 /// Says what an edit is beside the edits of the same record that came before it.
-enum SupersessionRule {
+package enum SupersessionRule {
   /// What an edit is.
-  enum Disposition: Sendable, Hashable {
+  package enum Disposition: Sendable, Hashable {
     /// News; the unsettled edits it names are superseded by it.
     case new(superseding: [Int64])
     /// The edit it names, which is not settled yet. Where its user saved the same values again, it
@@ -99,14 +119,14 @@ enum SupersessionRule {
   }
 
   /// What is asked about.
-  struct Newcomer: Sendable {
+  package struct Newcomer: Sendable {
     /// How it was found.
     var sighting: KnownEdit.Sighting
     /// The digest of what the user entered.
     var value: String
 
     /// A newcomer.
-    init(_ sighting: KnownEdit.Sighting, value: String) {
+    package init(_ sighting: KnownEdit.Sighting, value: String) {
       self.sighting = sighting
       self.value = value
     }
@@ -120,7 +140,7 @@ enum SupersessionRule {
   /// retry, it would be put over what its own user entered after it.
   /// `laterHandbackStands` says that the lineage has a return with a higher hand-back that has the
   /// soup.
-  static func disposition(
+  package static func disposition(
     of edit: Newcomer, ancestry: Ancestry, versions: [KnownEdit],
     laterHandbackStands: Bool = false
   ) -> Disposition {

@@ -64,7 +64,7 @@ public struct SyncTarget: Sendable, Hashable {
   package var json: JSONValue { kind.json }
 
   /// The target as a device stores it once it has constructed it (`SyncTargetKind.stored`).
-  func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
+  package func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
     try kind.stored(variables: variables)
   }
 

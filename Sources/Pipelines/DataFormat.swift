@@ -31,7 +31,7 @@ package enum DataFormat {
 
   /// Makes in `scratch` what a dry run needs of the steps that a directory still lacks, and answers the
   /// directory with it; the directory itself is not touched.
-  static func preview(
+  package static func preview(
     _ data: DataDirectory, in scratch: String, warn: (String) -> Void
   ) throws -> DataDirectory {
     guard try number(of: data) < current else { return data }

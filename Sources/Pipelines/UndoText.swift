@@ -7,9 +7,9 @@ extension PlannedOutcome {
 }
 
 /// What a dry run says of changes that are to be undone.
-enum UndoText {
+package enum UndoText {
   /// A line for one edit: what is put back, or why nothing is.
-  static func line(_ edit: PlannedOutcome, _ shown: ReportMask) -> String {
+  package static func line(_ edit: PlannedOutcome, _ shown: ReportMask) -> String {
     let record = [edit.sobject ?? edit.soup.soup, edit.detail.recordID ?? edit.recordID ?? ""]
     let subject = "edit \(edit.editID), " + record.filter { !$0.isEmpty }.joined(separator: " ")
     let words = shown.words(of: edit)

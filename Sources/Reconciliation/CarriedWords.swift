@@ -5,15 +5,26 @@ import Ledger
 ///
 /// The org's values are those of the user's own store: what another one has read for the report may be
 /// hidden from its user.
-struct CarriedWords: Sendable {
+package struct CarriedWords: Sendable {
   let mask: ReportMask
   let verdict: Verdict
   let detail: OutcomeDetail
   let element: JSONObject
   let edited: Set<String>
 
+  package init(
+    mask: ReportMask, verdict: Verdict, detail: OutcomeDetail, element: JSONObject,
+    edited: Set<String>
+  ) {
+    self.mask = mask
+    self.verdict = verdict
+    self.detail = detail
+    self.element = element
+    self.edited = edited
+  }
+
   /// Why the edit is open, in a sentence or two; `held` is what the user's store has of the record.
-  func sentence(over held: JSONObject?) -> String {
+  package func sentence(over held: JSONObject?) -> String {
     let words = mask.words(detail, element: element)
     switch verdict {
     case .conflict:

@@ -9,6 +9,11 @@ package struct ChangeGuard: Sendable {
   /// Deletions of a soup.
   package var deletes = DeletionGuard()
 
+  package init(perSnapshot: Int = 5000, deletes: DeletionGuard = DeletionGuard()) {
+    self.perSnapshot = perSnapshot
+    self.deletes = deletes
+  }
+
   /// Says whether so many changes are too many; details that go with their master count too.
   func isTooMuch(_ sends: [PlannedSend]) -> Bool {
     sends.reduce(0) { $0 + 1 + $1.followers.count } > perSnapshot

@@ -1,12 +1,12 @@
 import Ledger
 
 /// Decides whether edits of several lineages meet in one record.
-enum ClashRule {
+package enum ClashRule {
   /// The edits that `edit` clashes with under a policy; empty when it may be sent.
   ///
   /// None of `claims` is of its lineage's own past. `issued` is when its bundle was made: a clash that
   /// was reported before that is over.
-  static func opponents(
+  package static func opponents(
     of edit: RecordClaim, deviceDate: String?, issued: Int64?, claims: [RecordClaim],
     policy: ReconcileOptions.Across
   ) -> [Int64] {

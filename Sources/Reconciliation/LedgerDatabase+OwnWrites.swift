@@ -69,7 +69,7 @@ extension LedgerDatabase {
   /// A write of the edit's own row that came after the edit is none of its past: an edit that is
   /// taken up again is decided against the org, not against what was sent after it. Nor is its own write, where an
   /// operator decides about an update that was left as a conflict and arrived late.
-  func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
+  package func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
     let rows = try connection.all(
       """
       SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,

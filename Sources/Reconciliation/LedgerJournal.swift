@@ -8,9 +8,9 @@ import System
 ///
 /// An operation is planned before the first request, `sent` on the disk before its own leaves, and has
 /// an outcome in the transaction in which its edit has a verdict.
-final class LedgerJournal: SyncUpJournal {
-  typealias Change = PlannedSend
-  typealias Intention = [OperationRow]
+package final class LedgerJournal: SyncUpJournal {
+  package typealias Change = PlannedSend
+  package typealias Intention = [OperationRow]
 
   let reconciler: Reconciler
   let access: RecordReader
@@ -28,14 +28,14 @@ final class LedgerJournal: SyncUpJournal {
   private var state: LedgerDatabase { reconciler.state }
   private var run: RunRow { reconciler.run }
 
-  init(_ reconciler: Reconciler, _ access: RecordReader) {
+  package init(_ reconciler: Reconciler, _ access: RecordReader) {
     self.reconciler = reconciler
     self.access = access
   }
 
-  var isEnded: Bool { refusal != nil }
+  package var isEnded: Bool { refusal != nil }
 
-  nonisolated(nonsending) func end(_ error: OrgError) async throws -> Bool {
+  package nonisolated(nonsending) func end(_ error: OrgError) async throws -> Bool {
     try await reconciler.checkAlone(error, access)
     refusal = error
     return true
@@ -43,7 +43,7 @@ final class LedgerJournal: SyncUpJournal {
 
   // MARK: before a request
 
-  nonisolated(nonsending) func prepare(
+  package nonisolated(nonsending) func prepare(
     _ batch: SyncUpRequest.Batch<PlannedSend>
   ) async throws -> [PlannedSend] {
     try reconciler.checkDeadline()
@@ -92,7 +92,7 @@ final class LedgerJournal: SyncUpJournal {
     return nil
   }
 
-  func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
+  package func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
     // What is presumed of the org is looked at when it is needed.
     guard access.asksAhead else { return [] }
     // A job has more records than one question takes.
@@ -208,7 +208,7 @@ final class LedgerJournal: SyncUpJournal {
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
 
-  func intend(_ batch: [PlannedSend], job: String?) throws -> [OperationRow] {
+  package func intend(_ batch: [PlannedSend], job: String?) throws -> [OperationRow] {
     let identity = access.session.identity
     let now = access.session.serverDate ?? run.now
     let operations = batch.map { send in
@@ -224,7 +224,7 @@ final class LedgerJournal: SyncUpJournal {
     return operations
   }
 
-  func withdraw(_ intention: [OperationRow]) throws {
+  package func withdraw(_ intention: [OperationRow]) throws {
     try state.connection.transaction {
       for operation in intention { try state.finish(operation, .again) }
     }
@@ -232,13 +232,13 @@ final class LedgerJournal: SyncUpJournal {
 
   // MARK: answers
 
-  func keep() throws {
+  package func keep() throws {
     try state.connection.keepHeld()
     reconciler.tellProgress()
   }
 
   /// Enters what the org said of each row, in one transaction: that of the next intention, where one follows at once.
-  nonisolated(nonsending) func settle(
+  package nonisolated(nonsending) func settle(
     _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
     read: CompositeResult?, isLast: Bool
   ) async throws {
@@ -286,7 +286,7 @@ final class LedgerJournal: SyncUpJournal {
       """)
   }
 
-  func warn(_ words: String) {
+  package func warn(_ words: String) {
     if !reconciler.summary.warnings.contains(words) { reconciler.summary.warnings.append(words) }
   }
 

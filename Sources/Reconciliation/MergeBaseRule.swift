@@ -73,6 +73,12 @@ package enum MergeBaseRule {
     package var date: String?
     /// What the org held in the fields that it sent.
     package var replaced: JSONObject
+
+    package init(dateBefore: String? = nil, date: String? = nil, replaced: JSONObject) {
+      self.dateBefore = dateBefore
+      self.date = date
+      self.replaced = replaced
+    }
   }
 
   /// What a device has been given in a field before and after a write of ours.
@@ -83,6 +89,12 @@ package enum MergeBaseRule {
     package var after: JSONValue?
     /// The date of the write: a copy of that date or a later one holds `after`.
     package var date: String?
+
+    package init(before: JSONValue? = nil, after: JSONValue? = nil, date: String? = nil) {
+      self.before = before
+      self.after = after
+      self.date = date
+    }
   }
 
   /// The date and values that the device's edit stands on.

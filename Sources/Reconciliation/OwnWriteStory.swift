@@ -3,9 +3,9 @@ import Ledger
 import Salesforce
 
 /// What our writes to a record come to for the next edit of a device's row, one after the other.
-struct OwnWriteStory {
+package struct OwnWriteStory {
   /// One of them.
-  struct Write {
+  package struct Write {
     var edit: Int64
     /// The record's date after it.
     var date: String?
@@ -23,7 +23,24 @@ struct OwnWriteStory {
     /// Whether its answer was lost.
     var isDoubted: Bool
     /// What was told of it.
-    var detail: OutcomeDetail
+    package var detail: OutcomeDetail
+
+    package init(
+      edit: Int64, date: String? = nil, left: JSONObject? = nil, sent: JSONObject,
+      former: JSONObject, entered: JSONObject, element: JSONObject? = nil, isUndo: Bool,
+      isDoubted: Bool, detail: OutcomeDetail
+    ) {
+      self.edit = edit
+      self.date = date
+      self.left = left
+      self.sent = sent
+      self.former = former
+      self.entered = entered
+      self.element = element
+      self.isUndo = isUndo
+      self.isDoubted = isDoubted
+      self.detail = detail
+    }
   }
 
   private var write: MergeBaseRule.OwnWrite
@@ -35,14 +52,14 @@ struct OwnWriteStory {
   private var newest: (edit: Int64, element: JSONObject?)?
 
   /// Begins with the record that somebody named for a new row.
-  init(_ named: MergeBaseRule.OwnWrite?) {
+  package init(_ named: MergeBaseRule.OwnWrite?) {
     write = named ?? MergeBaseRule.OwnWrite(date: "", fields: [:])
     date = named?.date
     isKnown = named != nil
   }
 
   /// Adds the next write; of one that went through another row of the device its own row knows nothing.
-  mutating func add(_ next: Write, isSameRow: Bool) {
+  package mutating func add(_ next: Write, isSameRow: Bool) {
     // An org's clock can go back: a copy that was older than one of them has not seen those after it.
     if let latest = next.date, let earlier = date, ServerDate.isBefore(latest, earlier) {
       date = earlier
@@ -100,7 +117,7 @@ struct OwnWriteStory {
   ///
   /// Of a row that its device made nothing else is known that an edit of it could be compared with: what
   /// somebody made of the record at once is not ours, and stands where it is not what was sent.
-  func write(isOfDevicesOwn: Bool) -> MergeBaseRule.OwnWrite? {
+  package func write(isOfDevicesOwn: Bool) -> MergeBaseRule.OwnWrite? {
     guard let date, isKnown || isOfDevicesOwn else { return nil }
     var write = write
     write.date = date

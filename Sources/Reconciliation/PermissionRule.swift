@@ -8,9 +8,9 @@ import Salesforce
 /// the integration user has rights that the device's user has not. So an edit stays within what its
 /// user was given: the object types of the soup's syncs, the records that the soup was issued with,
 /// and references to records that its user was issued or made.
-enum PermissionRule {
+package enum PermissionRule {
   /// What is known of the record that an edit is about.
-  struct Subject: Sendable {
+  package struct Subject: Sendable {
     /// `attributes.type` of the element.
     var sobject: String
     /// The object types that the syncs of the soup name, in lower case.
@@ -19,10 +19,17 @@ enum PermissionRule {
     var isNew: Bool
     /// Whether the soup was issued to the user with the record, or the user's own edit made it.
     var isGiven: Bool
+
+    package init(sobject: String, types: Set<String>, isNew: Bool, isGiven: Bool) {
+      self.sobject = sobject
+      self.types = types
+      self.isNew = isNew
+      self.isGiven = isGiven
+    }
   }
 
   /// Why the record may not be written; nil where it may.
-  static func refusal(of subject: Subject) -> String? {
+  package static func refusal(of subject: Subject) -> String? {
     guard subject.types.contains(subject.sobject.lowercased()) else {
       return "no sync that the app has for it names the object type \(subject.sobject)"
     }
@@ -31,7 +38,7 @@ enum PermissionRule {
   }
 
   /// A field of a write that may hold another record's Id.
-  struct Reference: Sendable, Hashable {
+  package struct Reference: Sendable, Hashable {
     /// The field.
     var field: String
     /// What the field is to hold.
@@ -58,7 +65,7 @@ enum PermissionRule {
   ///
   /// Where the org does not say what a field is, whatever looks like an Id counts. A record type is a
   /// kind of record, and no record that anybody is issued.
-  static func references(
+  package static func references(
     in payload: JSONObject, of describe: Describe?, former: (String) -> [JSONValue]
   ) -> [Reference] {
     payload.compactMap { name, value in
@@ -71,7 +78,7 @@ enum PermissionRule {
   }
 
   /// Why something may not be written: what a person may lift for one edit.
-  struct Limit: Sendable, Hashable {
+  package struct Limit: Sendable, Hashable {
     /// The reason.
     var words: String
     /// The record that it is about, beside the edit's own.
@@ -92,7 +99,7 @@ enum PermissionRule {
   }
 
   /// Why a write may not refer to what it refers to; nothing where it may.
-  static func limits(
+  package static func limits(
     of references: [Reference], mayRefer: (_ id: String) -> Bool
   ) -> [Limit] {
     references.compactMap { reference in

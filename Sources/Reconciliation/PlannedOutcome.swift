@@ -20,6 +20,20 @@ package struct PlannedOutcome: Sendable, Hashable {
   package var verdict: Verdict
   /// What stands beside it.
   package var detail: OutcomeDetail
+
+  package init(
+    editID: Int64, snapshotID: String, soup: SoupKey, sobject: String? = nil,
+    recordID: String? = nil, action: SyncUpAction? = nil, verdict: Verdict, detail: OutcomeDetail
+  ) {
+    self.editID = editID
+    self.snapshotID = snapshotID
+    self.soup = soup
+    self.sobject = sobject
+    self.recordID = recordID
+    self.action = action
+    self.verdict = verdict
+    self.detail = detail
+  }
 }
 
 extension LedgerDatabase {

@@ -6,7 +6,7 @@ import Salesforce
 import System
 
 /// One edit that is to be sent.
-struct PlannedSend {
+package struct PlannedSend {
   @Shared var edit: OpenEdit
   /// The device that asks for it, by the lineage of the first edit that it goes on from.
   var device: Int64 = 0
@@ -15,7 +15,7 @@ struct PlannedSend {
   /// The field whose date `condition` is.
   var modificationField: String
   var sobject: String
-  var action: SyncUpAction
+  package var action: SyncUpAction
   /// The outcome of success.
   @Shared var expected: Settlement
   /// The date that the org's record has to bear still.
@@ -151,10 +151,10 @@ struct PlannedSend {
 }
 
 extension PlannedSend: SyncUpChange {
-  var objectType: String { sobject }
-  var isConditional: Bool { isStrict && action == .update && condition != nil }
+  package var objectType: String { sobject }
+  package var isConditional: Bool { isStrict && action == .update && condition != nil }
 
-  var write: SyncUpWrite {
+  package var write: SyncUpWrite {
     var fields = payload
     var write = SyncUpWrite(action, sobject, recordID: recordID)
     if let field = externalField, let value = externalValue {

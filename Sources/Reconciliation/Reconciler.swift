@@ -225,7 +225,7 @@ package final class Reconciler {
   }
 
   /// The pipeline's integration user, who proves deletions; nil where it names none.
-  nonisolated(nonsending) func integration() async throws -> RecordReader? {
+  package nonisolated(nonsending) func integration() async throws -> RecordReader? {
     try await reader(.integration) { [presumed] in RecordReader($0, presumed: presumed) }
   }
 
@@ -256,7 +256,8 @@ package final class Reconciler {
     }
   }
 
-  struct DeadlineReached: Error {}
+  /// Thrown between two requests of a run whose `options.deadline` is over.
+  package struct DeadlineReached: Error {}
 
   /// Ends the work between two requests when the time is over or the task was cancelled.
   func checkDeadline() throws {

@@ -13,10 +13,16 @@ package struct ReportEdits {
     package let run: Int32
     /// The verdict.
     package let verdict: Verdict
+
+    package init(number: Int64, run: Int32, verdict: Verdict) {
+      self.number = number
+      self.run = run
+      self.verdict = verdict
+    }
   }
 
   /// Hands over what rows say, each in its turn, and where that is asked for with what was sent.
-  typealias Reading = (
+  package typealias Reading = (
     _ rows: [Row], _ withSent: Bool, _ body: (ReportEdit) throws -> Void
   ) throws -> Void
 
@@ -27,7 +33,7 @@ package struct ReportEdits {
   private let read: Reading
 
   /// Edits by rising numbers, with what reads them.
-  init(rows: [Row], totals: ReportTotals, read: @escaping Reading) {
+  package init(rows: [Row], totals: ReportTotals, read: @escaping Reading) {
     self.rows = rows
     self.totals = totals
     self.read = read

@@ -56,8 +56,17 @@ package struct ReportTotals: Sendable {
   private var bySoup: [SoupKey: [Verdict: Int]] = [:]
   private var byMoment: [ReportMoment.Kind: [String: ReportMoment]] = [:]
 
+  package init(
+    verdicts: [Verdict: Int] = [:], decisions: [DecisionNote.Fate: Int] = [:],
+    usernames: Set<String> = []
+  ) {
+    self.verdicts = verdicts
+    self.decisions = decisions
+    self.usernames = usernames
+  }
+
   /// How many edits of one return and soup are alike.
-  struct Count {
+  package struct Count {
     var edits: Int
     var verdict: Verdict
     /// The snapshot's user; nil for the global snapshot.
@@ -72,10 +81,27 @@ package struct ReportTotals: Sendable {
     var editsWithTime: Int
     /// What somebody decided about the edit; it is counted by itself then.
     var decision: DecisionNote?
+
+    package init(
+      edits: Int, verdict: Verdict, username: String? = nil, soup: SoupKey, sobject: String? = nil,
+      source: String, arrivedAt: Int64, edited: ClosedRange<Int64>? = nil, editsWithTime: Int,
+      decision: DecisionNote? = nil
+    ) {
+      self.edits = edits
+      self.verdict = verdict
+      self.username = username
+      self.soup = soup
+      self.sobject = sobject
+      self.source = source
+      self.arrivedAt = arrivedAt
+      self.edited = edited
+      self.editsWithTime = editsWithTime
+      self.decision = decision
+    }
   }
 
   /// Counts edits that are alike.
-  mutating func add(_ alike: Count) {
+  package mutating func add(_ alike: Count) {
     verdicts[alike.verdict, default: 0] += alike.edits
     if let name = alike.username { usernames.insert(name) }
     let owner = alike.username ?? ReportEdit.globalOwner

@@ -51,7 +51,7 @@ extension ThreeWayRule {
   /// them its device was given what the org held by then; of a decided one those that were decided. Nor is
   /// what a person has entered, or undone, or what the org made of our own last write, put back by what the device
   /// holds still.
-  static func sentFields(_ facts: EditFacts) -> Set<String>? {
+  package static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
     let isDecided = facts.decision?.decision.sends == true
     if facts.isShared || facts.wasCarried || facts.mergesFields || isDecided {

@@ -4,7 +4,7 @@ import MobileSync
 import Salesforce
 
 /// What is known of the org's record.
-enum ServerRecord: Sendable, Hashable {
+package enum ServerRecord: Sendable, Hashable {
   /// It could not be read, for this reason.
   case unknown(code: String?, message: String)
   /// It is there.
@@ -23,15 +23,20 @@ enum ServerRecord: Sendable, Hashable {
 }
 
 /// The record into which another one was merged.
-struct RemainingRecord: Sendable, Hashable {
+package struct RemainingRecord: Sendable, Hashable {
   /// Its modification date.
   var date: String?
   /// Its values.
   var fields: JSONObject
+
+  package init(date: String? = nil, fields: JSONObject) {
+    self.date = date
+    self.fields = fields
+  }
 }
 
 /// Everything that the decision about one edit looks at.
-struct EditFacts: Sendable {
+package struct EditFacts: Sendable {
   /// What has to be done, after what is known of the record.
   var operation: SyncOperation
   /// The sync up's merge mode.
@@ -47,7 +52,7 @@ struct EditFacts: Sendable {
   /// The org's record.
   var server: ServerRecord
   /// The fields that may travel; of a delete those that an update would send.
-  var listed: [String]
+  package var listed: [String]
   /// The fields that travel with a new record; nil for those of an update.
   var listedOfCreate: [String]?
   /// Whether its row has seen nothing of the record, which the device's own sync has made.
@@ -60,11 +65,11 @@ struct EditFacts: Sendable {
   /// Whether a bundle has given it back to its device, over what the org held by then.
   var wasCarried = false
   /// Whether it is sent beside what others changed in other fields, and with the edited fields alone.
-  var mergesFields = false
+  package var mergesFields = false
   /// Fields in which the device's copy holds what an undo has taken back in the org since.
   var takenBack: Set<String> = []
   /// The record that remained where the edit's was merged into it, as far as the sender sees it.
-  var remaining: RemainingRecord?
+  package var remaining: RemainingRecord?
   /// Whether a create goes out as an upsert.
   var upserts = false
   /// The external id that an upsert sends beside its fields.
@@ -72,7 +77,38 @@ struct EditFacts: Sendable {
   /// Which absent records are made anew.
   var recreate = MissingRecordRule.Recreate.standard
   /// What a person decided about it.
-  var decision: PendingDecision?
+  package var decision: PendingDecision?
+
+  package init(
+    operation: SyncOperation, mode: MergeMode, device: JSONObject, deviceDate: String? = nil,
+    issued: MergeBase? = nil, ownWrite: MergeBaseRule.OwnWrite? = nil, server: ServerRecord,
+    listed: [String], listedOfCreate: [String]? = nil, isUnseen: Bool = false,
+    doubted: Set<String> = [], isShared: Bool = false, wasCarried: Bool = false,
+    mergesFields: Bool = false, takenBack: Set<String> = [], remaining: RemainingRecord? = nil,
+    upserts: Bool = false, upsertField: String? = nil,
+    recreate: MissingRecordRule.Recreate = .standard, decision: PendingDecision? = nil
+  ) {
+    self.operation = operation
+    self.mode = mode
+    self.device = device
+    self.deviceDate = deviceDate
+    self.issued = issued
+    self.ownWrite = ownWrite
+    self.server = server
+    self.listed = listed
+    self.listedOfCreate = listedOfCreate
+    self.isUnseen = isUnseen
+    self.doubted = doubted
+    self.isShared = isShared
+    self.wasCarried = wasCarried
+    self.mergesFields = mergesFields
+    self.takenBack = takenBack
+    self.remaining = remaining
+    self.upserts = upserts
+    self.upsertField = upsertField
+    self.recreate = recreate
+    self.decision = decision
+  }
 
   /// What becomes of it where its record is not there.
   func step(_ fate: RecordFate) -> MissingRecordRule.Step {
@@ -88,9 +124,9 @@ struct EditFacts: Sendable {
 /// record although its date says otherwise, and OVERWRITE lists what it overwrites. The other way
 /// round the date stands: a record that moved is left although all its listed values are the base's,
 /// since the SDK leaves it, and what moved it may be a field that nobody listed.
-enum ThreeWayRule {
+package enum ThreeWayRule {
   /// The next step of an edit.
-  enum Step: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
     /// Nothing is sent.
     case settle(Settlement)
     /// Something is sent; the verdict is that of success. With a date it is sent only if the org's
@@ -99,7 +135,7 @@ enum ThreeWayRule {
   }
 
   /// The step of an edit whose record's state is known.
-  static func step(_ facts: EditFacts) -> Step {
+  package static func step(_ facts: EditFacts) -> Step {
     if let decided = decided(facts) { return decided }
     switch facts.operation {
     case .none, .dropLocally: return .settle(Settlement(.unchanged))
@@ -217,7 +253,7 @@ enum ThreeWayRule {
   }
 
   /// The names of the fields that the device edited.
-  static func editedFields(_ facts: EditFacts) -> Set<String> {
+  package static func editedFields(_ facts: EditFacts) -> Set<String> {
     let comparison =
       switch facts.server {
       case .alive(let date, let fields): compare(facts, date: date, fields: fields).1

@@ -8,7 +8,7 @@ import System
 ///
 /// Only where the record stands as our last write has left it: with that date, and with those values in the
 /// fields that were sent. What is put back is what was read there before the write, never a guess.
-enum UndoRule {
+package enum UndoRule {
   /// The fields that date a record of the recycle bin, the first that has a date before the other.
   static let binDates = ["LastModifiedDate", "SystemModstamp"]
 
@@ -18,7 +18,7 @@ enum UndoRule {
   }
 
   /// What the decision looks at.
-  struct Facts: Sendable {
+  package struct Facts: Sendable {
     /// What was changed.
     var change: EditChange
     /// The org's record as it is now.
@@ -30,15 +30,30 @@ enum UndoRule {
     /// Where people open the org, without a slash at its end.
     var instance: String?
     /// Of a deletion: the record as the recycle bin has it; nil where nobody sees it there.
-    var bin: JSONObject?
+    package var bin: JSONObject?
     /// Of a deletion: by whom and by when it was ours.
-    var deletion: EditDeletion?
+    package var deletion: EditDeletion?
     /// Whether the sender may bring records of the object back.
-    var isUndeletable = true
+    package var isUndeletable = true
+
+    package init(
+      change: EditChange, server: ServerRecord, leftDate: String? = nil, base: MergeBase? = nil,
+      instance: String? = nil, bin: JSONObject? = nil, deletion: EditDeletion? = nil,
+      isUndeletable: Bool = true
+    ) {
+      self.change = change
+      self.server = server
+      self.leftDate = leftDate
+      self.base = base
+      self.instance = instance
+      self.bin = bin
+      self.deletion = deletion
+      self.isUndeletable = isUndeletable
+    }
   }
 
   /// What is done.
-  enum Step: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
     /// Nothing is sent.
     case settle(Settlement)
     /// This is sent, while the record bears that date; the verdict is that of success.
@@ -46,7 +61,7 @@ enum UndoRule {
   }
 
   /// How a change is undone.
-  static func step(_ facts: Facts) -> Step {
+  package static func step(_ facts: Facts) -> Step {
     if let run = facts.change.undoneBy {
       return settled(.undone, facts, "run \(run) has undone it")
     }
@@ -119,7 +134,7 @@ enum UndoRule {
 
   /// Says whether all that an edit waits for waits for it in turn; `waits` says of each edit for which others
   /// it does.
-  static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
+  package static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
     let members = reached(from: edit, waits)
     return members.contains(edit)
       && members.allSatisfy { reached(from: $0, waits).contains(edit) }

@@ -47,11 +47,11 @@ package struct Inbox: Sendable {
   /// A file that changed so short a time before it is taken is read twice: it may change again under the same time.
   ///
   /// File systems that keep whole seconds count by two.
-  var recentNanoseconds: Int64 = 5_000_000_000
+  package var recentNanoseconds: Int64 = 5_000_000_000
   /// What happens between the reading of a file and the look whether it changed: for tests of files that change.
-  var betweenReadings: @Sendable () throws -> Void = {}
+  package var betweenReadings: @Sendable () throws -> Void = {}
   /// What happens between the copy of a file and its removal: for tests of a newer file of its name.
-  var beforeRemoval: @Sendable () throws -> Void = {}
+  package var beforeRemoval: @Sendable () throws -> Void = {}
 
   /// Names the directories; they are made when they are needed.
   package init(

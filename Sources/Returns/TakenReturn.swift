@@ -109,7 +109,7 @@ package struct TakenReturn: Sendable, Hashable {
   /// The digest of a return, by those of its file and its log: of the file alone where it came without one.
   ///
   /// What could not be read beside it is told by `fault`: nothing says that such a file is known.
-  static func digest(file: String, log: String?, fault: String?) -> String {
+  package static func digest(file: String, log: String?, fault: String?) -> String {
     let words: String
     switch (log, fault) {
     case (nil, nil): return file

@@ -15,7 +15,7 @@ package struct APIBudget: Sendable, Hashable {
   }
 
   /// How many requests may be made still; nil where neither the run nor the org has a limit that is known.
-  func left(made: Int, usage: APIUsage?) -> Int? {
+  package func left(made: Int, usage: APIUsage?) -> Int? {
     let ofOrg = usage.map { max(0, mostUsed(of: $0) - $0.used) }
     return [perRun.map { max(0, $0 - made) }, ofOrg].compactMap(\.self).min()
   }
@@ -29,7 +29,7 @@ package struct APIBudget: Sendable, Hashable {
   }
 
   /// Why no further request may be made, nil if one may.
-  func refusal(made: Int, usage: APIUsage?) -> String? {
+  package func refusal(made: Int, usage: APIUsage?) -> String? {
     if let perRun, made >= perRun { return "the run's budget of \(perRun) requests is used up" }
     guard let usage, usage.used >= mostUsed(of: usage) else { return nil }
     return "the org counts \(usage.used) of \(usage.maximum) requests today, and "

@@ -6,7 +6,7 @@ package struct APIUsage: Sendable, Hashable {
   package let maximum: Int
 
   /// Reads `api-usage=18/15000`, with or without what follows; nil if it says nothing of the kind.
-  init?(header: String?) {
+  package init?(header: String?) {
     guard let part = header?.split(separator: ";").first?.split(separator: "=").last else {
       return nil
     }

@@ -23,7 +23,7 @@ package struct APIVersion: Sendable, Hashable, Comparable, CustomStringConvertib
 
   /// The version to speak with an org that has `versions`: the one that was asked for, or the newest
   /// that both know.
-  static func choose(
+  package static func choose(
     asked: String?, from versions: [String], for features: Set<APIFeature>
   ) throws(OrgError) -> APIVersion {
     let known = versions.compactMap { APIVersion($0) }.sorted()

@@ -5,15 +5,15 @@ import System
 /// What one user was told of an org's objects, each of which is asked for once.
 ///
 /// Users of the same rights are told the same bytes: those are read once and kept once for all of them.
-final class KnownObjects: Sendable {
+package final class KnownObjects: Sendable {
   /// What bytes say, by their digests.
-  typealias Shared = Locked<[[UInt8]: Describe]>
+  package typealias Shared = Locked<[[UInt8]: Describe]>
 
   private let shared: Shared
   private let objects = Locked<[String: Describe?]>([:])
 
   /// Nothing is known yet but what other users were told.
-  init(sharing shared: Shared = Shared([:])) { self.shared = shared }
+  package init(sharing shared: Shared = Shared([:])) { self.shared = shared }
 
   /// What was told of an object: nothing where nobody asked, and nil where the user has none of that name.
   func find(_ name: String) -> Describe?? {

@@ -2,7 +2,7 @@ import HTTP
 import System
 
 /// The way to one org: sends calls, repeats what may be repeated, counts, and keeps to the budget.
-final class OrgConnection: Sendable {
+package final class OrgConnection: Sendable {
   private struct State {
     var counts: [RequestCount.Key: Int] = [:]
     var made = 0
@@ -26,7 +26,7 @@ final class OrgConnection: Sendable {
   private let events: @Sendable (OrgEvent) -> Void
   private let state = Locked(State())
 
-  init(
+  package init(
     client: HTTPClient, policy: RetryPolicy, pause: RetryPause, timeoutSeconds: Int,
     budget: APIBudget, events: @escaping @Sendable (OrgEvent) -> Void
   ) {
@@ -110,7 +110,7 @@ final class OrgConnection: Sendable {
   /// Answers to requests that were under way together come in any order: of their dates the latest holds, so
   /// that whoever has an answer finds the org's clock at least where that answer has told it. `asked` is when a
   /// request left that did so before it was waited for, from `start` on.
-  func note(
+  package func note(
     _ response: HTTPResponse, _ kind: RequestKind, _ name: String, _ identity: String,
     since start: UInt64, asked: UInt64? = nil
   ) {
@@ -185,7 +185,7 @@ final class OrgConnection: Sendable {
   var bytesReceived: Int { state.withLock { $0.bytes } }
 
   /// The org's clock in milliseconds as its last answer told it.
-  var serverDate: Int64? { state.withLock { $0.serverDate } }
+  package var serverDate: Int64? { state.withLock { $0.serverDate } }
 
   /// What the org last said of its daily requests.
   var usage: APIUsage? { state.withLock { $0.usage } }

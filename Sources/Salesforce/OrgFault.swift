@@ -2,7 +2,7 @@ import JSON
 
 /// What the body of a failed answer says: `[{"errorCode", "message", "fields"}]` of the data
 /// resources, or `{"error", "error_description"}` of the logins.
-struct OrgFault: Sendable, Hashable {
+package struct OrgFault: Sendable, Hashable {
   var code: String?
   var message: String?
   var fields: [String] = []
@@ -10,12 +10,12 @@ struct OrgFault: Sendable, Hashable {
   var status: Int?
 
   /// What to make of the code: an org has one for two limits, and tells in its words which it is.
-  var meaning: String? {
+  package var meaning: String? {
     let isMomentary = code == ErrorCodes.requestLimit && message?.contains("Concurrent") == true
     return isMomentary ? ErrorCodes.concurrency : code
   }
 
-  init(_ body: [UInt8]) {
+  package init(_ body: [UInt8]) {
     guard let value = try? JSONValue(parsing: body) else {
       // Not JSON: a proxy's page, the one plain text that an org answers, or what SOAP says.
       let text = ErrorCodes.identitySession

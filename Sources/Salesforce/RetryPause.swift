@@ -7,6 +7,14 @@ package struct RetryPause: Sendable {
   /// A number from 0 through the bound.
   package var random: @Sendable (_ bound: Int) -> Int
 
+  package init(
+    sleep: @escaping @Sendable (_ milliseconds: Int) async throws -> Void,
+    random: @escaping @Sendable (_ bound: Int) -> Int
+  ) {
+    self.sleep = sleep
+    self.random = random
+  }
+
   /// Waits on the wall, at random ("full jitter"), so that many clients do not come back at once.
   package static let real = RetryPause(
     sleep: { try await Task.sleep(nanoseconds: UInt64($0) * 1_000_000) },

@@ -6,7 +6,7 @@ import HTTP
 /// jobs. Pure, so that it can be tested as a table.
 package struct RetryPolicy: Sendable {
   /// What came of a request.
-  enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     case answer(status: Int, code: String?, retryAfterSeconds: Int?)
     /// A success that is a page for people where data was asked for.
     case page
@@ -14,7 +14,7 @@ package struct RetryPolicy: Sendable {
   }
 
   /// What to do.
-  enum Decision: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
     case accept
     /// Again after a pause of at most so long, drawn at random.
     case retry(withinMilliseconds: Int)
@@ -26,7 +26,7 @@ package struct RetryPolicy: Sendable {
   }
 
   /// How often a request is repeated at most.
-  var retries = 6
+  package var retries = 6
   /// How often a query is repeated that took the org too long: its next answer may come from what it has read.
   var retriesOfQueries = 1
   /// The first pause's upper bound; each further one is twice as long.
@@ -40,6 +40,21 @@ package struct RetryPolicy: Sendable {
   /// How many requests of a run are repeated whatever it asks, and among how many there is one more.
   var freeRepeats = 20
   var requestsPerRepeat = 5
+
+  package init(
+    retries: Int = 6, retriesOfQueries: Int = 1, firstPauseMilliseconds: Int = 500,
+    longestPauseMilliseconds: Int = 60_000, retriesOfPages: Int = 3,
+    longestRetryAfterSeconds: Int = 900, freeRepeats: Int = 20, requestsPerRepeat: Int = 5
+  ) {
+    self.retries = retries
+    self.retriesOfQueries = retriesOfQueries
+    self.firstPauseMilliseconds = firstPauseMilliseconds
+    self.longestPauseMilliseconds = longestPauseMilliseconds
+    self.retriesOfPages = retriesOfPages
+    self.longestRetryAfterSeconds = longestRetryAfterSeconds
+    self.freeRepeats = freeRepeats
+    self.requestsPerRepeat = requestsPerRepeat
+  }
   /// How often a query is begun again after its cursor was dropped: the org closes the oldest one of a
   /// user who has ten open.
   static let cursorRestarts = 3
@@ -49,7 +64,7 @@ package struct RetryPolicy: Sendable {
   static let attemptsOfClosing = 3
 
   /// Decides; `attempt` counts the repeats so far, `hasRefreshed` says that the session is new.
-  func decide(
+  package func decide(
     _ outcome: Outcome, isRead: Bool, attempt: Int, hasRefreshed: Bool
   ) -> Decision {
     switch outcome {
@@ -97,7 +112,7 @@ package struct RetryPolicy: Sendable {
   }
 
   /// Whether a refusal with a code is one of the moment: another writer has the row.
-  static func isMomentary(_ code: String?) -> Bool { code == ErrorCodes.locked }
+  package static func isMomentary(_ code: String?) -> Bool { code == ErrorCodes.locked }
 
   /// Whether a row may be sent again: the org has done nothing with it, and may do it a moment later.
   package static func repeats(_ answer: RowAnswer) -> Bool {
@@ -113,7 +128,7 @@ package struct RetryPolicy: Sendable {
   }
 
   /// The pause after so many attempts to close a bulk job; nil if there were enough.
-  static func pauseOfClosing(after attempts: Int) -> Int? {
+  package static func pauseOfClosing(after attempts: Int) -> Int? {
     attempts < attemptsOfClosing ? 1000 << attempts : nil
   }
 

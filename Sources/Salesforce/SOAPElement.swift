@@ -2,19 +2,19 @@
 ///
 /// It reads what SOAP allows, strictly: no document type, no processing instruction, no entity but those of XML
 /// itself. What is wrong anywhere is no answer.
-struct SOAPElement: Sendable, Hashable {
+package struct SOAPElement: Sendable, Hashable {
   /// The name, without the prefix.
-  var name: String
+  package var name: String
   /// What of its text is not in other elements.
-  var text = ""
+  package var text = ""
   /// The elements in it, in their order.
-  var children: [SOAPElement] = []
+  package var children: [SOAPElement] = []
 
   /// The first element of a name.
-  func child(_ name: String) -> SOAPElement? { children.first { $0.name == name } }
+  package func child(_ name: String) -> SOAPElement? { children.first { $0.name == name } }
 
   /// Reads a document in UTF-8; nil where it is none.
-  init?(parsing bytes: [UInt8]) {
+  package init?(parsing bytes: [UInt8]) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     var reader = Reader(bytes: bytes)
     guard let root = reader.document() else { return nil }

@@ -3,14 +3,14 @@ import HTTP
 /// Why an org did not do what it was asked by SOAP (SOAP API Developer Guide, "API Fault Element", "ExceptionCode").
 ///
 /// Every fault comes with the status 500, whatever it says.
-struct SOAPFault: Sendable, Hashable {
+package struct SOAPFault: Sendable, Hashable {
   /// The code, such as `INVALID_SESSION_ID`.
-  let code: String
+  package let code: String
   /// The org's words, without the code before them.
-  let message: String
+  package let message: String
 
   /// Reads the body of an answer; nil where it has no fault.
-  init?(_ body: [UInt8]) {
+  package init?(_ body: [UInt8]) {
     guard let root = SOAPElement(parsing: body), root.name == "Envelope",
       let fault = root.child("Body")?.child("Fault"),
       let code = fault.child("faultcode")?.text.split(separator: ":").last
@@ -22,7 +22,7 @@ struct SOAPFault: Sendable, Hashable {
   }
 
   /// The status with which a data resource says the same: what to do about it is decided in one table.
-  var status: Int {
+  package var status: Int {
     switch code {
     case ErrorCodes.session: 401
     case ErrorCodes.requestLimit, "API_DISABLED_FOR_ORG", "FUNCTIONALITY_NOT_ENABLED",

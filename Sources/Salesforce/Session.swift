@@ -18,12 +18,12 @@ package final class Session: Sendable {
   package let identity: Identity
   /// The version of the resources, such as `66.0`.
   package let apiVersion: String
-  let connection: OrgConnection
-  let token: SessionToken
+  package let connection: OrgConnection
+  package let token: SessionToken
   /// What the org said of its objects; nil where that is asked for each time.
   let objects: KnownObjects?
 
-  init(
+  package init(
     identity: Identity, apiVersion: String, connection: OrgConnection, token: SessionToken,
     objects: KnownObjects? = nil
   ) {

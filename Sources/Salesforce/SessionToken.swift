@@ -1,7 +1,7 @@
 import System
 
 /// The token of one session, renewed by one login at a time however many requests found it expired.
-final class SessionToken: Sendable {
+package final class SessionToken: Sendable {
   /// A token as it was at some moment.
   struct Value: Sendable {
     let text: String

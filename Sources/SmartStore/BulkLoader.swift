@@ -56,7 +56,7 @@ package final class BulkLoader {
     /// How a cold load writes a disposable file, to which nobody else has a transaction open meanwhile.
     package var method = Method.pages
     /// Bytes of an index's keys held in memory before they go to a file.
-    var keyRoom = KeyRuns.room
+    package var keyRoom = KeyRuns.room
 
     /// Options with the names that the org's records have.
     package init(soup: String, specs: [IndexSpec], syncID: Int64?, now: Int64) {
@@ -93,6 +93,16 @@ package final class BulkLoader {
     package var skipped = 0
     /// Records that came twice; the one with the later modification date stays.
     package var doubles = 0
+
+    package init(
+      inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, skipped: Int = 0, doubles: Int = 0
+    ) {
+      self.inserted = inserted
+      self.updated = updated
+      self.unchanged = unchanged
+      self.skipped = skipped
+      self.doubles = doubles
+    }
 
     /// Elements that were written.
     package var written: Int { inserted + updated }

@@ -1,6 +1,6 @@
 /// The objects of a full-text table in the schema: the one that SmartStore makes and those that
 /// SQLite makes beside it.
-enum FullTextGrammar: String, CaseIterable {
+package enum FullTextGrammar: String, CaseIterable {
   /// What SmartStore makes.
   case fts5
   /// What SDKs before 4.2 made; it is read, and altering the soup turns it into FTS5.

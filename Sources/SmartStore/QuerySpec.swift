@@ -86,7 +86,7 @@ public struct QuerySpec: Sendable, Hashable {
   }
 
   /// The values of the question marks.
-  var arguments: [String?] {
+  package var arguments: [String?] {
     switch kind {
     case .all, .match: []
     case .exact(_, let key): [key]
@@ -133,7 +133,7 @@ public struct QuerySpec: Sendable, Hashable {
   }
 
   /// Puts the field before every word of a search but its operators and words that have a field.
-  static func qualify(_ key: String, by field: String) -> String {
+  package static func qualify(_ key: String, by field: String) -> String {
     var qualified = ""
     var word = ""
     func flush() {

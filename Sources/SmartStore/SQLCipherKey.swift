@@ -21,7 +21,7 @@ package struct SQLCipherKey: Sendable {
     case plain(salt: [UInt8])
 
     /// The bytes of page 1 that are not encrypted.
-    var clearBytes: Int { self == .sealed ? 16 : 32 }
+    package var clearBytes: Int { self == .sealed ? 16 : 32 }
   }
 
   private let passphrase: Secret

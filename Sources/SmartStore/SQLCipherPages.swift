@@ -3,16 +3,16 @@ import SQLite
 
 /// Turns pages of SQLite into pages of SQLCipher 4 and back: `head ‖ AES-256-CBC ‖ IV ‖ HMAC`, where
 /// the head is empty but on page 1, and the HMAC covers what follows the head and the page's number.
-struct SQLCipherPages: ~Copyable {
+package struct SQLCipherPages: ~Copyable {
   static let size = Int(StorePages.size)
   /// Bytes of a page that SQLite uses; the IV and the code follow.
   static let usable = size - Int(StorePages.reservedBytes)
   static let codeAt = usable + 16
   /// The page of SQLite's lock byte, 2^30: it has no content, in either form.
-  static let lockPage = 1 << 30 / size + 1
+  package static let lockPage = 1 << 30 / size + 1
 
   /// Where the IVs of sealed pages come from.
-  enum Vectors {
+  package enum Vectors {
     /// From the system.
     case random
     /// From a key of 32 bytes that seals no other content.
@@ -28,7 +28,7 @@ struct SQLCipherPages: ~Copyable {
   private let scratch = UnsafeMutableRawBufferPointer.allocate(
     byteCount: PageCode.length, alignment: 16)
 
-  init(
+  package init(
     _ key: SQLCipherKey, salt: [UInt8], vectors: Vectors = .random, lockPage: Int = Self.lockPage
   ) throws(CryptoError) {
     let keys = try key.keys(salt: salt)
@@ -56,7 +56,7 @@ struct SQLCipherPages: ~Copyable {
   }
 
   /// Seals page `number`, counted from 1.
-  mutating func seal(
+  package mutating func seal(
     _ number: Int, _ plain: UnsafeRawBufferPointer, into page: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     if number == lockPage { return Self.zero(page) }
@@ -99,7 +99,7 @@ struct SQLCipherPages: ~Copyable {
   }
 
   /// Unseals page `number`; false if it does not verify, and then nothing is decrypted.
-  mutating func unseal(
+  package mutating func unseal(
     _ number: Int, _ page: UnsafeRawBufferPointer, into plain: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) -> Bool {
     if number == lockPage {

@@ -1,13 +1,17 @@
 /// Smart SQL and its translation: `{soup:path}` becomes a column or an expression.
-struct SmartSQL {
+package struct SmartSQL {
   /// Smart SQL as it was written.
   let text: String
+
+  package init(text: String) {
+    self.text = text
+  }
 
   /// Translates to SQL; `soup` answers what is registered.
   ///
   /// References inside single-quoted text are left alone, but for the text of a MATCH. Quotes are
   /// counted: the SDKs' pattern can be misled by an odd one.
-  func translated(
+  package func translated(
     for platform: Platform, soup: (String) throws -> Soup?
   ) throws -> String {
     try refuseChanges()

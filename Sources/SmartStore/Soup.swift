@@ -1,21 +1,21 @@
 /// A soup as the meta tables describe it.
-struct Soup: Sendable, Hashable {
+package struct Soup: Sendable, Hashable {
   /// A column that an index spec has of its own.
-  struct Column: Sendable, Hashable {
+  package struct Column: Sendable, Hashable {
     /// The position in the list of specs.
     let position: Int
-    let spec: IndexSpec
-    let name: String
+    package let spec: IndexSpec
+    package let name: String
   }
 
   let name: String
   /// `soup_attrs.id`; the tables are named by it.
   let number: Int64
-  let specs: [IndexSpec]
+  package let specs: [IndexSpec]
   /// `soup_index_map.columnName`, in the order of the specs.
-  let columnNames: [String]
+  package let columnNames: [String]
   /// The specs that have a column; json1 has none.
-  let columns: [Column]
+  package let columns: [Column]
 
   init(name: String, number: Int64, specs: [IndexSpec]) {
     let table = SchemaSQL.table(number)
@@ -34,10 +34,10 @@ struct Soup: Sendable, Hashable {
     }
   }
 
-  var table: String { SchemaSQL.table(number) }
-  var fullTextTable: String { table + "_fts" }
-  var fullTextColumns: [Column] { columns.filter { $0.spec.type == .fullText } }
-  var hasFullText: Bool { columns.contains { $0.spec.type == .fullText } }
+  package var table: String { SchemaSQL.table(number) }
+  package var fullTextTable: String { table + "_fts" }
+  package var fullTextColumns: [Column] { columns.filter { $0.spec.type == .fullText } }
+  package var hasFullText: Bool { columns.contains { $0.spec.type == .fullText } }
 
   /// The position of the index that queries use for a path: of two the last on iOS, the first on
   /// Android.

@@ -3,23 +3,23 @@ import SQLite
 
 /// A change of a soup's indexes, as the SDKs carry it out: in steps that `long_operations_status`
 /// remembers, so that one that was interrupted goes on when the store is opened again.
-struct SoupAlteration {
+package struct SoupAlteration {
   /// What is said of a row of the table that names none.
   static let unknownText = "holds a change that no SDK makes"
   /// What to do about one that was interrupted.
   static let interruptedFix = "open the store in its app once, or let attache ingest it"
 
   /// The last step that was done.
-  enum Step: Int, CaseIterable, Comparable {
+  package enum Step: Int, CaseIterable, Comparable {
     case starting, renameOldSoupTable, dropOldIndexes, registerSoupUsingTableName, copyTable
     case reIndexSoup, dropOldTable
     /// Only iOS has it: the row of the operation goes.
     case cleanup
 
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     /// What stands in `status`: iOS writes the number, Android the name.
-    func status(on platform: Platform) -> String {
+    package func status(on platform: Platform) -> String {
       platform == .ios ? String(rawValue) : Self.androidNames[rawValue]
     }
 
@@ -36,7 +36,7 @@ struct SoupAlteration {
     ]
 
     /// The step whose end removes the row.
-    static func last(on platform: Platform) -> Self {
+    package static func last(on platform: Platform) -> Self {
       platform == .ios ? .cleanup : .dropOldTable
     }
   }
@@ -49,7 +49,7 @@ struct SoupAlteration {
   let reIndexData: Bool
   var lastStep = Step.starting
 
-  init(
+  package init(
     platform: Platform, old: Soup, specs: [IndexSpec], reIndexData: Bool,
     lastStep: Step = .starting
   ) {

@@ -75,7 +75,7 @@ extension Store {
   // MARK: the steps
 
   /// Writes the row of an alteration and answers its id.
-  func begin(_ alteration: SoupAlteration) throws -> Int64 {
+  package func begin(_ alteration: SoupAlteration) throws -> Int64 {
     let now = clock()
     try connection.run(
       """
@@ -87,7 +87,7 @@ extension Store {
   }
 
   /// Runs what is left of an alteration, up to and with a step.
-  func run(
+  package func run(
     _ alteration: inout SoupAlteration, row: Int64, through end: SoupAlteration.Step = .cleanup
   ) throws {
     forget(alteration.new.name)

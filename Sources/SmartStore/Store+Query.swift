@@ -109,7 +109,7 @@ extension Store {
   }
 
   /// SQL of Smart SQL and its arguments; text that could change the store is refused.
-  func translated(_ text: String, _ arguments: [String?]) throws -> SQL {
+  package func translated(_ text: String, _ arguments: [String?]) throws -> SQL {
     SQL(
       try translated(text), bindings: arguments.map { $0.map(SQLiteValue.text) ?? .null })
   }

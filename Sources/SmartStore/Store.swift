@@ -22,7 +22,7 @@ public final class Store {
   public let path: String
 
   /// The connection; a page that is being written in the background is waited for.
-  var connection: Connection {
+  package var connection: Connection {
     pageWrite?.wait()
     return ownConnection
   }
@@ -209,7 +209,7 @@ public final class Store {
   // MARK: the meta tables
 
   /// The soup of a name, or an error.
-  func soup(_ name: String) throws -> Soup {
+  package func soup(_ name: String) throws -> Soup {
     guard let soup = try findReadable(name) else { throw StoreError.unknownSoup(name) }
     return soup
   }
@@ -223,7 +223,7 @@ public final class Store {
   }
 
   /// The soup of a name, if it is registered.
-  func find(_ name: String) throws -> Soup? {
+  package func find(_ name: String) throws -> Soup? {
     if let soup = known[name] { return soup }
     guard
       let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(name)")

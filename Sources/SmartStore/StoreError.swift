@@ -142,7 +142,7 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Runs `body` and turns what the layers below throw into a `StoreError`.
-  static func mapping<T>(_ body: () throws -> T) throws(StoreError) -> T {
+  package static func mapping<T>(_ body: () throws -> T) throws(StoreError) -> T {
     do {
       return try body()
     } catch let error as StoreError {

@@ -42,7 +42,7 @@ package final class FileLock: Sendable {
   }
 
   /// The same; `opened` is called between opening and locking.
-  init(
+  package init(
     _ path: String, exclusive: Bool, note: String?, opened: () -> Void
   ) throws(LockError) {
     self.path = path

@@ -32,7 +32,7 @@ package enum Spelling {
   }
 
   /// How many letters must be added, removed, replaced or swapped to come from one to the other.
-  static func distance(_ left: String, _ right: String) -> Int {
+  package static func distance(_ left: String, _ right: String) -> Int {
     let left = Array(left)
     let right = Array(right)
     var before: [Int] = []

@@ -2,10 +2,10 @@ import Arguments
 import System
 
 /// The program's commands, in the order in which help lists them.
-enum AttacheTool {
+package enum AttacheTool {
   static let version = "0.1.0"
 
-  static let tool = Tool<Program>(
+  package static let tool = Tool<Program>(
     name: "attache",
     summary: "prime SmartStore snapshots from an org, pack them, and reconcile what comes back",
     version: version, date: "November 21, 2026",

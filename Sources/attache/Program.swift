@@ -5,7 +5,7 @@ import System
 /// The outside world as commands see it: the environment, the directory, and where output goes.
 ///
 /// Built once in `Main`; nothing else reads the process's surroundings.
-struct Program: Sendable {
+package struct Program: Sendable {
   /// The environment's variables.
   let variables: [String: String]
   /// The working directory, for names given on the command line only.

@@ -1,8 +1,7 @@
+import Archive
 import Foundation
 import TestSupport
 import Testing
-
-@testable import Archive
 
 /// What is read was covered by a checksum that was compared, in every format.
 @Suite struct ChecksumTests {

@@ -1,6 +1,5 @@
+import Archive
 import Testing
-
-@testable import Archive
 
 @Suite struct EntryNameTests {
   @Test(arguments: [

@@ -1,13 +1,12 @@
 import Archive
+import Bundles
+import Returns
 import SQLite
 import SmartStore
 import Snapshots
 import System
 import TestSupport
 import Testing
-
-@testable import Bundles
-@testable import Returns
 
 /// What a manifest declares may be read, however well it compresses; what it does not, may not.
 @Suite struct AlikeTests {

@@ -1,11 +1,10 @@
 import Bundles
 import Foundation
 import JSON
+import Returns
 import System
 import TestSupport
 import Testing
-
-@testable import Returns
 
 @Suite struct InboxTests {
   let directory = TemporaryDirectory()

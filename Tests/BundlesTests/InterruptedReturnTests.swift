@@ -3,11 +3,10 @@ import Ledger
 import Returns
 import Salesforce
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Returns whose device was interrupted while its app altered a soup.
 @Suite struct InterruptedReturnTests {

@@ -1,13 +1,12 @@
+import Bundles
 import Crypto
 import Foundation
 import JSON
+import Returns
 import SQLite
 import System
 import TestSupport
 import Testing
-
-@testable import Bundles
-@testable import Returns
 
 /// Files whose name, kind, mode or company is odd: each fails alone, and nothing is lost by it.
 @Suite struct OddReturnTests {

@@ -1,13 +1,12 @@
 import Archive
+import Bundles
 import JSON
+import Returns
 import SQLite
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import Bundles
-@testable import Returns
 
 /// A log as bytes, written here from the description of the format alone.
 struct HandMadeLog {

@@ -1,6 +1,5 @@
+import Crypto
 import Testing
-
-@testable import Crypto
 
 @Suite struct PageCodeTests {
   @Test func `a page's code is the HMAC of its bytes and its number`() throws {

@@ -1,8 +1,7 @@
 import Arguments
 import Foundation
 import Testing
-
-@testable import attache
+import attache
 
 /// No message and no page sends its reader to a command or an option that does not exist.
 @Suite struct CommandsInStringsTests {

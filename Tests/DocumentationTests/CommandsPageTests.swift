@@ -1,8 +1,7 @@
 import Arguments
 import Foundation
 import Testing
-
-@testable import attache
+import attache
 
 /// `docs/commands.md` is what the program prints.
 @Suite struct CommandsPageTests {

@@ -6,8 +6,7 @@ import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import attache
+import attache
 
 /// Every command line of the pages and of the help, run by a shell in a directory that has what they name.
 @Suite struct ExamplesRunTests {

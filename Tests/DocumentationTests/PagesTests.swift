@@ -5,8 +5,7 @@ import Ledger
 import Reconciliation
 import System
 import Testing
-
-@testable import attache
+import attache
 
 /// What the pages say is what the program does.
 @Suite struct PagesTests {

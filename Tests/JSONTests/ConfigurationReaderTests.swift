@@ -1,6 +1,5 @@
+import JSON
 import Testing
-
-@testable import JSON
 
 /// What a configuration file says wrong, value by value, with its place.
 @Suite struct ConfigurationReaderTests {

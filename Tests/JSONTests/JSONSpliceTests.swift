@@ -1,6 +1,5 @@
+import JSON
 import Testing
-
-@testable import JSON
 
 @Suite struct JSONSpliceTests {
   /// The text without the member `b`.

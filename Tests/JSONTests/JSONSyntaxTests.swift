@@ -1,6 +1,5 @@
+import JSON
 import Testing
-
-@testable import JSON
 
 /// A check says of a text what parsing it says.
 @Suite struct JSONSyntaxTests {

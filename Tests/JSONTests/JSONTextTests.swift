@@ -1,6 +1,5 @@
+import JSON
 import Testing
-
-@testable import JSON
 
 /// JSON whose escapes say no more than the character stands as plain text.
 @Suite struct PlainJSONTests {

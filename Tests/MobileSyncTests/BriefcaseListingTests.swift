@@ -1,6 +1,5 @@
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct BriefcaseListingTests {
   @Test func `a record that two rules give is listed once, with its latest stamp`() {

@@ -1,6 +1,5 @@
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct PrimeArithmeticTests {
   @Test func `ids of 15 and 18 characters are one, other keys stand for themselves`() {

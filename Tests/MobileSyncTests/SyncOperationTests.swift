@@ -1,7 +1,6 @@
 import JSON
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SyncOperationTests {
   @Test(arguments: [

@@ -1,11 +1,10 @@
 import JSON
+import Pipelines
 import Rehearsal
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import Pipelines
 
 /// A data directory of format 1 (`Tests/Fixtures/data-format-1.tar.gz`), which has no file `format`:
 /// the small org of these tests after two runs, and two devices with generation 1 that have not come

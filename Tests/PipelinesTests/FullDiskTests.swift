@@ -3,6 +3,7 @@ import Bundles
 import JSON
 import Ledger
 import MobileSync
+import Pipelines
 import Rehearsal
 import Returns
 import SQLite
@@ -11,8 +12,6 @@ import Snapshots
 import System
 import TestSupport
 import Testing
-
-@testable import Pipelines
 
 /// What the program does where its disk has no room, down to the last byte.
 @Suite struct FullDiskTests {

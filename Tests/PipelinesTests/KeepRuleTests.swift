@@ -1,5 +1,5 @@
 import Ledger
-@testable import Pipelines
+import Pipelines
 import TestSupport
 import Testing
 

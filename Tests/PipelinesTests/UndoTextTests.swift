@@ -1,8 +1,7 @@
 import Ledger
+import Pipelines
+import Reconciliation
 import Testing
-
-@testable import Pipelines
-@testable import Reconciliation
 
 /// What the plan of an undo shows of records.
 @Suite struct UndoTextTests {

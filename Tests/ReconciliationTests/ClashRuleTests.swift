@@ -1,5 +1,5 @@
 import Ledger
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 /// Which claims on a record an edit clashes with; those of its own past are not among them.

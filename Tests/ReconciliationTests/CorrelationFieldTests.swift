@@ -1,9 +1,8 @@
 import JSON
 import Ledger
 import Reconciliation
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 struct CorrelationFieldTests {
   private func problem(_ change: JSONObject = [:]) throws -> String? {

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 /// What becomes of an edit that somebody has decided about, by what the org holds.

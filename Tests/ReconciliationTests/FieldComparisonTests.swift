@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 /// What a report shows of the sides of a record, and what an edit is compared with.

@@ -2,11 +2,10 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
+import Reconciliation
 import SQLite
 import System
 import Testing
-
-@testable import Reconciliation
 
 /// What a pipeline's sync up makes of the org's answers.
 struct LedgerJournalTests {

@@ -1,4 +1,4 @@
-@testable import Ledger
+import Ledger
 import Reconciliation
 import Testing
 

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 /// What an edit does under `mergeFields`, by what others changed.

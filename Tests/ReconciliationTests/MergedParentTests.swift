@@ -1,8 +1,7 @@
 import Ledger
 import LocalOrg
+import Reconciliation
 import Testing
-
-@testable import Reconciliation
 
 /// Edits that name a record which was merged into another one.
 struct MergedParentTests {

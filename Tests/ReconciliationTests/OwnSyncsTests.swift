@@ -2,10 +2,9 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
+import Reconciliation
 import Salesforce
 import Testing
-
-@testable import Reconciliation
 
 /// What a device has sent by its own sync, of which nothing but the org's record tells.
 struct OwnSyncsTests {

@@ -1,8 +1,7 @@
 import JSON
 import Ledger
+import Reconciliation
 import Testing
-
-@testable import Reconciliation
 
 struct OwnWriteStoryTests {
   private func write(

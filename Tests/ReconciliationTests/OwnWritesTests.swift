@@ -2,10 +2,9 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
+import Reconciliation
 import SQLite
 import Testing
-
-@testable import Reconciliation
 
 /// Which writes a device's later edits are compared with: those of its own past, as far as it is known
 /// what they left.

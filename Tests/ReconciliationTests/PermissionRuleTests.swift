@@ -1,6 +1,6 @@
 import JSON
 import Ledger
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 /// What may go out with the rights of somebody else than the edit's user.

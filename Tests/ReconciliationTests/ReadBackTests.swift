@@ -1,8 +1,7 @@
 import JSON
 import LocalOrg
+import Reconciliation
 import Testing
-
-@testable import Reconciliation
 
 /// Records that are taken away between a write and the reading of what it left.
 struct ReadBackTests {

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 struct ReconcilerTests {

@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
-@testable import Reconciliation
+import Reconciliation
 import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a trace.

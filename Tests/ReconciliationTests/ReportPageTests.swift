@@ -1,11 +1,10 @@
-import JSON
 import Foundation
+import JSON
 import Ledger
+import Reconciliation
 import System
 import TestSupport
 import Testing
-
-@testable import Reconciliation
 
 /// The page as Chromium shows it and a person uses it.
 @Suite(.serialized, .enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))

@@ -1,8 +1,7 @@
 import LocalOrg
+import Reconciliation
 import System
 import Testing
-
-@testable import Reconciliation
 
 /// Rows that another writer holds, and requests that the org refuses whole.
 struct RequestAttemptsTests {

@@ -1,6 +1,5 @@
+import Ledger
 import Testing
-
-@testable import Ledger
 
 /// What an edit is beside the edits of its record that came before it.
 struct SupersessionRuleTests {

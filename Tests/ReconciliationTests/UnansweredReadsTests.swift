@@ -2,9 +2,8 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
+import Reconciliation
 import Testing
-
-@testable import Reconciliation
 
 /// One question that the org cannot answer, whoever asks it and how often: it holds what needs the answer.
 struct UnansweredReadsTests {

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
-@testable import Reconciliation
+import Reconciliation
 import Salesforce
 import System
 import TestSupport

@@ -1,7 +1,6 @@
+import SQLite
 import TestSupport
 import Testing
-
-@testable import SQLite
 
 @Suite struct ConnectionTests {
   let directory = TemporaryDirectory()

@@ -1,9 +1,8 @@
 import Foundation
+import SQLite
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import SQLite
 
 // One after the other: the heap limit is one for the process.
 @Suite(.serialized) struct HostileTests {

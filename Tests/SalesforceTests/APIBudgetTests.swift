@@ -1,7 +1,6 @@
 import HTTP
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 @Suite struct APIBudgetTests {
   @Test(arguments: [

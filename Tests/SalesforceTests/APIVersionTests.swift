@@ -1,6 +1,5 @@
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// Which version of its API an org is spoken to in.
 @Suite struct APIVersionTests {

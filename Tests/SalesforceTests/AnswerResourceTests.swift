@@ -1,8 +1,7 @@
 import HTTP
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// Searches, recent items, layouts and descriptions, whose answers are taken as they come.
 @Suite struct AnswerResourceTests {

@@ -1,7 +1,6 @@
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// What is made of the CSV of a query job.
 @Suite struct BulkRecordsTests {

@@ -1,7 +1,6 @@
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 struct BulkRowTests {
   private func row(_ members: JSONObject) -> BulkRow? { BulkRow(members) }

@@ -1,9 +1,8 @@
 import HTTP
 import JSON
+import Salesforce
 import System
 import Testing
-
-@testable import Salesforce
 
 /// What a session that keeps what it is told of objects asks for, and what it makes of the answers.
 @Suite struct KnownObjectsTests {

@@ -2,11 +2,10 @@ import Crypto
 import Foundation
 import HTTP
 import JSON
+import Salesforce
 import System
 import TestSupport
 import Testing
-
-@testable import Salesforce
 
 @Suite struct LoginTests {
   private func form(_ request: ServerRequest?) -> [String: String] {

@@ -1,9 +1,8 @@
 import Foundation
 import HTTP
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// Where the next page is asked for, and with which token.
 @Suite struct NextPageTests {

@@ -1,8 +1,7 @@
 import HTTP
+import Salesforce
 import System
 import Testing
-
-@testable import Salesforce
 
 /// What a connection knows of the org's clock.
 @Suite struct OrgClockTests {

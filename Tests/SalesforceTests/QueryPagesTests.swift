@@ -1,9 +1,8 @@
 import Foundation
 import HTTP
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// A query of `count` records, three to a page; the locators are offsets.
 private func page(_ offset: Int, of count: Int) -> ServerResponse {

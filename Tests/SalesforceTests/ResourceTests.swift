@@ -1,9 +1,8 @@
 import Foundation
 import HTTP
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 @Suite struct ResourceTests {
   private func answering(_ status: Int, _ body: String) throws -> ScriptedOrg {

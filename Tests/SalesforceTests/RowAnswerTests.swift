@@ -1,7 +1,6 @@
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 @Suite struct RowAnswerTests {
   private static let id = "001000000000001AAA"

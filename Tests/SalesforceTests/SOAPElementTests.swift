@@ -1,6 +1,5 @@
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// What of XML is read, and what is no answer.
 @Suite struct SOAPElementTests {

@@ -1,9 +1,8 @@
 import Foundation
 import HTTP
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 private let expired = ServerResponse.json(
   401, #"[{"errorCode":"INVALID_SESSION_ID","message":"Session expired or invalid"}]"#)

@@ -1,9 +1,8 @@
 import HTTP
 import JSON
+import Salesforce
 import System
 import Testing
-
-@testable import Salesforce
 
 /// Bringing records back: what is sent, and what each answer means.
 @Suite struct UndeleteTests {

@@ -1,9 +1,8 @@
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// What stands in the store of a sound app though attache never writes it.
 @Suite struct AcceptedStoreTests {

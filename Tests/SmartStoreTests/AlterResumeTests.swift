@@ -1,10 +1,9 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Alterations that were interrupted, at every step, on both platforms.
 @Suite struct AlterResumeTests {

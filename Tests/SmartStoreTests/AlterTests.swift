@@ -1,10 +1,9 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// What the tests of altered soups share.
 enum Altering {

@@ -1,9 +1,8 @@
 import JSON
 import SQLite
+import SmartStore
 import System
 import Testing
-
-@testable import SmartStore
 
 /// Cold loads whose pages are written while their callers read the next ones.
 @Suite struct BackgroundWriteTests {

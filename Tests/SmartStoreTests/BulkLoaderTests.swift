@@ -1,8 +1,7 @@
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// Loads pages given as text.
 func load(

@@ -1,7 +1,6 @@
 import JSON
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// The members with which Mobile Sync marks changes, in every spelling.
 @Suite struct FlagTests {

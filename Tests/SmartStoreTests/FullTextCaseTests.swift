@@ -1,8 +1,7 @@
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// The SDKs' own cases for full-text search, with today's words and with those of old SDKs.
 @Suite struct FullTextCaseTests {

@@ -1,10 +1,9 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Files with random damage, read as files from outside: a typed error or the right answer, in time,
 /// and never a byte written.

@@ -1,10 +1,9 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Files from outside whose device was interrupted in altering a soup: understood at every step, and
 /// never written.

@@ -1,7 +1,6 @@
 import JSON
 import SQLite
-
-@testable import SmartStore
+import SmartStore
 
 /// What a column holds, told from the table of the description of the format, not from the code.
 enum ModelCell {

@@ -1,7 +1,6 @@
 import JSON
 import SQLite
-
-@testable import SmartStore
+import SmartStore
 
 extension ModelPlay {
   /// Asks the store and the model the same.

@@ -1,10 +1,9 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// A soup as the model has it.
 struct ModelSoup {

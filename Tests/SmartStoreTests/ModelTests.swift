@@ -1,9 +1,8 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// Random soups, specs, elements and operations, compared after each with a model in memory.
 @Suite struct ModelTests {

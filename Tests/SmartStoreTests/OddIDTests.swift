@@ -1,8 +1,7 @@
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// Ids of downloaded records that are no plain text: the SDKs take them as they take others.
 @Suite struct OddIDTests {

@@ -2,11 +2,10 @@ import Foundation
 import Glibc
 import JSON
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Stores whose pages were laid down against stores that SQLite wrote.
 @Suite struct PageInsertWriterTests {

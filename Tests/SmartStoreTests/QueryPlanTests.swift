@@ -1,9 +1,8 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// What a store keeps of queries that were asked, and what it hands back.
 @Suite struct QueryPlanTests {

@@ -1,8 +1,7 @@
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 @Suite struct QuerySpecTests {
   // SDK: testAllQuerySmartSql, testAllQueryCountSmartSql, testAllQueryIdsSmartSql

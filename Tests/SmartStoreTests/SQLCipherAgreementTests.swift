@@ -1,10 +1,9 @@
 import Crypto
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// SQLCipher itself reads what we seal, and we unseal what it writes.
 @Suite(

@@ -1,10 +1,9 @@
 import Crypto
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// The SDKs' own cases of encrypted stores.
 @Suite struct SQLCipherCaseTests {

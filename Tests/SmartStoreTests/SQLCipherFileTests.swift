@@ -1,11 +1,10 @@
 import Crypto
 import JSON
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 @Suite struct SQLCipherFileTests {
   @Test(arguments: Platform.allCases, [0, 1, 300])

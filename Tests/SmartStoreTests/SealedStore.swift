@@ -1,9 +1,8 @@
 import JSON
 import SQLite
+import SmartStore
 import System
 import TestSupport
-
-@testable import SmartStore
 
 /// A plain store of some size, and what it is when it is sealed.
 struct SealedStore {

@@ -1,7 +1,6 @@
 import JSON
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 @Suite struct SmartSQLTests {
   /// The fixture of the SDKs' own tests: 7 employees of 2 departments.

@@ -1,9 +1,8 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 /// The SDKs' own cases for soups and queries, as behaviours.
 @Suite struct SmartStoreCaseTests {

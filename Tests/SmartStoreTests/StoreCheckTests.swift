@@ -1,11 +1,10 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// The reader of `Tests/Python`, which shares nothing with this code but the description of the
 /// format.

@@ -1,9 +1,8 @@
 import JSON
 import SQLite
+import SmartStore
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// A store in a directory of its own, with a clock that the test moves.
 final class TestStore {

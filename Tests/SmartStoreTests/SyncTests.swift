@@ -1,7 +1,6 @@
 import JSON
+import SmartStore
 import Testing
-
-@testable import SmartStore
 
 @Suite struct SyncTests {
   func make(_ platform: Platform, local: IndexType?) throws -> TestStore {

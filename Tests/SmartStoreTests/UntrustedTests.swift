@@ -1,11 +1,10 @@
 import Foundation
 import JSON
 import SQLite
+import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import SmartStore
 
 /// Numbers that are the same in every run.
 struct SplitMix: RandomNumberGenerator {

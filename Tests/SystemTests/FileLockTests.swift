@@ -1,8 +1,7 @@
 import Foundation
+import System
 import TestSupport
 import Testing
-
-@testable import System
 
 @Suite struct FileLockTests {
   let directory = TemporaryDirectory()

@@ -1,6 +1,5 @@
+import System
 import Testing
-
-@testable import System
 
 @Suite struct ShellWordTests {
   @Test(arguments: [

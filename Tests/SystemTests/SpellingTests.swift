@@ -1,6 +1,5 @@
+import System
 import Testing
-
-@testable import System
 
 @Suite struct SpellingTests {
   static let known = ["soupName", "syncName", "target", "options", "full_text"]

@@ -36,18 +36,18 @@ enum Shape {
     "nonmutating", "nonisolated", "borrowing", "consuming", "override", "convenience", "required",
   ]
 
-  /// Declarations that want a doc comment and have none above them, by their 1-based lines.
+  /// Declarations that need a doc comment and have none above them, by their 1-based lines.
   ///
-  /// Whatever is `public` wants one, and the types and functions that other modules use; a property's
-  /// name may say enough.
+  /// Every `public` declaration needs one, and every `package` type. A member that other modules or the tests use
+  /// is documented where its name does not say enough: a comment that only repeats the name helps no reader.
   static func undocumented(_ lines: [Substring]) -> [Int] {
     var found: [Int] = []
     for (index, line) in lines.enumerated() {
       let code = line.drop { $0 == " " }
-      let isShared =
+      let isSharedType =
         code.hasPrefix("package ")
-        && !code.contains(/^package ((static|private\(set\)) )*(var|let|init)\b/)
-      guard code.hasPrefix("public ") || isShared else { continue }
+        && code.contains(/^package ((indirect|final) )*(struct|class|enum|protocol|actor)\b/)
+      guard code.hasPrefix("public ") || isSharedType else { continue }
       guard !code.contains(" import "), !code.contains(" extension ") else { continue }
       var above = index - 1
       while above >= 0 {
@@ -63,7 +63,10 @@ enum Shape {
 
   /// The types that a file declares, without those inside of others.
   static func types(_ lines: [Substring]) -> [String] {
-    lines.filter { !$0.contains(" import ") && !$0.hasPrefix("import ") }.compactMap { line in
+    lines.filter {
+      $0.first?.isWhitespace == false && !$0.hasPrefix("//") && !$0.contains(" import ")
+        && !$0.hasPrefix("import ")
+    }.compactMap { line in
       line.prefixMatch(
         of: /(@\w+ |[a-z]+ )*(struct|class|enum|protocol|actor|typealias) (\w+)/
       ).map { String($0.output.3) }

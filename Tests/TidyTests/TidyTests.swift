@@ -26,6 +26,20 @@ import Testing
     }
   }
 
+  @Test func `tests use what their package shares, and nothing is built for them alone`() throws {
+    let word = "@test" + "able"
+    for file in SourceTree.files(under: "Tests") where !file.path.hasPrefix("Tests/TidyTests/") {
+      for (index, line) in file.lines.enumerated() where line.contains(word) {
+        Issue.record("\(file.path):\(index + 1): \(word): declare `package` what the test needs")
+      }
+    }
+    for path in ["Makefile", "Package.swift", ".ci/run", ".ci/suites"] {
+      let text = try String(
+        contentsOf: SourceTree.root.appendingPathComponent(path), encoding: .utf8)
+      #expect(!text.contains("enable-" + "testing"), "\(path)")
+    }
+  }
+
   @Test func `every dependency that the manifest declares is imported by some file`() {
     for row in ImportTable.rows {
       let files = SourceTree.files(under: row.folder)
@@ -95,8 +109,7 @@ import Testing
     }
   }
 
-  @Test
-  func `every public declaration is documented, and every type and function that modules share`() {
+  @Test func `every public declaration is documented, and every type that modules share`() {
     for file in SourceTree.files(under: "Sources") {
       for line in Shape.undocumented(file.lines) {
         Issue.record("\(file.path):\(line): no documentation comment")
@@ -112,9 +125,9 @@ import Testing
     #expect(Shape.undocumented(bare.map { $0[...] }) == [1])
     let members = [
       "/// A C.", "public struct C {", "  public var a = 1", "  package var b = 1",
-      "  package func c() {}",
+      "  package func c() {}", "}", "package final class D {}",
     ]
-    #expect(Shape.undocumented(members.map { $0[...] }) == [3, 5])
+    #expect(Shape.undocumented(members.map { $0[...] }) == [3, 7])
   }
 
   @Test func `nothing in the sources can trap on input or race unseen`() {

@@ -1,12 +1,12 @@
 import JSON
 
 /// An answer of the org that becomes one element: its own bytes, and an id.
-enum AnswerElement {
+package enum AnswerElement {
   /// The path of the id.
   static let idPath = "Id"
 
   /// An array of the one element that an object becomes with an id.
-  static func bytes(_ object: [UInt8], id: String) -> [UInt8] {
+  package static func bytes(_ object: [UInt8], id: String) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "[")]
     bytes.reserveCapacity(object.count + id.utf8.count + 12)
     let end = object.lastIndex(of: UInt8(ascii: "}")) ?? object.count

@@ -1,29 +1,29 @@
 /// A target that brings all that it has in each run, so that no record has to be fetched again.
-protocol WholeTarget: OneSoupTarget {}
+package protocol WholeTarget: OneSoupTarget {}
 
 extension WholeTarget {
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
 
   /// All that the target has.
-  func pages(
+  package func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages { try await pages(since: nil, context) }
 }
 
 /// A target whose records are answers of the org, one element each: no record, so none is a ghost.
-protocol AnswerTarget: WholeTarget {
+package protocol AnswerTarget: WholeTarget {
   /// The object type that is asked about.
   var sobjectType: String { get }
 }
 
 extension AnswerTarget {
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] { [] }
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] { [] }
 
-  var selects: Bool { false }
+  package var selects: Bool { false }
 
-  func destination(_ soupName: String) -> SyncDestination {
+  package func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: AnswerElement.idPath,
       modificationPath: fields.modificationDateFieldName)

@@ -1,15 +1,21 @@
 import JSON
 import Salesforce
 
-struct BriefcaseBatch: Sendable, Hashable {
+/// The ids of one group that one request retrieves.
+package struct BriefcaseBatch: Sendable, Hashable {
   /// The place of the group in the target's groups.
-  let group: Int
-  let ids: [String]
+  package let group: Int
+  package let ids: [String]
+
+  package init(group: Int, ids: [String]) {
+    self.group = group
+    self.ids = ids
+  }
 
   /// The retrieves for the ids that are wanted of each group, in slices of so many ids.
   ///
   /// Slices are in the order of the groups, with a retrieve for each type in a slice.
-  static func slices(of wanted: [[String]], size: Int) -> [[BriefcaseBatch]] {
+  package static func slices(of wanted: [[String]], size: Int) -> [[BriefcaseBatch]] {
     let size = min(max(1, size), RequestLimits.retrieve)
     var slices: [[BriefcaseBatch]] = []
     var room = 0
@@ -30,7 +36,7 @@ struct BriefcaseBatch: Sendable, Hashable {
   }
 
   /// Reads an answer: how many places it has, and which ids it has no record for.
-  func read(_ page: [UInt8]) throws(SyncError) -> (count: Int, missing: [String]) {
+  package func read(_ page: [UInt8]) throws(SyncError) -> (count: Int, missing: [String]) {
     var found = RecordIDSet()
     let read = try found.insert(page, "Id", in: .array)
     let isWhole = found.count == ids.count

@@ -1,12 +1,18 @@
 import Salesforce
 
 /// The ids that a user's briefcases hold, gathered over the pages of priming records.
-struct BriefcaseListing: Sendable {
-  struct Entry: Sendable, Hashable {
+package struct BriefcaseListing: Sendable {
+  /// A record that a briefcase holds.
+  package struct Entry: Sendable, Hashable {
     /// The 18-character id.
     var id: String
     /// When the record last changed, in milliseconds.
     var stamp: Int64
+
+    package init(id: String, stamp: Int64) {
+      self.id = id
+      self.stamp = stamp
+    }
   }
 
   private var lists: [String: [Entry]] = [:]
@@ -15,8 +21,12 @@ struct BriefcaseListing: Sendable {
   /// The rules that failed: what they would have given is missing here.
   private(set) var ruleErrors: [String] = []
 
+  package init(ruleErrors: [String] = []) {
+    self.ruleErrors = ruleErrors
+  }
+
   /// Adds a record; one that several rules give is in the list once, with its latest stamp.
-  mutating func add(type: String, id: String, stamp: Int64) {
+  package mutating func add(type: String, id: String, stamp: Int64) {
     let id = id.recordID18 ?? id
     let key = type.lowercased()
     if let place = places[id], let list = lists[key], place < list.count, list[place].id == id {
@@ -31,7 +41,7 @@ struct BriefcaseListing: Sendable {
   mutating func add(ruleErrors: [String]) { self.ruleErrors += ruleErrors }
 
   /// Says whether to go on, with this token; a token that came before would go on for ever.
-  mutating func follow(_ relayToken: String?) throws(SyncError) -> String? {
+  package mutating func follow(_ relayToken: String?) throws(SyncError) -> String? {
     guard let relayToken, !relayToken.isEmpty else { return nil }
     guard tokens.insert(relayToken).inserted else {
       throw SyncError(
@@ -42,10 +52,10 @@ struct BriefcaseListing: Sendable {
   }
 
   /// The records of a type in the order in which they were listed; empty where there is none.
-  func entries(of type: String) -> [Entry] { lists[type.lowercased()] ?? [] }
+  package func entries(of type: String) -> [Entry] { lists[type.lowercased()] ?? [] }
 
   /// How many records of other types than these there are.
-  func count(ofTypesOtherThan types: [String]) -> Int {
+  package func count(ofTypesOtherThan types: [String]) -> Int {
     let known = Set(types.map { $0.lowercased() })
     return lists.reduce(0) { known.contains($1.key) ? $0 : $0 + $1.value.count }
   }

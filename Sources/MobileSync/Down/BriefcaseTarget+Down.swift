@@ -5,7 +5,7 @@ extension BriefcaseTarget: SyncDownTarget {
   ///
   /// The ids come whole each time, with the stamp of their last change. New is what has another stamp
   /// than is known; where none are known, what was modified after `since` or is not in the soup.
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let groups = self.groups
@@ -29,7 +29,7 @@ extension BriefcaseTarget: SyncDownTarget {
   }
 
   /// The records with these ids, where the briefcases still hold them.
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let groups = self.groups
@@ -46,11 +46,11 @@ extension BriefcaseTarget: SyncDownTarget {
   }
 
   /// The soups of the infos; the one that the definition names is none of them.
-  func destinations(soupName: String) -> [SyncDestination] { groups.map(\.destination) }
+  package func destinations(soupName: String) -> [SyncDestination] { groups.map(\.destination) }
 
   /// What the briefcases hold now, for every soup of the infos; nothing can be told when a rule
   /// failed.
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let groups = self.groups
     return try await list(groups, context).remoteIDs(of: groups)
   }

@@ -4,13 +4,18 @@ import JSON
 ///
 /// What is left are the living records, byte for byte as `query` would have sent them: the member
 /// that was only asked for here is cut out of each, wherever it stands: members have no order.
-struct DeletedRows {
+package struct DeletedRows {
   let idField: String
   /// Whether `IsDeleted` is to be cut out; a query that selects it itself keeps it.
   let cutsMember: Bool
 
+  package init(idField: String, cutsMember: Bool) {
+    self.idField = idField
+    self.cutsMember = cutsMember
+  }
+
   /// The living records of a page as `{"records":[…]}`, and the ids of the deleted ones.
-  func split(_ page: [UInt8]) throws(SyncError) -> (living: [UInt8], deleted: [String]) {
+  package func split(_ page: [UInt8]) throws(SyncError) -> (living: [UInt8], deleted: [String]) {
     var living = Array(#"{"records":["#.utf8)
     living.reserveCapacity(page.count)
     var deleted: [String] = []

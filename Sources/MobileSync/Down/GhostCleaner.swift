@@ -31,8 +31,14 @@ package struct GhostCleaner {
   let guardLimits: DeletionGuard
   let syncID: Int64
 
+  package init(sink: any RecordSink, guardLimits: DeletionGuard, syncID: Int64) {
+    self.sink = sink
+    self.guardLimits = guardLimits
+    self.syncID = syncID
+  }
+
   /// Finds the ghosts of each list; a list that tells nothing has none.
-  func find(_ remote: [RemoteIDs]) throws(SyncError) -> [Ghosts] {
+  package func find(_ remote: [RemoteIDs]) throws(SyncError) -> [Ghosts] {
     guard let store = sink.stores.first else { return [] }
     var found: [Ghosts] = []
     for list in remote {

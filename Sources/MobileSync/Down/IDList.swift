@@ -3,7 +3,7 @@ import Salesforce
 import SmartStore
 
 /// Ids in the order of their bytes, without an object for each.
-struct IDList: Sendable {
+package struct IDList: Sendable {
   private struct Place: Sendable {
     let start: Int
     let count: Int
@@ -12,21 +12,21 @@ struct IDList: Sendable {
   private var bytes: [UInt8] = []
   private var places: [Place] = []
 
-  var count: Int { places.count }
+  package var count: Int { places.count }
 
-  init(_ ids: some Sequence<String> = []) {
+  package init(_ ids: some Sequence<String> = []) {
     for var id in ids { id.withUTF8 { append(UnsafeRawBufferPointer($0)) } }
     sort()
   }
 
   /// Adds an id at the end; `sort` puts it into its place.
-  mutating func append(_ id: UnsafeRawBufferPointer) {
+  package mutating func append(_ id: UnsafeRawBufferPointer) {
     places.append(Place(start: bytes.count, count: id.count))
     bytes.append(contentsOf: id)
   }
 
   /// Puts the ids into their order, and drops those that are there twice.
-  mutating func sort() {
+  package mutating func sort() {
     let bytes = self.bytes
     func id(_ place: Place) -> ArraySlice<UInt8> { bytes[place.start..<place.start + place.count] }
     places.sort { id($0).lexicographicallyPrecedes(id($1)) }
@@ -54,14 +54,14 @@ struct IDList: Sendable {
   }
 
   /// The ids of the slice at an index, where each slice has `size` of them.
-  func slice(_ index: Int, of size: Int) -> [String] {
+  package func slice(_ index: Int, of size: Int) -> [String] {
     let start = min(index * size, count)
     return places[start..<min(start + size, count)].map { place in
       String(decoding: bytes[place.start..<place.start + place.count], as: UTF8.self)
     }
   }
 
-  var set: RecordIDSet {
+  package var set: RecordIDSet {
     var set = RecordIDSet()
     bytes.withUnsafeBytes { bytes in
       for place in places {

@@ -3,22 +3,22 @@ import Salesforce
 import System
 
 /// Queries for records by the values of their id field, a slice of the values at a time.
-struct IDQuery: Sendable {
+package struct IDQuery: Sendable {
   let sobjectType: String
   /// The field whose values are known.
   let idField: String
   /// The values in one query.
-  let slice: Int
+  package let slice: Int
 
   /// Queries of at most `slice` values.
-  init(_ sobjectType: String, idField: String, slice: Int = RequestLimits.idsPerQuery) {
+  package init(_ sobjectType: String, idField: String, slice: Int = RequestLimits.idsPerQuery) {
     self.sobjectType = sobjectType
     self.idField = idField
     self.slice = min(max(1, slice), RequestLimits.idsPerQuery)
   }
 
   /// The query for some fields of the records with these values, changed after `since`.
-  func soql(
+  package func soql(
     _ fields: [String], values: [String], modifiedAfter since: Int64? = nil,
     _ dateField: String = ""
   ) -> String {
@@ -30,7 +30,7 @@ struct IDQuery: Sendable {
   }
 
   /// The fields and, where they are missing, the id and the modification date.
-  static func fields(_ fields: [String], adding names: [String]) -> [String] {
+  package static func fields(_ fields: [String], adding names: [String]) -> [String] {
     names.reduce(into: fields) { fields, name in
       guard !fields.contains(where: { $0.lowercased() == name.lowercased() }) else { return }
       fields.append(name)

@@ -6,7 +6,7 @@ extension LayoutTarget: AnswerTarget {
   /// The soup in which the SDKs keep layouts.
   package static let soupName = "sfdcLayouts"
 
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let session = try await context.session()

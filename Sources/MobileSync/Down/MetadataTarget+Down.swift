@@ -4,7 +4,7 @@ extension MetadataTarget: AnswerTarget {
   /// The soup in which the SDKs keep descriptions.
   package static let soupName = "sfdcMetadata"
 
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let session = try await context.session()

@@ -3,7 +3,7 @@ import Salesforce
 extension MruTarget: WholeTarget {
   /// The records that the user opened last, whole each time; the id and the modification date are
   /// fetched whether the list names them or not.
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let session = try await context.session()
@@ -44,11 +44,11 @@ extension MruTarget: WholeTarget {
   }
 
   /// What the org still has; a record that is no longer among the last ones stays.
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     try await IDQuery(sobjectType, idField: idFieldName).remoteIDs(context)
   }
 
-  func deletions(
+  package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     try await destination(context.soupName).deletions(of: sobjectType, since: since, context)

@@ -1,15 +1,15 @@
 /// A target whose records go into the soup that the sync names.
-protocol OneSoupTarget: SyncDownTarget {
+package protocol OneSoupTarget: SyncDownTarget {
   /// The field names that all targets have.
   var fields: TargetFields { get }
   func destination(_ soupName: String) -> SyncDestination
 }
 
 extension OneSoupTarget {
-  func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
+  package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
 
   /// By the target's own field names.
-  func destination(_ soupName: String) -> SyncDestination {
+  package func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: fields.idFieldName,
       modificationPath: fields.modificationDateFieldName)

@@ -2,7 +2,7 @@ import Salesforce
 import System
 
 /// The statements of a family: SOQL for the org, Smart SQL for the store.
-struct ParentChildrenQuery: Sendable, Hashable {
+package struct ParentChildrenQuery: Sendable, Hashable {
   private let target: ParentChildrenTarget
   /// The parents' condition; empty for all.
   private let filter: String
@@ -11,7 +11,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   private var children: FamilyMember { target.family.children }
 
   /// Prepares the statements; `variables` are SOQL literals for `:name` in the parents' condition.
-  init(
+  package init(
     _ target: ParentChildrenTarget, variables: [String: String] = [:]
   ) throws(SyncError) {
     self.target = target
@@ -38,7 +38,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   ///
   /// `onward` takes up a chain of pages that broke off: parents from that date on. `ids` asks for these
   /// parents alone.
-  func records(
+  package func records(
     since: Int64? = nil, from onward: String? = nil, among ids: [String] = []
   ) -> String {
     let after = since.map { " > \(SOQLLiteral.date($0))" }
@@ -58,7 +58,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
   }
 
   /// The query for the children that were modified after `since`, whatever their parents were.
-  func changedChildren(since: Int64, isCount: Bool = false) -> String {
+  package func changedChildren(since: Int64, isCount: Bool = false) -> String {
     matchingChildren(
       where: "\(children.modificationDateFieldName) > \(SOQLLiteral.date(since))", isCount)
   }
@@ -101,7 +101,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
     return list.contains(key) ? list : list + [key]
   }
 
-  var parentIDs: String {
+  package var parentIDs: String {
     select([parent.idFieldName], from: parent.sobjectType, where: filter)
   }
 
@@ -114,7 +114,7 @@ struct ParentChildrenQuery: Sendable, Hashable {
 
   /// The query for the ids of all parents that match now, with those of their children, and when each last
   /// changed.
-  var childrenIDs: String {
+  package var childrenIDs: String {
     let nested = select(
       fields([], children), from: children.sobjectTypePlural ?? "", where: "")
     return select(

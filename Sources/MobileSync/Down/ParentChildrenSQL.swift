@@ -1,7 +1,7 @@
 import SmartStore
 
 /// The Smart SQL that looks at parents and children together.
-struct ParentChildrenSQL: Sendable, Hashable {
+package struct ParentChildrenSQL: Sendable, Hashable {
   private let family: ParentChildrenFamily
   /// How true and false are written in SQL for each soup's `__local__`.
   private let parentFlags: Flags
@@ -24,14 +24,14 @@ struct ParentChildrenSQL: Sendable, Hashable {
   }
 
   /// The statements as a platform's SDK has them.
-  init(_ family: ParentChildrenFamily, platform: Platform) {
+  package init(_ family: ParentChildrenFamily, platform: Platform) {
     self.family = family
     parentFlags = Flags(platform)
     childFlags = parentFlags
   }
 
   /// The statements for a store, where `__local__` may be indexed in another way or not at all.
-  init(_ family: ParentChildrenFamily, _ store: Store) throws(SyncError) {
+  package init(_ family: ParentChildrenFamily, _ store: Store) throws(SyncError) {
     func flags(_ soup: String, _ paths: [String]) throws(SyncError) -> Flags {
       let specs = try SyncError.inStore { try store.indexSpecs(of: soup) }
       for path in paths where !specs.contains(where: { $0.path == path && $0.type != .json1 }) {
@@ -55,14 +55,14 @@ struct ParentChildrenSQL: Sendable, Hashable {
   private var children: String { family.children.soupName }
 
   /// The values at a path of the parents that are dirty or have a dirty child.
-  func dirty(_ path: String) -> String {
+  package func dirty(_ path: String) -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
       + "WHERE \(isDirty(parents, parentFlags)) OR EXISTS (\(dirtyChildren))"
   }
 
   /// The values at a path of the parents that are clean, as all of their children are; `predicate`
   /// stands between, such as `AND {soup:__sync_id__} = 1`.
-  func clean(_ path: String, _ predicate: String = "") -> String {
+  package func clean(_ path: String, _ predicate: String = "") -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
       + "WHERE {\(parents):\(LocalFields.local)} = \(parentFlags.no) \(predicate) "
       + "AND NOT EXISTS (\(dirtyChildren))"

@@ -4,17 +4,18 @@ import JSON
 ///
 /// A record's own bytes stay as they are, but that a parent loses the member with its children and
 /// a child gains the id of its parent where it lacks it. No object is made per record.
-struct ParentChildrenSplitter {
-  struct Page {
+package struct ParentChildrenSplitter {
+  /// What one page of the org was split into.
+  package struct Page {
     /// `{"records":[…]}` with the parents.
-    var parents: [UInt8]
+    package var parents: [UInt8]
     /// `{"records":[…]}` with the children of all of them.
-    var children: [UInt8]
-    var parentCount = 0
+    package var children: [UInt8]
+    package var parentCount = 0
     /// How many children there are, where they came alone.
     var childCount = 0
     /// Children of which the page holds the first ones only.
-    var unfinished: [Unfinished] = []
+    package var unfinished: [Unfinished] = []
     /// Parents of which a child was left out.
     var leftParents: Set<String> = []
     /// The modification date of the last parent, as written.
@@ -33,26 +34,36 @@ struct ParentChildrenSplitter {
   }
 
   /// A parent whose other children are to be asked for.
-  struct Unfinished: Hashable {
+  package struct Unfinished: Hashable {
     /// The id as it stands between quotes.
     var parentID: [UInt8]
     /// Where they are; nil where the org does not say.
     var address: String?
+
+    package init(parentID: [UInt8], address: String? = nil) {
+      self.parentID = parentID
+      self.address = address
+    }
   }
 
   /// Children that must not come into the store: new ones of a tree that was changed on the device.
-  struct Left {
+  package struct Left {
     /// The parents of such trees.
     var parents: Set<String> = []
     /// Children that the store knows; they are told apart when they are stored.
     var knownChildren: Set<String> = []
+
+    package init(parents: Set<String> = [], knownChildren: Set<String> = []) {
+      self.parents = parents
+      self.knownChildren = knownChildren
+    }
   }
 
   private let parentScanner: RecordScanner
   private let childScanner: RecordScanner
   private let foreignKey: String
 
-  init(_ family: ParentChildrenFamily) {
+  package init(_ family: ParentChildrenFamily) {
     let plural = family.children.sobjectTypePlural ?? ""
     foreignKey = family.children.parentIdFieldName ?? ""
     parentScanner = RecordScanner(paths: [
@@ -64,7 +75,7 @@ struct ParentChildrenSplitter {
     ])
   }
 
-  func split(_ page: [UInt8], leaving left: Left = Left()) throws(SyncError) -> Page {
+  package func split(_ page: [UInt8], leaving left: Left = Left()) throws(SyncError) -> Page {
     try read(page) { bytes, result in
       result.parentCount = try parentScanner.scan(bytes, in: .member("records")) {
         _, record, fields in
@@ -74,7 +85,7 @@ struct ParentChildrenSplitter {
   }
 
   /// Takes up the children of one parent from a page of their own.
-  func children(
+  package func children(
     _ page: [UInt8], of parentID: [UInt8], leaving left: Left = Left()
   ) throws(SyncError) -> Page {
     try read(page) { bytes, result in

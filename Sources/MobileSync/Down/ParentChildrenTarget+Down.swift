@@ -3,14 +3,14 @@ import Salesforce
 import SmartStore
 
 extension ParentChildrenTarget: SyncDownTarget {
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await ParentChildrenPages(self, since: since, context.session(), context)
   }
 
   /// These parents with all of their children, and these children, as far as the parents match.
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let most = RequestLimits.idsOfFamily
@@ -24,12 +24,12 @@ extension ParentChildrenTarget: SyncDownTarget {
       among: (parents.slice(0, of: most), children.slice(0, of: most)), context.session(), context)
   }
 
-  func destinations(soupName: String) -> [SyncDestination] {
+  package func destinations(soupName: String) -> [SyncDestination] {
     [family.destinations.parents, family.destinations.children]
   }
 
   /// Whole trees: a parent that is dirty or has a dirty child, and all of its children.
-  func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     let ids = try family.idsOfDirtyTrees(in: context.store)
     var skip = [family.parent.soupName: ids.parents]
     skip[family.children.soupName, default: []].formUnion(ids.children)
@@ -38,7 +38,7 @@ extension ParentChildrenTarget: SyncDownTarget {
 
   /// What the org still has, and beside it what must not be taken for a ghost: dirty trees, and the
   /// children of a parent whose children the org did not give to the end.
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     var listing = try await ParentChildrenListing(self, context)
     try await listing.read()
     let dirty = try family.idsOfDirtyTrees(in: context.store)
@@ -63,7 +63,7 @@ extension ParentChildrenTarget: SyncDownTarget {
 
   /// Which of these parents match, and which of these children have one that does; all children of a parent
   /// that does not are gone with it.
-  func remoteIDs(
+  package func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let query = try ParentChildrenQuery(self, variables: context.variables)
@@ -91,7 +91,7 @@ extension ParentChildrenTarget: SyncDownTarget {
   }
 
   /// The parents and the children that were deleted; dirty trees stay.
-  func deletions(
+  package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let places = family.destinations
@@ -122,7 +122,7 @@ extension ParentChildrenFamily {
 
   /// The parents that are dirty or have a dirty child, with all of their children, and dirty
   /// children whose parent is not in the store.
-  func idsOfDirtyTrees(
+  package func idsOfDirtyTrees(
     in store: Store
   ) throws(SyncError) -> (parents: Set<String>, children: Set<String>) {
     let sql = try ParentChildrenSQL(self, store)
@@ -143,7 +143,7 @@ extension ParentChildrenFamily {
     }.compactMap { $0[children.idFieldName]?.string }
   }
 
-  static func texts(_ sql: String, in store: Store) throws(SyncError) -> [String] {
+  package static func texts(_ sql: String, in store: Store) throws(SyncError) -> [String] {
     var texts: [String] = []
     try SyncError.inStore {
       try store.forEachRow(ofSmartSQL: sql) { _, values in

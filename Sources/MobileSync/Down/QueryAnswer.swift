@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 /// All pages of a query whose result is small.
-struct QueryAnswer: Sendable {
+package struct QueryAnswer: Sendable {
   /// The pages as the org sent them.
   let pages: [[UInt8]]
   /// The records that the org promised.
@@ -14,7 +14,7 @@ struct QueryAnswer: Sendable {
   /// Hands the members at `paths` of each record to `body`, and answers how many records came; fewer
   /// than were promised are an error, because what is missing would look like deleted.
   @discardableResult
-  func read(
+  package func read(
     paths: [String] = [],
     _ body: (_ page: UnsafeRawBufferPointer, _ fields: UnsafeBufferPointer<JSONSpan>) -> Void =
       { _, _ in }
@@ -66,7 +66,7 @@ extension Session {
 
   /// The answer to a query about some values of a field, which may be asked in slices: one whose answer
   /// is too large is asked again in halves.
-  func answer(
+  package func answer(
     about values: [String], _ soql: @Sendable ([String]) -> String
   ) async throws(OrgError) -> QueryAnswer {
     do {

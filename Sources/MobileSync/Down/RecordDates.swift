@@ -2,7 +2,7 @@ import JSON
 import System
 
 /// When each record of a list last changed, by the values of its id field.
-struct RecordDates: Sendable {
+package struct RecordDates: Sendable {
   private var dates: [RecordIDSet.Key: Int64] = [:]
   private var others: [String: Int64] = [:]
 

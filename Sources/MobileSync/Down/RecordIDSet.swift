@@ -18,18 +18,18 @@ package struct RecordIDSet: Sendable {
   /// An empty set.
   package init() {}
 
-  init(_ ids: some Sequence<String>) {
+  package init(_ ids: some Sequence<String>) {
     for id in ids { insert(id) }
   }
 
-  var count: Int { keys.count + others.count }
+  package var count: Int { keys.count + others.count }
 
   /// Whether ids are in the set that the org sent as numbers.
-  var hasNumbers: Bool { others.hasNumbers }
+  package var hasNumbers: Bool { others.hasNumbers }
 
   /// Adds an id; false when it was there.
   @discardableResult
-  mutating func insert(_ id: String) -> Bool {
+  package mutating func insert(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.insert(key).inserted }
     return others.insert(id)
   }
@@ -42,7 +42,7 @@ package struct RecordIDSet: Sendable {
   }
 
   /// Adds an id that the org sent as a number.
-  mutating func insert(_ number: Double) { others.insert(number) }
+  package mutating func insert(_ number: Double) { others.insert(number) }
 
   /// Whether the id of a record, of 15 or 18 characters, is in the set.
   package func contains(_ id: String) -> Bool {
@@ -57,22 +57,22 @@ package struct RecordIDSet: Sendable {
   }
 
   /// Whether an id that the org sent as a number is in the set.
-  func contains(_ number: Double) -> Bool { others.contains(number) }
+  package func contains(_ number: Double) -> Bool { others.contains(number) }
 
   /// Adds the ids of another set.
-  mutating func formUnion(_ other: RecordIDSet) {
+  package mutating func formUnion(_ other: RecordIDSet) {
     keys.formUnion(other.keys)
     others.formUnion(other.others)
   }
 
   /// Takes the ids of another set out.
-  mutating func subtract(_ other: RecordIDSet) {
+  package mutating func subtract(_ other: RecordIDSet) {
     keys.subtract(other.keys)
     others.keep { !$0.isIn(other.others) }
   }
 
   /// The ids that another set has, too.
-  func intersection(_ other: RecordIDSet) -> RecordIDSet {
+  package func intersection(_ other: RecordIDSet) -> RecordIDSet {
     var set = self
     set.keys.formIntersection(other.keys)
     set.others.keep { $0.isIn(other.others) }
@@ -81,7 +81,7 @@ package struct RecordIDSet: Sendable {
 
   /// The ids that another set has not, in their order, without those that the org sent as numbers: no query
   /// finds a number among texts.
-  func subtracting(_ other: RecordIDSet) -> IDList {
+  package func subtracting(_ other: RecordIDSet) -> IDList {
     IDList(
       keys.subtracting(other.keys).map(Self.text)
         + others.texts.filter { !other.others.contains($0) })

@@ -3,20 +3,20 @@ import Salesforce
 import SmartStore
 
 extension RefreshTarget: OneSoupTarget {
-  var selects: Bool { false }
+  package var selects: Bool { false }
 
   /// The records of the soup as the org has them now; later only those that were modified.
   ///
   /// Records that an app only knows the id of have no modification date, and those that another sync
   /// brought since lack what this one fetches: both are fetched whenever they were modified.
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let (undated, dated) = try ids(context, separating: since != nil)
     return try await pages([.init(values: undated), .init(values: dated, since: since)], context)
   }
 
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages([.init(values: ids[context.soupName] ?? IDList())], context)
@@ -32,12 +32,12 @@ extension RefreshTarget: OneSoupTarget {
   }
 
   /// What the org still has of the sync's records.
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     try await IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql)
       .remoteIDs(context)
   }
 
-  func remoteIDs(
+  package func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     guard let asked = ids[context.soupName] else { return [] }
@@ -49,7 +49,7 @@ extension RefreshTarget: OneSoupTarget {
     ]
   }
 
-  func deletions(
+  package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     try await destination(context.soupName).deletions(of: sobjectType, since: since, context)

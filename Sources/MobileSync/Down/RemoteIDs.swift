@@ -1,5 +1,5 @@
 /// The records of a soup that the org still has.
-struct RemoteIDs: Sendable {
+package struct RemoteIDs: Sendable {
   var soupName: String
   var idPath: String
   /// Nil where they cannot be told, so that nothing may be removed.
@@ -16,8 +16,23 @@ struct RemoteIDs: Sendable {
   /// Whether ghosts of this soup count in the number that `cleanResyncGhosts` answers.
   var isCounted = true
 
+  package init(
+    soupName: String, idPath: String, ids: RecordIDSet? = nil,
+    dates: (path: String, of: RecordDates)? = nil, asked: RecordIDSet? = nil,
+    isExpected: Bool = false, areDeleted: Bool = false, isCounted: Bool = true
+  ) {
+    self.soupName = soupName
+    self.idPath = idPath
+    self.ids = ids
+    self.dates = dates
+    self.asked = asked
+    self.isExpected = isExpected
+    self.areDeleted = areDeleted
+    self.isCounted = isCounted
+  }
+
   /// What was deleted of a soup's records.
-  static func deleted(_ ids: RecordIDSet, in place: SyncDestination) -> RemoteIDs {
+  package static func deleted(_ ids: RecordIDSet, in place: SyncDestination) -> RemoteIDs {
     RemoteIDs(
       soupName: place.soupName, idPath: place.idPath, ids: RecordIDSet(), asked: ids,
       areDeleted: true)

@@ -2,12 +2,12 @@ import JSON
 import Salesforce
 
 /// The ids that an org has, or no longer has, of what a query selects.
-struct SoqlIDs {
+package struct SoqlIDs {
   let session: Session
   let query: SyncQuery
 
   /// What a person is told where the ids cannot be told.
-  static let boundedWarning =
+  package static let boundedWarning =
     "the query has a LIMIT or OFFSET that cuts its result, so records that are missing in it "
     + "cannot be told from deleted ones; none was removed"
 

@@ -1,7 +1,7 @@
 import Salesforce
 
 extension SoqlTarget: OneSoupTarget {
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let query = try syncQuery(variables: context.variables)
@@ -23,7 +23,7 @@ extension SoqlTarget: OneSoupTarget {
       session, query, into: place, byQuery: { byQuery(since: nil) }, warn: context.warn) ?? pages
   }
 
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let query = try syncQuery(variables: context.variables)
@@ -34,7 +34,7 @@ extension SoqlTarget: OneSoupTarget {
   }
 
   /// Where a LIMIT or OFFSET may cut the result, all of it tells what is in it.
-  func pages(
+  package func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let query = try syncQuery(variables: context.variables)
@@ -42,7 +42,7 @@ extension SoqlTarget: OneSoupTarget {
       ? try await pages(since: nil, context) : try await pages(among: ids, context)
   }
 
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
     let found = try await SoqlIDs(session: try await context.session(), query: query).all()
     if found == nil { context.warn(SoqlIDs.boundedWarning) }
@@ -53,7 +53,7 @@ extension SoqlTarget: OneSoupTarget {
     ]
   }
 
-  func remoteIDs(
+  package func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
@@ -77,7 +77,7 @@ extension SoqlTarget: OneSoupTarget {
     ]
   }
 
-  func deletions(
+  package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)

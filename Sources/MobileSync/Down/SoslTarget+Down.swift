@@ -3,7 +3,7 @@ import Salesforce
 
 extension SoslTarget: WholeTarget {
   /// What the search finds; nothing is added to it, and it is whole each time.
-  func pages(
+  package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let found = try await find(context)
@@ -18,7 +18,7 @@ extension SoslTarget: WholeTarget {
   }
 
   /// What the search finds now; nothing can be told from a search that met its limit.
-  func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
+  package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let remote = remoteIDs(try await find(context), context)
     if remote.ids == nil {
       context.warn(Self.cutWarning)
@@ -34,7 +34,7 @@ extension SoslTarget: WholeTarget {
     + "told from deleted ones; none was removed"
 
   /// The search with its variables filled in; what stands in braces is text.
-  func search(variables: [String: String]) throws(SyncError) -> String {
+  package func search(variables: [String: String]) throws(SyncError) -> String {
     let bytes = Array(query.utf8)
     let end = SOSLFields.textEnd(bytes)
     let rest = String(decoding: bytes[end...], as: UTF8.self)
@@ -76,7 +76,7 @@ extension SoslTarget: WholeTarget {
   /// How many records cut a search: the org's own bound, or the least LIMIT in it.
   ///
   /// What an OFFSET skips cannot be told at all.
-  static func limit(of query: String) -> Int {
+  package static func limit(of query: String) -> Int {
     var limit = RequestLimits.search
     let words = SOSLFields.words(in: query)
     for (index, word) in words.enumerated() {

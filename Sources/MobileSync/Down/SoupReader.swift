@@ -12,7 +12,7 @@ package struct SoupReader {
   }
 
   /// An element by its row and its record's id.
-  struct Entry: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
     let entryID: Int64
     let id: String
   }
@@ -55,7 +55,7 @@ package struct SoupReader {
   /// `claimsOrphans` the elements that no sync brought are the sync's too: a device made them, and
   /// since they were sent no sync down has seen them. `suspects` are the only ids of which some can hold,
   /// where that is known: a few of them are looked up, instead of reading what all others have.
-  func cleanEntries(
+  package func cleanEntries(
     idPath: String, syncID: Int64, claimsOrphans: Bool = false, among suspects: RecordIDSet? = nil,
     where holds: (String) -> Bool
   ) throws(SyncError) -> [Entry] {

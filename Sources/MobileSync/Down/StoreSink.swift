@@ -8,7 +8,7 @@ import System
 /// a prime: several times faster. What the org, or the way to it, breaks off keeps the pages that
 /// came; a process that dies leaves the soups empty. Who writes into the store meanwhile ends it
 /// first (`settle`), and the load goes on page by page.
-final class StoreSink: RecordSink {
+package final class StoreSink: RecordSink {
   private enum Phase {
     case undecided, initial, pages
   }
@@ -17,7 +17,7 @@ final class StoreSink: RecordSink {
   private let target: any SyncDownTarget
   /// The time that the run's elements bear.
   private let now: Int64
-  private(set) var latestModification: Int64?
+  package private(set) var latestModification: Int64?
   private var phase = Phase.undecided
   /// The loads of a first load, by where they go.
   private var loads: [SyncDestination: BulkLoader] = [:]
@@ -25,23 +25,23 @@ final class StoreSink: RecordSink {
   /// Why a first load could not be kept.
   private var failure: SyncError?
 
-  init(_ context: SyncContext, _ target: any SyncDownTarget) {
+  package init(_ context: SyncContext, _ target: any SyncDownTarget) {
     self.context = context
     self.target = target
     now = context.store.clock()
   }
 
-  var stores: [Store] { [context.store] }
-  var isInitialLoad: Bool { phase == .initial }
-  var mayHoldOrphans: Bool { true }
+  package var stores: [Store] { [context.store] }
+  package var isInitialLoad: Bool { phase == .initial }
+  package var mayHoldOrphans: Bool { true }
 
-  func makeWritable() {}
+  package func makeWritable() {}
 
   /// Stores the parts of a page.
   ///
   /// What is changed locally is looked up here, for each page: an app may have edited a record
   /// since the sync began.
-  func load(_ page: SyncPage, expected: (String) -> Int) throws(SyncError) -> Int {
+  package func load(_ page: SyncPage, expected: (String) -> Int) throws(SyncError) -> Int {
     if let failure { throw failure }
     if phase == .undecided { try begin() }
     let leaves = context.options.mergeMode == .leaveIfChanged && phase == .pages
@@ -150,12 +150,12 @@ final class StoreSink: RecordSink {
     loads = [:]
   }
 
-  func finish() throws(SyncError) {
+  package func finish() throws(SyncError) {
     settle()
     if let failure { throw failure }
   }
 
-  func end(after error: SyncError) -> Bool {
+  package func end(after error: SyncError) -> Bool {
     settle()
     return failure == nil
   }

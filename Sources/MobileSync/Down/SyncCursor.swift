@@ -16,7 +16,7 @@ package struct SyncCursor: Sendable, Hashable {
   }
 
   /// A cursor as a store's `syncs_soup` has it: what is asked for next is modified after it.
-  init(maxTimeStamp: Int64, overlapSeconds: Int) {
+  package init(maxTimeStamp: Int64, overlapSeconds: Int) {
     let overlap = Int64(max(0, overlapSeconds)) * 1000
     self.init(
       highWaterMark: maxTimeStamp > 0 ? maxTimeStamp + overlap : nil,
@@ -24,25 +24,25 @@ package struct SyncCursor: Sendable, Hashable {
   }
 
   /// What an incremental run asks for: records modified after this; nil for all.
-  var since: Int64? { highWaterMark.map { max(1, $0 - overlap) } }
+  package var since: Int64? { highWaterMark.map { max(1, $0 - overlap) } }
 
   /// What `syncs_soup` says, so that a device asks for the same.
   package var maxTimeStamp: Int64 { since ?? -1 }
 
   /// True when the org's clock stands before the cursor: it was restored or refreshed.
-  func isAhead(of now: Int64) -> Bool { highWaterMark.map { $0 > now } ?? false }
+  package func isAhead(of now: Int64) -> Bool { highWaterMark.map { $0 > now } ?? false }
 
   /// Forgets how far it came: everything is read again.
   mutating func reset() { highWaterMark = nil }
 
   /// Keeps asking for what was modified after `limit`, in milliseconds: it is still to be read.
-  mutating func hold(at limit: Int64) {
+  package mutating func hold(at limit: Int64) {
     guard let mark = highWaterMark else { return }
     highWaterMark = limit > 0 ? min(mark, limit + overlap) : nil
   }
 
   /// Takes a modification date into account; `now` bounds it where it is given.
-  mutating func advance(to date: Int64?, now: Int64? = nil) {
+  package mutating func advance(to date: Int64?, now: Int64? = nil) {
     guard let date, date > 0 else { return }
     highWaterMark = max(highWaterMark ?? 0, min(date, now ?? date))
   }

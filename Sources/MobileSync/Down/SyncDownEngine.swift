@@ -72,7 +72,7 @@ package final class SyncDownEngine {
   /// What bounds the cursor, in milliseconds: what was changed later may stand on a page that was read before.
   private var limit: Int64?
 
-  init(
+  package init(
     _ target: any SyncDownTarget, _ context: SyncContext, into sink: any RecordSink,
     _ request: Request
   ) {

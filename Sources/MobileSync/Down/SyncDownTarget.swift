@@ -4,7 +4,7 @@ import SmartStore
 ///
 /// Each kind has a file of its own. The functions run where their caller does, on the thread that owns the
 /// store.
-protocol SyncDownTarget: Sendable {
+package protocol SyncDownTarget: Sendable {
   /// Begins to fetch what was modified after `since`, in milliseconds, or everything for nil.
   func pages(since: Int64?, _ context: SyncContext) async throws(SyncError) -> any SyncDownPages
 
@@ -51,23 +51,23 @@ protocol SyncDownTarget: Sendable {
 
 extension SyncDownTarget {
   /// Everything is fetched, where the target cannot ask for some records.
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(since: nil, context)
   }
 
   /// Those that are asked for by their ids.
-  func pages(
+  package func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(among: ids, context)
   }
 
-  var selects: Bool { true }
+  package var selects: Bool { true }
 
   /// Nothing is asked; the next list of all ids tells.
-  func remoteIDs(
+  package func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] { [] }
 
@@ -77,12 +77,12 @@ extension SyncDownTarget {
   ) async throws(SyncError) -> [RemoteIDs]? { nil }
 
   /// Nothing is asked; the next list of all ids tells.
-  func deletions(
+  package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] { [] }
 
   /// The dirty records of each soup, as the SDK's targets have it.
-  func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
+  package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     var ids: [String: Set<String>] = [:]
     for place in destinations(soupName: context.soupName) {
       ids[place.soupName, default: []].formUnion(
@@ -110,7 +110,7 @@ package struct SyncDestination: Sendable, Hashable {
 }
 
 /// The pages of one fetch, in order.
-protocol SyncDownPages: AnyObject {
+package protocol SyncDownPages: AnyObject {
   /// The records to expect, known once the first page is there.
   var totalSize: Int { get }
   /// Whether records come in the order of their modification date, so that the cursor may follow
@@ -142,12 +142,12 @@ protocol SyncDownPages: AnyObject {
 }
 
 extension SyncDownPages {
-  var isWhole: Bool { false }
-  var isCut: Bool { false }
-  var cursorLimit: Int64? { nil }
-  var remoteIDs: [RemoteIDs]? { nil }
-  var deletions: [RemoteIDs]? { nil }
-  var stamps: [String: [String: Int64]]? { nil }
-  func expected(in soupName: String) -> Int { max(0, totalSize) }
-  func recycle(_ page: consuming SyncPage, records: Int) {}
+  package var isWhole: Bool { false }
+  package var isCut: Bool { false }
+  package var cursorLimit: Int64? { nil }
+  package var remoteIDs: [RemoteIDs]? { nil }
+  package var deletions: [RemoteIDs]? { nil }
+  package var stamps: [String: [String: Int64]]? { nil }
+  package func expected(in soupName: String) -> Int { max(0, totalSize) }
+  package func recycle(_ page: consuming SyncPage, records: Int) {}
 }

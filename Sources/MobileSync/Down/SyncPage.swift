@@ -16,7 +16,7 @@ package struct SyncPage: Sendable {
     /// A sync manager, which has one store, is given no part for another platform.
     package var platform: Platform?
 
-    init(
+    package init(
       _ destination: SyncDestination, bytes: [UInt8], container: RecordScanner.Container,
       platform: Platform? = nil
     ) {
@@ -31,4 +31,9 @@ package struct SyncPage: Sendable {
   package var parts: [Part]
   /// How many records of `totalSize` the page stands for; nil for as many as its parts hold.
   var records: Int?
+
+  package init(parts: [Part], records: Int? = nil) {
+    self.parts = parts
+    self.records = records
+  }
 }

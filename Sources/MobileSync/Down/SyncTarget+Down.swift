@@ -29,7 +29,7 @@ extension SyncTarget {
 
 extension SyncState {
   /// Whether it is a sync down that fills a soup; one that cannot be read might.
-  func fills(_ soup: String) -> Bool {
+  package func fills(_ soup: String) -> Bool {
     guard type == .syncDown else { return false }
     return (try? syncTarget())?.filledSoups(soupName: soupName).contains(soup) ?? true
   }

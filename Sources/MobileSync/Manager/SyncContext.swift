@@ -4,7 +4,7 @@ import SmartStore
 /// What a running sync works with: the store, the org, and those who wait for its progress.
 package final class SyncContext {
   /// The state of the sync as it is saved.
-  private(set) var state: SyncState
+  package private(set) var state: SyncState
   /// The options of the sync.
   let options: SyncOptions
   /// What the manager was told beyond the syncs.
@@ -23,14 +23,14 @@ package final class SyncContext {
   var mayHoldOrphans = false
   /// The greatest modification date that earlier runs have seen, in milliseconds, where this run asks
   /// only for what changed; nil where it asks for everything.
-  var seenUntil: Int64?
+  package var seenUntil: Int64?
   /// Whether it is wished that the fetch tells what was deleted since.
   var asksDeletions = false
   /// When each record of a soup last changed as far as the stores have it, in milliseconds, by soup
   /// and id; nil where only the cursor tells what is new.
   package var knownStamps: [String: [String: Int64]]?
   /// Records whose trees were changed locally, so that others of the tree were left out, by soup.
-  var leftTrees: [String: Set<String>] = [:]
+  package var leftTrees: [String: Set<String>] = [:]
   /// What to do when a briefcase rule failed.
   package var ruleErrorPolicy = RuleErrorPolicy.standard
   private let login: @Sendable () async throws(OrgError) -> Session
@@ -79,7 +79,7 @@ package final class SyncContext {
   }
 
   /// Changes the state; it is saved with the next update.
-  func set(_ change: (inout SyncState) -> Void) { change(&state) }
+  package func set(_ change: (inout SyncState) -> Void) { change(&state) }
 
   /// Changes the state, saves it and tells those who wait.
   func update(_ change: (inout SyncState) -> Void) throws(SyncError) {
@@ -88,7 +88,7 @@ package final class SyncContext {
   }
 
   /// Goes on without an answer, unless no other request can be answered either.
-  func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
+  package func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
     switch error.cause?.kind {
     case nil, .authentication?, .certificate?, .cancelled?, .configuration?: throw error
     default: warn("\(what): \(error.message)")

@@ -9,6 +9,12 @@ public struct SyncGhosts: Sendable, Hashable {
   public var removed: [String: Int] = [:]
   /// What a person should know of, such as that it cannot be told which records are gone.
   public var warnings: [String] = []
+
+  package init(count: Int = 0, removed: [String: Int] = [:], warnings: [String] = []) {
+    self.count = count
+    self.removed = removed
+    self.warnings = warnings
+  }
 }
 
 extension SyncManager {

@@ -8,6 +8,15 @@ public struct SyncsSetUp: Sendable, Hashable {
   public var differing: [String] = []
   /// The names of syncs that had another definition; they start anew.
   public var replaced: [String] = []
+
+  package init(
+    created: [String] = [], kept: [String] = [], differing: [String] = [], replaced: [String] = []
+  ) {
+    self.created = created
+    self.kept = kept
+    self.differing = differing
+    self.replaced = replaced
+  }
 }
 
 /// What to do with a sync that has another definition than the configuration's.

@@ -11,7 +11,7 @@ extension SyncQuery {
   var knowsDeletion: Bool { !Self.undeletable.contains(objectName.lowercased()) }
 
   /// Whether `IsDeleted` is asked for beyond what the target selects.
-  var addsIsDeleted: Bool { !soql.selects("IsDeleted") }
+  package var addsIsDeleted: Bool { !soql.selects("IsDeleted") }
 
   /// True when conditions alone say which rows are selected: no scope, and no other such clause.
   var isOfConditionsAlone: Bool {
@@ -24,7 +24,7 @@ extension SyncQuery {
   /// The target's own conditions are for living records alone, as in `deleted(since:)`. Nil where
   /// `queryAll` would answer something else than `query` does: a subquery would see deleted rows,
   /// and a scope or another such clause is not the same for them.
-  func changes(since: Int64, after key: Key? = nil) -> String? {
+  package func changes(since: Int64, after key: Key? = nil) -> String? {
     guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries, isOfConditionsAlone
     else { return nil }
     var query = soql

@@ -2,16 +2,21 @@ import Salesforce
 import System
 
 /// The queries of a `soql` target: what a device stores, and what is asked of the org.
-struct SyncQuery: Sendable, Hashable {
+package struct SyncQuery: Sendable, Hashable {
   /// A place in the order of modification date and id.
-  struct Key: Sendable, Hashable {
+  package struct Key: Sendable, Hashable {
     /// The modification date as SOQL writes it.
     var modified: String
     var id: String
+
+    package init(modified: String, id: String) {
+      self.modified = modified
+      self.id = id
+    }
   }
 
   /// The query as it stands in `syncs_soup`: one that both SDKs parse and continue rightly.
-  let stored: String
+  package let stored: String
   let idField: String
   let modificationField: String
   let soql: SOQLText
@@ -22,7 +27,7 @@ struct SyncQuery: Sendable, Hashable {
   /// added where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK,
   /// line ends become spaces, `id` becomes `Id`, a WHERE with an OR is parenthesised, because the
   /// device will put a condition before it, and a WITH gets a WHERE before it.
-  init(
+  package init(
     _ query: String, idField: String = TargetFields().idFieldName,
     modificationField: String = TargetFields().modificationDateFieldName
   ) throws(SyncError) {
@@ -57,7 +62,7 @@ struct SyncQuery: Sendable, Hashable {
   var objectName: String { soql.objectName }
 
   /// True when the chain of pages can be taken up again after a record.
-  var canResume: Bool { !isBounded }
+  package var canResume: Bool { !isBounded }
 
   /// By modification date and id, so that equal dates have one order.
   var order: String {
@@ -70,7 +75,7 @@ struct SyncQuery: Sendable, Hashable {
   ///
   /// `limit` asks for no more than so many, of a query that has no limit of its own, and `idsOnly` for
   /// their ids alone.
-  func fetch(
+  package func fetch(
     since: Int64? = nil, after key: Key? = nil, limit: Int? = nil, idsOnly: Bool = false
   ) -> String {
     var query = soql
@@ -103,7 +108,7 @@ struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  var ids: String { list(of: idField) }
+  package var ids: String { list(of: idField) }
 
   /// The query for the ids of all that matches now, with the date of their last change.
   var listing: String { list(of: datedID) }
@@ -119,7 +124,7 @@ struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  static func count(of text: String) throws(SyncError) -> String {
+  package static func count(of text: String) throws(SyncError) -> String {
     var query = try SyncError.inQuery { try SOQLText(text) }
     query[.select] = "COUNT()"
     query[.orderBy] = nil
@@ -130,7 +135,7 @@ struct SyncQuery: Sendable, Hashable {
   ///
   /// The target's own conditions are left out: a deleted record may have stopped to meet them
   /// first, and an id that no store holds costs nothing.
-  func deleted(since: Int64) -> String {
+  package func deleted(since: Int64) -> String {
     "select \(idField) from \(objectName) where \(Self.deletedCondition(since: since))"
   }
 

@@ -35,7 +35,7 @@ package enum ArrivedWrite {
 
   /// Says whether a value is what was sent, or most likely made of it: a text in other letters, blanks or signs, a
   /// number of fewer digits, a moment without its milliseconds.
-  static func mayBe(_ held: JSONValue?, of sent: JSONValue?) -> Bool {
+  package static func mayBe(_ held: JSONValue?, of sent: JSONValue?) -> Bool {
     if FieldValue.isSame(sent, held) { return true }
     switch (held, sent) {
     case (.string(let held)?, .string(let sent)?):

@@ -61,7 +61,7 @@ package struct InDoubtResolver {
   ///
   /// An answer gets its date from the org, or from a proxy whose clock is wrong. Where that date is more ahead of this
   /// machine's clock than an org's clocks lie apart, one of the two is wrong; beyond a day it is this machine's.
-  var ahead: Int64
+  package var ahead: Int64
   /// Whether a record is known to be what something else has made.
   package let isTaken: (String) throws -> Bool
 

@@ -45,7 +45,7 @@ package enum MissingRecordRule {
   }
 
   /// What a live store is told of a record that does not read; nil where nothing is proved.
-  static func state(_ fate: RecordFate?) -> ServerState? {
+  package static func state(_ fate: RecordFate?) -> ServerState? {
     switch fate {
     case .deleted, .merged: .deleted
     case .unproved, nil: nil
@@ -54,7 +54,7 @@ package enum MissingRecordRule {
 
   /// The refusal of an update whose record, or whose parent in the field `parentKey`, may be deleted and could then
   /// be made anew: it is looked into.
-  static func suspect(
+  package static func suspect(
     _ answer: RowAnswer, _ action: SyncUpAction, _ mode: MergeMode, parentKey: String? = nil
   ) -> RowRefusal? {
     guard step(.update, .deleted, mode) == .recreate else { return nil }
@@ -69,7 +69,7 @@ package enum MissingRecordRule {
   }
 
   /// What the answer means for an element where nothing is made anew.
-  static func end(
+  package static func end(
     _ refusal: RowRefusal, _ action: SyncUpAction, _ kind: SyncUpTarget.Kind, _ mode: MergeMode
   ) -> SyncUpSettled.End {
     switch (action, kind) {
@@ -82,7 +82,7 @@ package enum MissingRecordRule {
   }
 
   /// What is told of an element whose record was looked into and is not made anew.
-  static func end(_ refusal: RowRefusal, _ fate: RecordFate?) -> SyncUpSettled.End {
+  package static func end(_ refusal: RowRefusal, _ fate: RecordFate?) -> SyncUpSettled.End {
     var refusal = refusal
     if case .merged(let master)? = fate {
       refusal.message += "; the record was merged into \(master)"

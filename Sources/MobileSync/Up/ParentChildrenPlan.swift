@@ -1,28 +1,29 @@
 import JSON
 
 /// What is to be done with the records of one tree: a pure reading of their flags.
-struct ParentChildrenPlan: Sendable {
-  struct Item: Sendable {
-    var place: ParentChildrenPlace
+package struct ParentChildrenPlan: Sendable {
+  /// A record that needs a request.
+  package struct Item: Sendable {
+    package var place: ParentChildrenPlace
     var record: SyncUpRecord
-    var operation: SyncOperation
+    package var operation: SyncOperation
     /// Whether the record had been in the org and was deleted there.
-    var isRecreated = false
-    var namesParent = false
+    package var isRecreated = false
+    package var namesParent = false
     /// The moment after which the record must not have been modified.
-    var unmodifiedSince: Int64?
+    package var unmodifiedSince: Int64?
   }
 
   /// A record that needs no request.
-  struct Settled: Sendable {
+  package struct Settled: Sendable {
     var place: ParentChildrenPlace
     var record: SyncUpRecord
     var end: SyncUpSettled.End
   }
 
   /// In the order in which they are sent, but that a deleted parent goes last.
-  var items: [Item] = []
-  var settled: [Settled] = []
+  package var items: [Item] = []
+  package var settled: [Settled] = []
 
   private let targets: ParentChildrenUpTargets
   private let tree: ParentChildrenTree
@@ -32,7 +33,7 @@ struct ParentChildrenPlan: Sendable {
   /// The first request of a tree.
   ///
   /// `states` says what the org has, where the mode made us ask; the tree may be sent.
-  init(
+  package init(
     _ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, mode: MergeMode,
     states: [ParentChildrenPlace: ServerState] = [:]
   ) {
@@ -99,20 +100,29 @@ struct ParentChildrenPlan: Sendable {
   // MARK: a second request
 
   /// What the org's refusals of the first request made us find out.
-  struct Facts: Sendable {
+  package struct Facts: Sendable {
     /// The parent is gone, and is made anew.
-    var remakesParent = false
+    package var remakesParent = false
     /// The children that are gone, and are made anew.
-    var remadeChildren: Set<Int64> = []
+    package var remadeChildren: Set<Int64> = []
     /// The records that were refused because something is missing.
-    var refused: Set<ParentChildrenPlace> = []
+    package var refused: Set<ParentChildrenPlace> = []
+
+    package init(
+      remakesParent: Bool = false, remadeChildren: Set<Int64> = [],
+      refused: Set<ParentChildrenPlace> = []
+    ) {
+      self.remakesParent = remakesParent
+      self.remadeChildren = remadeChildren
+      self.refused = refused
+    }
   }
 
   /// The one request that follows where something is made anew that the org had deleted.
   ///
   /// A deleted parent is made anew, and its children with it where they are deleted too; those that
   /// are there learn the new id. Without that only what was refused is looked at.
-  init(_ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, after facts: Facts) {
+  package init(_ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, after facts: Facts) {
     self.tree = tree
     self.targets = targets
     (states, mode) = ([:], .overwrite)

@@ -2,25 +2,26 @@ import JSON
 import SmartStore
 
 /// A parent and its children as they are in the store.
-struct ParentChildrenTree: Sendable {
-  let parent: SyncUpRecord
+package struct ParentChildrenTree: Sendable {
+  package let parent: SyncUpRecord
   let children: [SyncUpRecord]
 }
 
 /// A record's place in its family.
-enum ParentChildrenPlace: Sendable, Hashable {
+package enum ParentChildrenPlace: Sendable, Hashable {
   case parent
   /// The child of a row.
   case child(Int64)
 }
 
-struct ParentChildrenElements {
+/// The elements of two soups, read as trees of a parent and its children.
+package struct ParentChildrenElements {
   let targets: ParentChildrenUpTargets
   let parents: SyncUpElements
   let children: SyncUpElements
   private let store: Store
 
-  init(_ targets: ParentChildrenUpTargets, _ store: Store) {
+  package init(_ targets: ParentChildrenUpTargets, _ store: Store) {
     self.targets = targets
     self.store = store
     parents = SyncUpElements(
@@ -36,7 +37,7 @@ struct ParentChildrenElements {
   }
 
   /// The tree of a parent's row; nil when the row is gone.
-  func tree(_ row: Int64) throws(SyncError) -> ParentChildrenTree? {
+  package func tree(_ row: Int64) throws(SyncError) -> ParentChildrenTree? {
     guard let parent = try parents.read(row) else { return nil }
     guard let id = parent.id else { return ParentChildrenTree(parent: parent, children: []) }
     var offspring: [SyncUpRecord] = []

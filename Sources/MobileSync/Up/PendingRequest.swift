@@ -7,7 +7,7 @@ import SmartStore
 ///
 /// One element a request in a soup of its own: noting it in the elements themselves would write every
 /// one of them once more, and leave our member in what an app reads.
-struct PendingRequest: Sendable {
+package struct PendingRequest: Sendable {
   struct Change: Sendable {
     var soupEntryID: Int64
     /// When the row was made: a row that has another birth is another element.
@@ -26,13 +26,13 @@ struct PendingRequest: Sendable {
   var sent: Int64
   var changes: [Change]
   /// Records of this device that are known to be others than those that these creates may have made.
-  var claimed: [String] = []
+  package var claimed: [String] = []
 
-  static let soupName = "attache_sent"
+  package static let soupName = "attache_sent"
   private static let soupPath = "soupName"
 
   /// The requests that are left of a soup's sync ups.
-  static func all(of soup: String, in store: Store) throws(StoreError) -> [PendingRequest] {
+  package static func all(of soup: String, in store: Store) throws(StoreError) -> [PendingRequest] {
     guard try store.hasSoup(soupName) else { return [] }
     return try store.elements(in: soupName, where: soupPath, is: soup).compactMap(
       PendingRequest.init)

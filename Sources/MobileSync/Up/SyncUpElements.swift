@@ -3,9 +3,9 @@ import Salesforce
 import SmartStore
 
 /// What became of a local change, as its element has to show it.
-struct SyncUpSettled: Sendable {
+package struct SyncUpSettled: Sendable {
   /// What became of a change.
-  enum End: Sendable, Hashable {
+  package enum End: Sendable, Hashable {
     /// The org did it; the id that the record has now.
     case sent(id: String?)
     /// The org deleted the record: the element leaves the store.
@@ -28,16 +28,34 @@ struct SyncUpSettled: Sendable {
   var members: [(name: String, value: JSONValue)] = []
   /// Whether the element is known to differ from what was sent.
   var isEdited = false
+
+  package init(
+    record: SyncUpRecord, operation: SyncOperation, end: End, isRecreated: Bool = false,
+    members: [(name: String, value: JSONValue)] = [], isEdited: Bool = false
+  ) {
+    self.record = record
+    self.operation = operation
+    self.end = end
+    self.isRecreated = isRecreated
+    self.members = members
+    self.isEdited = isEdited
+  }
 }
 
 /// The elements of a sync up: which are dirty, and how they look afterwards.
-struct SyncUpElements {
+package struct SyncUpElements {
   let store: Store
   let soupName: String
   let target: SyncUpTarget
 
+  package init(store: Store, soupName: String, target: SyncUpTarget) {
+    self.store = store
+    self.soupName = soupName
+    self.target = target
+  }
+
   /// The rows that have local changes, in their numeric order.
-  func dirtyIDs() throws(SyncError) -> [Int64] {
+  package func dirtyIDs() throws(SyncError) -> [Int64] {
     try SyncError.inStore {
       var ids: [Int64] = []
       try store.forEachValue(of: StoreField.soupEntryID, in: soupName, .dirty) { id, _ in
@@ -48,7 +66,7 @@ struct SyncUpElements {
   }
 
   /// What is said of an element whose index and flags contradict each other.
-  static let unclear =
+  package static let unclear =
     "the index on __local__ calls the element changed, its __local__ does not: nothing was sent"
 
   /// Whether the store still calls a row changed; what a sync found may have been saved since.
@@ -86,7 +104,7 @@ struct SyncUpElements {
   }
 
   /// The element of a row as it is now; nil when it is gone.
-  func read(_ id: Int64) throws(SyncError) -> SyncUpRecord? {
+  package func read(_ id: Int64) throws(SyncError) -> SyncUpRecord? {
     var record: SyncUpRecord?
     try forEach([id]) { record = $0 }
     return record
@@ -98,7 +116,7 @@ struct SyncUpElements {
   /// stays, and stays to be sent. Answers the ids of records of which a second element was edited,
   /// and had to give way.
   @discardableResult
-  func commit(
+  package func commit(
     _ settled: [SyncUpSettled], also body: () throws -> Void = {}
   ) throws(SyncError) -> [String] {
     try SyncError.inStore {
@@ -189,7 +207,8 @@ struct SyncUpElements {
   }
 
   /// Writes the modification dates that records have after they were sent.
-  func setDates(_ dates: [(soupEntryID: Int64, id: String, date: String)]) throws(SyncError) {
+  package func setDates(_ dates: [(soupEntryID: Int64, id: String, date: String)]) throws(SyncError)
+  {
     try SyncError.inStore {
       try store.transaction {
         for (entryID, id, date) in dates {

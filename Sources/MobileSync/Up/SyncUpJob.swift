@@ -62,7 +62,7 @@ package enum SyncUpJob {
   ///
   /// Rows that say the same are each other's equals, and so are their answers. A write of which no result
   /// tells is unknown; of a job that did not come to its end, it was not looked at.
-  static func answers(
+  package static func answers(
     _ results: BulkIngestJob.Results, _ writes: [(row: BulkRow?, write: SyncUpAction, id: String?)]
   ) -> [RowAnswer] {
     var answers: [RowAnswer?] = writes.map { _ in nil }

@@ -2,19 +2,19 @@ import JSON
 import SmartStore
 
 /// One locally changed element, as it was read when its turn came.
-struct SyncUpRecord: Sendable {
-  let soupEntryID: Int64
+package struct SyncUpRecord: Sendable {
+  package let soupEntryID: Int64
   /// When the row was made, in milliseconds.
   let created: Int64
   /// The element's own bytes.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// The record's id; one that a device made up begins with `local_`.
-  let id: String?
+  package let id: String?
   /// The sObject type; empty where the element names none.
-  let objectType: String
+  package let objectType: String
   /// The modification date of the copy that was changed.
-  let modificationDate: ModificationDate?
-  let state: LocalState
+  package let modificationDate: ModificationDate?
+  package let state: LocalState
   /// The value of the target's external id, as text and as JSON.
   let externalID: (text: String, json: [UInt8])?
 
@@ -22,7 +22,7 @@ struct SyncUpRecord: Sendable {
   ///
   /// Difference: a local id is proof that the server does not know the record, whatever the flags
   /// say. The SDK sends an update of it, which fails.
-  var operation: SyncOperation {
+  package var operation: SyncOperation {
     let operation = SyncOperation(state)
     guard let id, LocalFields.isLocalID(id) else { return operation }
     return switch operation {

@@ -1,28 +1,29 @@
 import JSON
 
 /// A changed element with what is to be sent of it.
-struct SyncUpSend: Sendable, SyncUpChange {
-  let record: SyncUpRecord
-  var write: SyncUpWrite
+package struct SyncUpSend: Sendable, SyncUpChange {
+  package let record: SyncUpRecord
+  package var write: SyncUpWrite
   /// Whether the record had been there and was deleted.
   let isRecreated: Bool
 }
 
-struct SyncUpBodies {
+/// The request bodies of a sync up, with the field list of each action read once.
+package struct SyncUpBodies {
   private let target: SyncUpTarget
   private let options: SyncOptions
   /// The sObject type where it is the same for all, whatever the elements say.
   private let objectType: String?
   private var prepared: [SyncUpAction: RecordBody] = [:]
 
-  init(_ target: SyncUpTarget, _ options: SyncOptions, objectType: String? = nil) {
+  package init(_ target: SyncUpTarget, _ options: SyncOptions, objectType: String? = nil) {
     self.target = target
     self.options = options
     self.objectType = objectType
   }
 
   /// What is to be sent of an element; `operation` is a create, an update or a delete.
-  mutating func send(
+  package mutating func send(
     _ record: SyncUpRecord, _ operation: SyncOperation, isRecreated: Bool = false,
     unmodifiedSince: Int64? = nil
   ) throws(SyncError) -> SyncUpSend {

@@ -71,7 +71,7 @@ package struct SyncUpWrite: Sendable {
   }
 
   /// The object of a collection: the type, what names the record, the fields.
-  var collectionRecord: [UInt8] {
+  package var collectionRecord: [UInt8] {
     var writer = JSONWriter(reserving: fields.count + 96)
     writer.beginObject()
     writer.name("attributes")

@@ -13,6 +13,13 @@ package struct KeepFacts: Sendable {
     package var current: Int?
     /// The generations of which anything lies there, ascending.
     package var generations: [Generation]
+
+    package init(id: String, name: String, current: Int? = nil, generations: [Generation]) {
+      self.id = id
+      self.name = name
+      self.current = current
+      self.generations = generations
+    }
   }
 
   /// One generation.
@@ -52,6 +59,16 @@ package struct KeepFacts: Sendable {
     package var arrived: Int64?
     /// Its edits that are not settled.
     package var openEdits: Set<Int64>
+
+    package init(
+      sha256: String, name: String, bytes: Int64, arrived: Int64? = nil, openEdits: Set<Int64>
+    ) {
+      self.sha256 = sha256
+      self.name = name
+      self.bytes = bytes
+      self.arrived = arrived
+      self.openEdits = openEdits
+    }
   }
 
   /// A return that was refused.
@@ -64,6 +81,13 @@ package struct KeepFacts: Sendable {
     package var bytes: Int64
     /// When it was taken in after all; nil where the ledger has none of its edits.
     package var ingested: Int64?
+
+    package init(sha256: String, name: String, bytes: Int64, ingested: Int64? = nil) {
+      self.sha256 = sha256
+      self.name = name
+      self.bytes = bytes
+      self.ingested = ingested
+    }
   }
 
   /// A report.
@@ -76,6 +100,13 @@ package struct KeepFacts: Sendable {
     package var bytes: Int64
     /// The edits that its run met and that are not settled.
     package var openEdits: Set<Int64>
+
+    package init(run: String, time: Int64, bytes: Int64, openEdits: Set<Int64>) {
+      self.run = run
+      self.time = time
+      self.bytes = bytes
+      self.openEdits = openEdits
+    }
   }
 
   /// The time that ages are counted to: the org's, at the newest run.

@@ -31,6 +31,12 @@ package struct BulkIngestJob: Sendable {
       package var isCreated: Bool
       /// The row as it was sent.
       package var row: BulkRow
+
+      package init(id: String, isCreated: Bool, row: BulkRow) {
+        self.id = id
+        self.isCreated = isCreated
+        self.row = row
+      }
     }
 
     /// A row that the org did not do.
@@ -39,6 +45,11 @@ package struct BulkIngestJob: Sendable {
       package var error: String
       /// The row as it was sent.
       package var row: BulkRow
+
+      package init(error: String, row: BulkRow) {
+        self.error = error
+        self.row = row
+      }
     }
 
     /// Rows that are done.
@@ -53,6 +64,18 @@ package struct BulkIngestJob: Sendable {
     package var isUntouched = false
     /// Why a part of the results is not here; nil where all are.
     package var lacking: OrgError?
+
+    package init(
+      successes: [Success] = [], failures: [Failure] = [], unprocessed: [BulkRow] = [],
+      failure: String? = nil, isUntouched: Bool = false, lacking: OrgError? = nil
+    ) {
+      self.successes = successes
+      self.failures = failures
+      self.unprocessed = unprocessed
+      self.failure = failure
+      self.isUntouched = isUntouched
+      self.lacking = lacking
+    }
   }
 
   private let job: BulkJob

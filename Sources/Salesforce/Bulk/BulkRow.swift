@@ -43,7 +43,7 @@ package struct BulkRow: Sendable, Hashable {
   }
 
   /// A row that says nothing.
-  static let empty = BulkRow(columns: [], [])
+  package static let empty = BulkRow(columns: [], [])
 
   private init(columns: [String], _ cells: [String]) {
     for (name, cell) in zip(columns, cells) where !cell.isEmpty {
@@ -94,7 +94,7 @@ package struct BulkRow: Sendable, Hashable {
   }
 
   /// Reads a result: each row with all its cells, and as it was sent.
-  static func read(
+  package static func read(
     _ csv: [UInt8], _ body: (_ cells: [String: String], _ row: BulkRow) -> Void
   ) throws {
     var columns: [String]?

@@ -1,10 +1,10 @@
 import JSON
 
 /// What a login gives.
-struct Grant: Sendable {
-  let token: String
+package struct Grant: Sendable {
+  package let token: String
   /// The address of the org's resources, without a slash at its end.
-  let instanceURL: String
+  package let instanceURL: String
   let organizationID: String?
   let userID: String?
   /// A refresh token that replaces the one that was used.

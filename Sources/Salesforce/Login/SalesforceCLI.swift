@@ -2,12 +2,17 @@ import JSON
 import System
 
 /// Asks the `sf` command for the login that it holds under an alias; its files are its own.
-struct SalesforceCLI: Sendable {
+package struct SalesforceCLI: Sendable {
   let alias: String
   /// Where the command is looked for; nil for the PATH.
   var searchPath: String?
 
-  func grant() async throws(OrgError) -> Grant {
+  package init(alias: String, searchPath: String? = nil) {
+    self.alias = alias
+    self.searchPath = searchPath
+  }
+
+  package func grant() async throws(OrgError) -> Grant {
     // A child process blocks: it gets a thread of its own.
     try await StoreThread(name: "sf").run { () throws(OrgError) -> Grant in
       try blockingGrant()

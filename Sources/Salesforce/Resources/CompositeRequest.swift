@@ -47,6 +47,13 @@ package struct CompositeResult: Sendable, Hashable {
   /// Its body; `null` if it has none, an array of errors if it failed.
   package let body: JSONValue
 
+  package init(referenceId: String, status: Int, headers: JSONObject, body: JSONValue) {
+    self.referenceId = referenceId
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
   /// Whether it was done.
   package var isSuccess: Bool { HTTPStatus.success.contains(status) }
   /// The org's code, if it failed.

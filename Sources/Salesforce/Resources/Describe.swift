@@ -77,7 +77,7 @@ package struct Describe: Sendable, Hashable {
   }
 
   /// Reads an answer; nil if it is of another shape.
-  init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     guard let name = value["name"]?.string, let fields = value["fields"]?.array else { return nil }
     self.name = name
     self.fields = fields.compactMap { Field($0) }

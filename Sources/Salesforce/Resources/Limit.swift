@@ -6,6 +6,11 @@ package struct Limit: Sendable, Hashable {
   package let maximum: Int
   /// What is left of it.
   package let remaining: Int
+
+  package init(maximum: Int, remaining: Int) {
+    self.maximum = maximum
+    self.remaining = remaining
+  }
 }
 
 extension Session {

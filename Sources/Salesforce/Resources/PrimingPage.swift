@@ -10,6 +10,11 @@ package struct PrimingPage: Sendable, Hashable {
     package let id: String
     /// When it last changed, in milliseconds.
     package let systemModstamp: Int64
+
+    package init(id: String, systemModstamp: Int64) {
+      self.id = id
+      self.systemModstamp = systemModstamp
+    }
   }
 
   /// How much the rules found, and how much of it came so far; not reliable on real orgs.

@@ -77,7 +77,7 @@ package enum RowAnswer: Sendable, Hashable {
   }
 
   /// Reads the answer to a request for a row of its own.
-  init(status: Int, body: [UInt8], recordID: String?) {
+  package init(status: Int, body: [UInt8], recordID: String?) {
     self.init(
       status: status, body: (try? JSONValue(parsing: body)) ?? .null,
       raw: body.isEmpty ? nil : String(decoding: body, as: UTF8.self), recordID: recordID)

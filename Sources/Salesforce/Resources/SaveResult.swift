@@ -25,7 +25,7 @@ package struct SaveResult: Sendable, Hashable {
   package let errors: [RowError]
 
   /// Reads one entry; nil if it is of another shape.
-  init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     guard let success = value["success"]?.bool else { return nil }
     self.success = success
     id = value["id"]?.string

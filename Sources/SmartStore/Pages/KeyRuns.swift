@@ -5,9 +5,9 @@ import System
 ///
 /// Keys stand behind each other in one arena. What does not fit into memory (`room`, and `KeyBudget` for all loads
 /// together) goes to an unnamed file beside the store as a sorted run; `MergedKeys` reads all runs as one.
-final class KeyRuns {
+package final class KeyRuns {
   /// Bytes of keys held before a run is written: enough for a quarter of a million short ones.
-  static let room = 12 << 20
+  package static let room = 12 << 20
   private static let slack = 8
 
   /// What a key begins with, so that bytes compare as SQLite compares.

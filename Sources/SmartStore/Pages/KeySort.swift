@@ -6,11 +6,16 @@ import System
 ///   sorted by the number, byte by byte from the last (radix sort), or by insertion where they are few.
 /// - Keys with one number stand together then, and are sorted by their next eight bytes, and so on until they end.
 /// - A key that ends counts as zeros: keys that differ in zeros at their ends alone are sorted by their lengths.
-struct KeySort {
+package struct KeySort {
   /// A key: eight of its bytes, and where its record stands in the arena.
-  struct Entry {
+  package struct Entry {
     var prefix: UInt64
-    let start: UInt32
+    package let start: UInt32
+
+    package init(prefix: UInt64, start: UInt32) {
+      self.prefix = prefix
+      self.start = start
+    }
   }
 
   /// Where a record of the arena begins: four bytes are the key's length, eight the row's id, the key follows.
@@ -18,7 +23,8 @@ struct KeySort {
   private let scratch: UnsafeMutablePointer<Entry>
 
   /// Sorts the entries; eight bytes behind each record of the arena may be read.
-  static func sort(_ entries: UnsafeMutableBufferPointer<Entry>, _ arena: UnsafeRawPointer) {
+  package static func sort(_ entries: UnsafeMutableBufferPointer<Entry>, _ arena: UnsafeRawPointer)
+  {
     guard let first = entries.baseAddress, entries.count > 1 else { return }
     let scratch = UnsafeMutablePointer<Entry>.allocate(capacity: entries.count)
     defer { scratch.deallocate() }
@@ -144,7 +150,7 @@ struct KeySort {
 
 /// A key with its row's id, as it stands in memory and in a run: four bytes are the key's length, eight the id, the
 /// key follows.
-enum KeyRecord {
+package enum KeyRecord {
   /// Bytes before the key.
   static let head = 12
 
@@ -154,7 +160,7 @@ enum KeyRecord {
   }
 
   @inline(__always)
-  static func id(_ record: UnsafeRawPointer) -> Int64 {
+  package static func id(_ record: UnsafeRawPointer) -> Int64 {
     record.loadUnaligned(fromByteOffset: 4, as: Int64.self)
   }
 

@@ -6,8 +6,8 @@ import System
 /// how many there are now (https://www.sqlite.org/fileformat2.html). SQLite then forgets what it has of
 /// the file, for the header's change counter has moved, and appends its own pages behind. What is appended and
 /// not yet part of a tree is room that nobody uses: a load that ends early leaves a file to throw away.
-final class PageFile {
-  static let size = SQLCipherPages.size
+package final class PageFile {
+  package static let size = SQLCipherPages.size
   /// Pages that are written at once.
   private static let room = 64
 
@@ -21,7 +21,7 @@ final class PageFile {
   private var changes: UInt32 = 0
 
   /// Opens a store's file; nil where it is not laid out as attache makes stores.
-  init?(_ path: String, lockPage: Int = SQLCipherPages.lockPage) throws {
+  package init?(_ path: String, lockPage: Int = SQLCipherPages.lockPage) throws {
     let opened = try Self.mapping(path) { () throws(SystemError) in
       try FileDescriptorHandle.updating(path)
     }
@@ -85,7 +85,7 @@ final class PageFile {
   }
 
   /// Writes over a page that is in the file: the root of a tree, which must be as SQLite makes an empty one.
-  func overwrite(_ number: UInt32, _ bytes: UnsafeRawPointer) throws {
+  package func overwrite(_ number: UInt32, _ bytes: UnsafeRawPointer) throws {
     let page = UnsafeRawBufferPointer(start: bytes, count: Self.size)
     guard let kind = page.first, try isEmptyRoot(number, isTable: kind == 13 || kind == 5) else {
       throw StoreError.damaged(
@@ -142,7 +142,7 @@ final class PageFile {
   }
 
   /// Tells a failure of the disk as that of a store's file.
-  static func mapping<T: ~Copyable>(
+  package static func mapping<T: ~Copyable>(
     _ path: String, _ body: () throws(SystemError) -> T
   ) throws(StoreError) -> T {
     do {

@@ -2,9 +2,9 @@
 ///
 /// It is a handle on memory that its owner frees: two pages change places without a copy. Between the places and the
 /// cells are zeros when the page is finished: what was there before is wiped then, and nothing else is.
-struct TreePage {
+package struct TreePage {
   /// What a page of a tree is, as its first byte says.
-  enum Kind: UInt8 {
+  package enum Kind: UInt8 {
     case indexBranch = 2
     case tableBranch = 5
     case indexLeaf = 10
@@ -29,7 +29,7 @@ struct TreePage {
   private let bytes: UnsafeMutableRawPointer
   private let state: UnsafeMutablePointer<State>
 
-  init(_ kind: Kind) {
+  package init(_ kind: Kind) {
     bytes = .allocate(byteCount: PageFile.size, alignment: 16)
     bytes.initializeMemory(as: UInt8.self, repeating: 0, count: PageFile.size)
     state = .allocate(capacity: 1)
@@ -37,7 +37,7 @@ struct TreePage {
   }
 
   /// Lets go of the memory.
-  func free() {
+  package func free() {
     bytes.deallocate()
     state.deallocate()
   }
@@ -93,7 +93,7 @@ struct TreePage {
   }
 
   /// The whole page, with its head; `last` is what stands right of all cells of a branch.
-  func finished(last: UInt32 = 0) -> UnsafeRawPointer {
+  package func finished(last: UInt32 = 0) -> UnsafeRawPointer {
     let state = self.state.pointee
     bytes.storeBytes(of: state.kind.rawValue, as: UInt8.self)
     bytes.storeBytes(of: UInt16(state.count).bigEndian, toByteOffset: 3, as: UInt16.self)

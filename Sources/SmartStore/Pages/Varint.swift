@@ -1,9 +1,9 @@
 /// Integers of variable length, as SQLite writes them (fileformat2, "Varint"): seven bits a byte, the highest first;
 /// the ninth byte has eight.
-enum Varint {
+package enum Varint {
   /// Bytes that the integer takes.
   @inline(__always)
-  static func size(_ value: UInt64) -> Int {
+  package static func size(_ value: UInt64) -> Int {
     if value < 0x80 { return 1 }
     if value < 0x4000 { return 2 }
     return value >> 56 != 0 ? 9 : (70 &- value.leadingZeroBitCount) / 7
@@ -11,7 +11,7 @@ enum Varint {
 
   /// Writes the integer: the bytes that it took.
   @inline(__always)
-  static func write(_ value: UInt64, to place: UnsafeMutableRawPointer) -> Int {
+  package static func write(_ value: UInt64, to place: UnsafeMutableRawPointer) -> Int {
     if value < 0x80 {
       place.storeBytes(of: UInt8(truncatingIfNeeded: value), as: UInt8.self)
       return 1

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 206–215 of the conformance table (LayoutSyncManagerTest, MetadataSyncManagerTest).
 @Suite struct AnswerCacheTests {

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// What the histories of `ConvergenceTests` found, each reduced to its least.
 @Suite struct FoundByHistoriesTests {

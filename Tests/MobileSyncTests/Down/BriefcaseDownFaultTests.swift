@@ -2,11 +2,10 @@ import Dispatch
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What the SDK's tests of briefcases leave out (§6.8 of the specification), in the sync manager.
 @Suite struct BriefcaseDownFaultTests {

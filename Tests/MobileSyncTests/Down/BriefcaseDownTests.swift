@@ -1,10 +1,9 @@
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 197–205 of the conformance table (BriefcaseSyncDownTargetTest, BriefcaseSyncDownTests) in the
 /// sync manager; `BriefcasePrimeTests` has them for a prime.

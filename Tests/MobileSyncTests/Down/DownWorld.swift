@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// The kinds of sync down whose elements are records.
 enum DownKind: String, CaseIterable, Sendable {

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// An account on the server and its contacts.
 struct Family: Sendable, Hashable {

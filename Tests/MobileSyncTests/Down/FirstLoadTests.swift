@@ -1,10 +1,9 @@
 import Dispatch
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// The first load of a live store: one change, whose indexes are made at its end.
 @Suite struct FirstLoadTests {

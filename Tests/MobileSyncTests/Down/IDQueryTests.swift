@@ -1,6 +1,5 @@
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct IDQueryTests {
   private static func list(_ ids: [String]) -> IDList {

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Layouts and descriptions as targets of the sync manager.
 @Suite struct LayoutDownTests {

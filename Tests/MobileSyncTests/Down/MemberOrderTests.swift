@@ -1,10 +1,9 @@
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Members have no order in JSON.
 @Suite struct MemberOrderTests {

@@ -1,10 +1,9 @@
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Recent records in the sync manager.
 @Suite struct MruDownTests {

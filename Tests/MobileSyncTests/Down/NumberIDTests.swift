@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Syncs whose id field is one of the org's number fields, or holds text that JSON escapes.
 @Suite struct NumberIDTests {

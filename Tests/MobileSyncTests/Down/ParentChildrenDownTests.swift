@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// Rows 143 and 145–151 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).
 @Suite struct ParentChildrenDownTests {

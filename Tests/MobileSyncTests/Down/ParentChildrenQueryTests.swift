@@ -1,10 +1,9 @@
 import JSON
+import MobileSync
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// The families of the SDK's own cases: `Parent` with `Children`, with fields of other names or the
 /// usual ones.

@@ -1,7 +1,6 @@
 import JSON
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct ParentChildrenSplitterTests {
   private func records(_ bytes: [UInt8]) throws -> String {

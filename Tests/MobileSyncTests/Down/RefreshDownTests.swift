@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 79–82 of the conformance table (RefreshSyncDownTargetTest, SyncManagerTests), and what the
 /// SDK's code gets wrong.

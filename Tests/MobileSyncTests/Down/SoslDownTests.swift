@@ -1,11 +1,10 @@
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import Salesforce
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Searches in the sync manager.
 @Suite struct SoslDownTests {

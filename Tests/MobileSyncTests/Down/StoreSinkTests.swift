@@ -1,11 +1,10 @@
 import JSON
+import MobileSync
 import Salesforce
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// How the pages of a sync down get into soups.
 @Suite struct StoreSinkTests {

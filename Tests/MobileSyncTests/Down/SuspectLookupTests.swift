@@ -1,10 +1,9 @@
 import JSON
+import MobileSync
 import Salesforce
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// Elements that may be ghosts are looked up where they are few, and are the same that reading all would find.
 @Suite struct SuspectLookupTests {

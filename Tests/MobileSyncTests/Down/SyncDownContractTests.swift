@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What every kind of sync down does, whether it fills a live store or the files of a snapshot.
 @Suite struct SyncDownContractTests {

@@ -1,11 +1,10 @@
 import JSON
+import MobileSync
 import Salesforce
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// Pages that a test has written down.
 private final class ScriptedPages: SyncDownPages {

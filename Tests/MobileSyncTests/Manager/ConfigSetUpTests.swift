@@ -1,8 +1,7 @@
 import JSON
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 86–87 of the conformance table (SyncsConfigTest, SFSDKSyncsConfigTests), and D19.
 @Suite struct ConfigSetUpTests {

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 10, 11 and 14 of the conformance table (SyncManagerTest, SyncManagerTests).
 @Suite struct GhostCleaningTests {

@@ -1,11 +1,10 @@
 import JSON
 import LocalOrg
+import MobileSync
 import Salesforce
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// A store with the soups of the SDK's tests, the org that it is synced with, and a sync manager over
 /// it, as an app has them.

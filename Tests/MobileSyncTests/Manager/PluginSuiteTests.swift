@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// Rows 216–233 of the conformance table: what the JavaScript plugin's suite expects of a manager, in
 /// a user's store, the global one and a global one with a name.

@@ -1,11 +1,10 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// A store that a sync manager and others have in use at once.
 @Suite struct SharedStoreTests {

@@ -1,11 +1,10 @@
 import JSON
+import MobileSync
 import SmartStore
 import Synchronization
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// Rows 9 and 21–23 of the conformance table (SyncManagerTest, SyncManagerTests): a custom target, and
 /// what stop and restart do.

@@ -1,9 +1,8 @@
+import MobileSync
 import Salesforce
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// What a sync makes of errors, and which soups it is thought to fill.
 @Suite struct SyncContextTests {

@@ -1,8 +1,7 @@
 import JSON
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 15–20 of the conformance table (SyncManagerTest, SyncManagerTests): syncs are made, looked up
 /// and deleted.

@@ -1,11 +1,10 @@
 import Dispatch
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// Rows 1–3 and 6–8 of the conformance table (SyncManagerTest, SyncManagerTests).
 @Suite struct SyncDownTests {

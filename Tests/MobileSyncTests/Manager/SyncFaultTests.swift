@@ -1,12 +1,11 @@
 import JSON
 import LocalOrg
+import MobileSync
 import Salesforce
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// What a sync down does when the org, or the way to it, fails.
 @Suite struct SyncFaultTests {

@@ -1,9 +1,8 @@
 import JSON
+import MobileSync
 import SmartStore
 import Synchronization
 import Testing
-
-@testable import MobileSync
 
 /// The syncs of a store run one after another, whoever starts them.
 @Suite struct SyncQueueTests {

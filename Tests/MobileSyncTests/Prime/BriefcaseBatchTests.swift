@@ -1,6 +1,5 @@
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct BriefcaseBatchTests {
   private static let wanted = [["a", "b", "c"], [], ["d", "e"]]

@@ -1,11 +1,10 @@
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What the SDK's tests leave out (§6.8 of the specification) and its code gets wrong (D4–D10).
 @Suite struct BriefcaseFaultTests {

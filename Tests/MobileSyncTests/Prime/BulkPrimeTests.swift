@@ -2,14 +2,13 @@ import Dispatch
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import SQLite
 import Salesforce
 import SmartStore
 import System
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// A first prime whose records the org makes by itself, in a query job.
 @Suite struct BulkPrimeTests {

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import Salesforce
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Answers that are longer than one that is taken: the next one is asked for less.
 @Suite struct LargeAnswerTests {

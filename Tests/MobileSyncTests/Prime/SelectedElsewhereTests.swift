@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Soups that several syncs fill: what goes, and what stays because another sync selects it.
 @Suite struct SelectedElsewhereTests {

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SharedSoupTests {
   /// A snapshot of accounts with their contacts.

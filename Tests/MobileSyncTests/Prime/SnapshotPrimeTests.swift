@@ -1,11 +1,10 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Synchronization
 import System
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SnapshotPrimeTests {
   @Test func `each user's store holds what the user's own token reads, and nothing else`()

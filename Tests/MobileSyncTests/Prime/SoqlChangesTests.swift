@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What changed and what was deleted, in one request.
 @Suite struct SoqlChangesTests {

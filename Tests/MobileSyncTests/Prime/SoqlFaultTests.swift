@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SoqlFaultTests {
   private func snapshot(_ org: SyncedOrg, _ query: String = "SELECT Id, Name FROM Account")

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SoqlPrimeTests {
   private static let query = "SELECT Name, Description FROM Account"

@@ -1,11 +1,10 @@
 import HTTP
 import JSON
 import LocalOrg
+import MobileSync
 import Salesforce
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Kinds of syncs down other than soql and briefcase in a prime, on both platforms.
 @Suite struct TargetPrimeTests {

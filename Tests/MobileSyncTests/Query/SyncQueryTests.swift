@@ -1,7 +1,6 @@
+import MobileSync
 import Salesforce
 import Testing
-
-@testable import MobileSync
 
 /// Rows 38–45 of the conformance table (SoqlSyncDownTargetTest, SyncManagerTests), and D2.
 @Suite struct SyncQueryTests {

@@ -1,7 +1,6 @@
 import JSON
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 /// Rows 88–100 of the conformance table (SyncsConfigTest, SFSDKSyncsConfigTests): what a sync of
 /// a configuration file becomes in `syncs_soup`, and back.

@@ -1,7 +1,6 @@
 import JSON
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SyncStateTests {
   @Test func `a new sync has the SDK's members and no name where it has none`() {

@@ -1,9 +1,8 @@
 import JSON
+import MobileSync
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// Rows 83–85 of the conformance table (SyncStateTest, SyncStateTests): the soup of the syncs.
 @Suite struct SyncsSoupTests {

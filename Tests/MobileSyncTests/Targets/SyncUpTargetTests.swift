@@ -1,8 +1,7 @@
 import JSON
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 101–116 of the conformance table: how sync ups are made, read and written.
 @Suite struct SyncUpTargetTests {

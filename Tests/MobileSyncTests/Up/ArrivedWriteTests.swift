@@ -1,7 +1,6 @@
 import JSON
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 /// What an org's own rules may make of what it is sent, and what shows that it was sent.
 struct ArrivedWriteTests {

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Synchronization
 import Testing
-
-@testable import MobileSync
 
 /// What the SDK's TestSyncUpTarget does: takes changes without an org, or refuses them.
 private final class TestTarget: CustomSyncUpTarget {

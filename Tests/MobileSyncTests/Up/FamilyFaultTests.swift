@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// Families on a bad line: what is lost, what is made twice, what stays.
 @Suite struct FamilyFaultTests {

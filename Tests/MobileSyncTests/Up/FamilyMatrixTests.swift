@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Rows 159–196 of the conformance table (ParentChildrenOtherSyncTest).
 @Suite struct FamilyMatrixTests {

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What the SDK's own cases leave open of a parent-children sync up.
 @Suite struct FamilyUpTests {

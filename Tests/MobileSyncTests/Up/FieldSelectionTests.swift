@@ -1,6 +1,5 @@
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct FieldSelectionTests {
   private func fields(

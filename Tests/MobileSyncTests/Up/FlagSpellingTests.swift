@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SQLite
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Flags in other spellings than JSON's booleans, in a store that syncs by itself.
 @Suite struct FlagSpellingTests {

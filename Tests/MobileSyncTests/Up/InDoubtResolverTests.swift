@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import Salesforce
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What is found out about writes without an answer, from what stands in a real org.
 struct InDoubtResolverTests {

@@ -1,6 +1,5 @@
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct MergeDecisionTests {
   private static let old = "2024-01-31T12:34:56.000+0000"

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Every combination of what happened on the device and in the org, through a whole sync and against
 /// tables that were written by hand from the specification.

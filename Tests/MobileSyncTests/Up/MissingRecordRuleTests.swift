@@ -1,7 +1,6 @@
+import MobileSync
 import Salesforce
 import Testing
-
-@testable import MobileSync
 
 /// What a merge mode does about records that are not there, as tables.
 @Suite struct MissingRecordRuleTests {

@@ -1,9 +1,8 @@
 import JSON
+import MobileSync
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// What is sent of a family, by the flags of its records alone.
 @Suite struct ParentChildrenPlanTests {

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// What a family's second request is for, and what it is not.
 @Suite struct ParentChildrenRefusedTests {

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// Rows 152–158 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).
 @Suite struct ParentChildrenUpTests {

@@ -1,7 +1,6 @@
 import JSON
+import MobileSync
 import Testing
-
-@testable import MobileSync
 
 @Suite struct RecordBodyTests {
   private func body(_ fields: [String], _ element: String) throws -> String {

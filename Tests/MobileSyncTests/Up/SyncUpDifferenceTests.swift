@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Where sync ups are safer than the SDK's: one test for each row of docs/differences.md.
 @Suite struct SyncUpDifferenceTests {

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// What becomes of changes whose answer was lost on the way.
 @Suite struct SyncUpDoubtTests {

@@ -1,9 +1,8 @@
 import JSON
+import MobileSync
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 /// How elements stand after the org's answers, with what the app did meanwhile.
 @Suite struct SyncUpElementsTests {

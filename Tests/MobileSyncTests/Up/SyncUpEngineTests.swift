@@ -1,8 +1,7 @@
+import MobileSync
 import Salesforce
 import System
 import Testing
-
-@testable import MobileSync
 
 /// A change that the engine sends; its name is the record's id.
 private struct Change: SyncUpChange {

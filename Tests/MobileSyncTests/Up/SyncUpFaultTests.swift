@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// What happens on the way of a sync up, and beside it.
 @Suite struct SyncUpFaultTests {

@@ -1,8 +1,7 @@
 import JSON
+import MobileSync
+import Salesforce
 import Testing
-
-@testable import MobileSync
-@testable import Salesforce
 
 struct SyncUpJobTests {
   @Test func `a write of which no result tells is unknown, unless the job was never begun`() throws

@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// Which element a note of a lost request is about, and which record an element stands for already.
 @Suite struct SyncUpNotesTests {

@@ -1,9 +1,8 @@
 import JSON
+import MobileSync
 import SmartStore
 import TestSupport
 import Testing
-
-@testable import MobileSync
 
 @Suite struct SyncUpRequestTests {
   /// Changes of a soup, one for each pair of a type and flags.

@@ -1,10 +1,9 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import System
 import Testing
-
-@testable import MobileSync
 
 /// Rows 117–136 of the conformance table: SyncUpTargetTest and its subclasses for the batch and the
 /// collection target, SyncUpTargetTests and its subclasses.

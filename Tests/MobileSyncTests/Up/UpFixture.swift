@@ -1,9 +1,8 @@
 import JSON
 import LocalOrg
+import MobileSync
 import SmartStore
 import Testing
-
-@testable import MobileSync
 
 /// A kind of sync up on a platform: what the SDK's three suites of sync ups run on each of its
 /// platforms.

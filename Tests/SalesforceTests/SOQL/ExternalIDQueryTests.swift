@@ -1,7 +1,6 @@
 import JSON
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 @Suite struct ExternalIDQueryTests {
   private func condition(_ type: String, _ values: String...) throws -> String? {

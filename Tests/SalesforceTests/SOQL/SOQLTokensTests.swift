@@ -1,6 +1,5 @@
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 /// Rows 73–78 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
 @Suite struct SOQLTokensTests {

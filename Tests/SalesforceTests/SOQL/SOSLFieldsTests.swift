@@ -1,6 +1,5 @@
+import Salesforce
 import Testing
-
-@testable import Salesforce
 
 @Suite struct SOSLFieldsTests {
   @Test(arguments: [
