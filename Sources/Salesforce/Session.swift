@@ -67,7 +67,7 @@ package final class Session: Sendable {
   }
 
   /// Sends a call and reads its answer.
-  func json(_ call: OrgCall) async throws(OrgError) -> JSONValue {
+  package func json(_ call: OrgCall) async throws(OrgError) -> JSONValue {
     try Self.parse(try await send(call), call)
   }
 

@@ -136,7 +136,7 @@ public final class Store {
     self.proof = examined.proof
   }
 
-  init(_ connection: Connection, platform: Platform) {
+  package init(_ connection: Connection, platform: Platform) {
     ownConnection = connection
     self.platform = platform
     path = connection.path

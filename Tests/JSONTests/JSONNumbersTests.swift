@@ -1,6 +1,6 @@
 import Testing
 
-@testable import JSON
+import JSON
 
 @Suite struct JSONNumbersTests {
   private func areSame(_ one: String, _ other: String) -> Bool {

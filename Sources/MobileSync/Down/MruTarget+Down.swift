@@ -15,7 +15,7 @@ extension MruTarget: WholeTarget {
     return try await pages(of: ids, "Id", isCut: true, context)
   }
 
-  func pages(
+  package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(of: ids[context.soupName] ?? IDList(), idFieldName, isCut: false, context)
@@ -30,7 +30,7 @@ extension MruTarget: WholeTarget {
       context)
   }
 
-  func dates(
+  package func dates(
     of ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]? {
     guard let asked = ids[context.soupName] else { return [] }

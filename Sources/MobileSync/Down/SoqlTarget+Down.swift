@@ -65,7 +65,7 @@ extension SoqlTarget: OneSoupTarget {
     ]
   }
 
-  func dates(
+  package func dates(
     of ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]? {
     let query = try syncQuery(variables: context.variables)

@@ -72,7 +72,7 @@ extension SyncDownTarget {
   ) async throws(SyncError) -> [RemoteIDs] { [] }
 
   /// They cannot be asked for.
-  func dates(
+  package func dates(
     of ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]? { nil }
 

@@ -90,13 +90,13 @@ package struct SyncQuery: Sendable, Hashable {
   }
 
   /// What a query for records with certain ids asks for.
-  enum Content {
+  package enum Content {
     case records, ids, dates
   }
 
   /// The query for those of the records with these ids that match; a LIMIT or OFFSET, which counts all that match,
   /// says nothing of them.
-  func fetch(among ids: [String], _ content: Content = .records) -> String {
+  package func fetch(among ids: [String], _ content: Content = .records) -> String {
     var query = soql
     switch content {
     case .records: break

@@ -3,7 +3,7 @@ import LocalOrg
 import SmartStore
 import Testing
 
-@testable import MobileSync
+import MobileSync
 
 /// Syncs down whose result has no room for all that matches: what is missing in it is neither gone nor unchanged.
 @Suite struct CutResultTests {

@@ -4,7 +4,7 @@ import SQLite
 import SmartStore
 import Testing
 
-@testable import MobileSync
+import MobileSync
 
 /// What a store holds does not depend on how it came: by the pages of a query, or by a query job.
 @Suite struct EitherWayTests {

@@ -3,7 +3,7 @@ import LocalOrg
 import SmartStore
 import Testing
 
-@testable import MobileSync
+import MobileSync
 
 /// Requests of a live store that are larger than the org takes: they go in parts, and what is too large by itself fails
 /// by itself.
