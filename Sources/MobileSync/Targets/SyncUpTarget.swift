@@ -123,7 +123,7 @@ extension SyncUpTarget {
   /// Why the target cannot send by the field that it knows records by; nil where it can.
   ///
   /// An org changes and deletes a record by its Id alone: by the SDK, any other value fails for each record.
-  var idProblem: (field: String, message: String, fix: String)? {
+  package var idProblem: (field: String, message: String, fix: String)? {
     let standard = TargetFields().idFieldName
     let names = family.map { [$0.parent.idFieldName, $0.children.idFieldName] } ?? [idFieldName]
     guard let field = names.first(where: { $0 != standard }) else { return nil }
