@@ -1,4 +1,4 @@
-# attache: `make demo` shows the whole job, `make test` is everything that CI runs.
+# attache: `make demo` shows the whole job, `make test` checks it.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -6,20 +6,21 @@ SHELL := /bin/bash
 PACKAGES := libsqlite3-dev libcurl4-openssl-dev libarchive-dev zlib1g-dev libssl-dev libmicrohttpd-dev pkg-config
 PREFIX ?= /usr/local
 SCRATCH ?= .build
-# The layering of Package.swift is enforced: an undeclared import is an error.
-FLAGS := --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error
-STRICT := -Xswiftc -warnings-as-errors
-RUN := swift test $(FLAGS) $(STRICT) --skip-build --disable-xctest
-# What is judged is what ships: one optimised build, with the tests beside it, in a place of its own.
-CHECKED := $(SCRATCH)-test
-OPTIMISED := --scratch-path $(CHECKED) --explicit-target-dependency-import-check error -c release
+# A warning is an error for the compiler that CI has; a newer one may find more to warn of.
+STRICT = $(if $(filter 6.3.%,$(shell swift --version 2>/dev/null)),-Xswiftc -warnings-as-errors)
+# The layering of Package.swift is enforced: an undeclared import is an error. Every build of a configuration has these
+# flags, so that none compiles what another has compiled. A debugger wants `make build INFO=`.
+INFO = -Xswiftc -gnone
+FLAGS = --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --disable-local-rpath \
+  --disable-index-store -Xswiftc -use-ld=lld $(INFO) $(STRICT)
+RUN = swift test $(FLAGS) --skip-build --disable-xctest
+# What is judged is what ships: the tests stand beside the optimised program, and the later targets take it.
+CHECKED = $(SCRATCH)
+PROGRAM = $(CHECKED)/release/attache
+BUNDLE = $(CHECKED)/release/attachePackageTests.xctest
+BENCH_BUILD = ATTACHE_BENCHMARKS=1 swift build $(FLAGS) -c release --product attache-bench
 
-# What ships: optimised, with Swift's runtime in the program, and nothing looked up beside it. A program has no use for
-# names that libraries could find in it; without them, and with its relocations packed, it is smaller and starts sooner.
-SHIPPED := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
-  $(addprefix -Xlinker ,--no-export-dynamic --icf=safe -z pack-relative-relocs -z now)
-
-.PHONY: help deps deps-test build release checked demo test test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
+.PHONY: help deps deps-test build release checked demo test test-library test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -35,37 +36,40 @@ build: deps  ## a debug build
 	swift build $(FLAGS)
 
 release: deps  ## the program as it ships: optimised, and in need of no Swift
-	swift build $(FLAGS) $(SHIPPED) --product attache
+	swift build $(FLAGS) -c release --product attache
 
 demo: release  ## the whole job on an embedded org, with its result
-	@$(SCRATCH)/release/attache demo
+	@$(PROGRAM) demo
 
 lint: deps  ## formatting and warnings, and whether the mutants fit the sources
-	swift format lint --strict --parallel --recursive Sources Tests Package.swift
+	swift format lint --strict --parallel --recursive Sources Benchmarks Tests Package.swift
 	@Tests/Mutants/mutants.py --check
 
 format:  ## format the sources in place
-	swift format --in-place --recursive Sources Tests Package.swift
+	swift format --in-place --recursive Sources Benchmarks Tests Package.swift
 
 ifdef TEST
-test: deps  ## everything that CI runs; TEST='--filter NAME' runs what it names on a debug build
-	swift build $(FLAGS) $(STRICT) --build-tests
+test: deps  ## lint, the demo and every suite on an optimised build; TEST='--filter NAME' runs what it names on a debug build
+	swift build $(FLAGS) --build-tests
 	$(RUN) $(TEST)
 else
 test: lint checked
-	$(CHECKED)/release/attache demo --data $(CHECKED)/demo/snapshots --scratch $(CHECKED)/demo/org
+	$(PROGRAM) demo --data $(CHECKED)/demo/snapshots --scratch $(CHECKED)/demo/org
 	.ci/suites $(CHECKED)
 endif
 
-# The optimised build with its tests, for which CI need not wait to have all its tools.
+# The optimised program with its tests, for which CI need not wait to have all its tools.
 checked: deps
-	swift build $(OPTIMISED) $(STRICT) --build-tests
+	swift build $(FLAGS) -c release --build-tests
+
+test-library: checked  ## the libraries as a package outside the tree builds and uses them
+	ATTACHE_LIBRARY=1 $(BUNDLE) --testing-library swift-testing --filter 'DocumentationTests\.LibraryTests'
 
 # ATTACHE=… judges a program that is built already.
 ifndef ATTACHE
 test-clients: release
 endif
-test-clients: ATTACHE ?= $(SCRATCH)/release/attache
+test-clients: ATTACHE ?= $(PROGRAM)
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
 
@@ -76,7 +80,7 @@ test-image: deb  ## the image of packaging/Containerfile, built in a Debian of i
 	@Tests/Install/image.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install
 
 pictures: release  ## the pictures of the README, from the demo
-	docs/pictures/make.py $(SCRATCH)/release/attache
+	docs/pictures/make.py $(PROGRAM)
 
 # SOAK=… keeps its state elsewhere, CAMPAIGNS='…' plays some of the campaigns.
 soak: checked  ## every campaign of docs/dev/campaigns.md at its largest; resumes where it was interrupted
@@ -93,19 +97,19 @@ tsan: deps  ## the tests under the thread sanitizer
 ifndef ATTACHE
 bench-peers: release
 endif
-bench-peers: ATTACHE ?= $(SCRATCH)/release/attache
+bench-peers: ATTACHE ?= $(PROGRAM)
 bench-peers:  ## the contacts of one org by attache and by what others would use; PEERS='--scale N --rounds N --json FILE'
 	@Benchmarks/peers.py $(ATTACHE) .build $(PEERS)
 
 bench: deps  ## workloads beside their floors; BENCH=reconcile a night's returns
-	swift build $(FLAGS) $(SHIPPED) --product attache-bench
+	$(BENCH_BUILD)
 	@$(SCRATCH)/release/attache-bench $(BENCH)
 
 # BENCHES=… measures a program that is built already.
 ifndef BENCHES
 bench-ratios: BENCHES = $(SCRATCH)/release/attache-bench
 bench-ratios: deps
-	swift build $(FLAGS) $(SHIPPED) --product attache-bench
+	$(BENCH_BUILD)
 	@Benchmarks/ratios.py $(BENCHES)
 else
 bench-ratios:  ## the benchmarks' ratios on small data, beside those that are kept: 1 where one is a quarter worse
@@ -117,14 +121,14 @@ bench-page:  ## what `make bench` measured last, in docs/performance.md
 
 # Root installs what somebody with a compiler has built.
 install:  ## what `make release` made, with manual pages, completions, units, examples and pages, to PREFIX
-	@[ -x $(SCRATCH)/release/attache ] || { echo 'make release comes first' >&2; exit 1; }
-	@packaging/install $(SCRATCH)/release/attache '$(DESTDIR)' '$(PREFIX)'
+	@[ -x $(PROGRAM) ] || { echo 'make release comes first' >&2; exit 1; }
+	@packaging/install $(PROGRAM) '$(DESTDIR)' '$(PREFIX)'
 
 # ATTACHE=… packs a program that is built already.
 ifndef ATTACHE
 deb: release
 endif
-deb: ATTACHE ?= $(SCRATCH)/release/attache
+deb: ATTACHE ?= $(PROGRAM)
 deb:  ## a Debian package of it, in .build/deb
 	@rm -rf $(SCRATCH)/deb
 	@packaging/deb $(ATTACHE) $(SCRATCH)/deb

@@ -4,7 +4,7 @@ import System
 
 /// The outside world as commands see it: the environment, the directory, and where output goes.
 ///
-/// Built once in `Main`; nothing else reads the process's surroundings.
+/// Built once in `AttacheMain`; nothing else reads the process's surroundings.
 package struct Program: Sendable {
   /// The environment's variables.
   let variables: [String: String]

@@ -22,7 +22,7 @@ import attache
   static let lines: [Line] = {
     let sources = Page.root.appending(path: "Sources")
     let names = try? FileManager.default.subpathsOfDirectory(atPath: sources.path)
-    return (names ?? []).filter { $0.hasSuffix(".swift") && !$0.hasPrefix("attache-bench/") }
+    return (names ?? []).filter { $0.hasSuffix(".swift") }
       .flatMap { name -> [Line] in
         guard
           let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)

@@ -6,10 +6,13 @@ import TestSupport
 import Testing
 
 /// The libraries as a package outside the tree sees them: their public interface and nothing else.
+///
+/// A test that compiles that package runs where `make test-library` asks for it: it takes as long as a suite.
 @Suite struct LibraryTests {
-  @Test func `the programs of the page are built by a package outside the tree and run`()
-    async throws
-  {
+  private static let isAsked = ProcessInfo.processInfo.environment["ATTACHE_LIBRARY"] != nil
+
+  @Test(.enabled(if: isAsked, "make test-library runs it"))
+  func `the programs of the page are built by a package outside the tree and run`() async throws {
     // The build takes a while and must not hold up other tests.
     let thread = StoreThread(name: "library")
     try await thread.run {
@@ -24,7 +27,8 @@ import Testing
     }
   }
 
-  @Test func `the programs that ask an org do so, each one of its own`() async throws {
+  @Test(.enabled(if: isAsked, "make test-library runs it"))
+  func `the programs that ask an org do so, each one of its own`() async throws {
     let thread = StoreThread(name: "library")
     let programs = try await thread.run { try LibraryPackage.shared.get().programs }
       .filter { $0.products.contains("Salesforce") }

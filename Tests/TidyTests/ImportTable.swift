@@ -18,7 +18,7 @@ enum ImportTable {
     let folder: String
     /// The modules of this package that it names.
     let modules: [String]
-    /// The kind of line: `library`, `program` or `tests`.
+    /// The kind of line: `library`, `program`, `tests` or `benchmark`.
     let kind: String
   }
 
@@ -28,14 +28,16 @@ enum ImportTable {
     guard let text = try? String(contentsOf: manifest, encoding: .utf8),
       let start = text.range(of: "targets: [")
     else { return [] }
-    return text[start.upperBound...].matches(of: /(library|program|tests)\(\s*("[^)]*")\)/).map {
+    return text[start.upperBound...].matches(
+      of: /(library|program|tests|benchmark)\(\s*("[^)]*")\)/
+    ).map {
       let names = $0.output.2.split(separator: "\"").enumerated()
         .filter { $0.offset % 2 == 0 }.map { String($0.element) }
       let kind = String($0.output.1)
-      let isTests = kind == "tests"
+      let target = names[0] + (kind == "tests" ? "Tests" : "")
+      let folder = ["tests": "Tests", "benchmark": "Benchmarks"][kind] ?? "Sources"
       return Row(
-        target: names[0] + (isTests ? "Tests" : ""),
-        folder: isTests ? "Tests/\(names[0])Tests" : "Sources/\(names[0])",
+        target: target, folder: folder + "/" + target,
         modules: Array(names.dropFirst()), kind: kind)
     }
   }()

@@ -15,6 +15,9 @@ enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+  /// What is compiled into programs.
+  static let programs = files(under: "Sources") + files(under: "Benchmarks")
+
   static func files(under folder: String) -> [File] {
     let base = root.appendingPathComponent(folder)
     let walker = FileManager.default.enumerator(atPath: base.path)

@@ -2,11 +2,12 @@ import Arguments
 import Pipelines
 import System
 
-/// The program.
-@main
-enum Main {
-  /// Not asynchronous itself: the concurrency runtime waits for ever for threads that it cannot have.
-  static func main() {
+/// The program, whose entry point is the target `attache-program`.
+package enum AttacheMain {
+  /// Runs the command that the arguments name, and ends the process with its exit status.
+  ///
+  /// It is not asynchronous: the concurrency runtime waits for ever for threads that it cannot have.
+  package static func run() {
     ProcessEnvironment.fillStandardStreams()
     ProcessLimits.umask077()
     ProcessLimits.harden()

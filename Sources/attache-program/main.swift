@@ -1,0 +1,3 @@
+import attache
+
+AttacheMain.run()
