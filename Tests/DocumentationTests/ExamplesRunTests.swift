@@ -45,7 +45,7 @@ import attache
     try scene.run("check field-service --notify")
     try scene.run("org check field-service")
     try playInit(scene)
-    for words in ["run first --dry-run", "run first", "status first", "report first"] {
+    for words in ["run first --dry-run", "run first", "report first"] {
       try scene.run(words)
     }
     try scene.run("prime field-service --user ada@example.com")
@@ -125,7 +125,7 @@ import attache
   private func playDecisions(_ scene: ExampleScene) throws {
     try scene.collide()
     for words in [
-      "explain field-service 37", "explain field-service 001xx000003DGb2AAG", "explain first 12",
+      "explain field-service 37", "explain field-service 001xx000003DGb2AAG",
     ] { try scene.run(words, as: "explain field-service 1") }
     for words in [
       "decide field-service --list", "decide field-service --conflicts --take server",
@@ -142,16 +142,12 @@ import attache
     }
     try playUndo(scene)
     for example in [
-      "review field-service", "review first", "review field-service --port 8417 --by grace",
+      "review field-service", "review field-service --port 8417 --by grace",
     ] {
       try scene.review(example)
     }
     // The other pipeline has no edits.
     try scene.run("decide first --list")
-    try scene.run("decide first --conflicts --take server")
-    try scene.run("decide first 12 --take device", as: "decide first --conflicts --take device")
-    try scene.run(
-      "decide first --file conflicts.csv --now", as: "decide first --file none.csv --now")
   }
 
   /// What the last decision has sent is taken back; each plan is the same.
@@ -166,8 +162,6 @@ import attache
     let command = "reconcile undo field-service \(name) --confirm \(confirm)"
     try scene.run(
       command, as: command.replacing(name, with: run).replacing(confirm, with: digest))
-    let first = try scene.lastRun(of: "first")
-    try scene.run("reconcile undo first RUN", as: "reconcile undo first \(first)")
   }
 
   private func playStores(_ scene: ExampleScene) throws {
