@@ -273,7 +273,7 @@ extension BrokenConfiguration {
         .edit(.pipeline, #""limits""#, "\"inbox\": {\"path\": \"in\\u0000box\"},\n  \"limits\""),
       ],
       #"""
-      pipeline.json:9:24: org.login.key.file: a text with a NUL cannot be a path or a name; remove the \u0000
+      pipeline.json:9:23: org.login.key.file: a text with a NUL cannot be a path or a name; remove the \u0000
       pipeline.json:23:21: inbox.path: a text with a NUL cannot be a path or a name; remove the \u0000
       """#),
     BrokenConfiguration(

@@ -99,7 +99,7 @@ import Testing
     world.server.faults.removeAll()
     try await world.run()
     #expect(try warnings() == [])
-    #expect(try cursor() >= modified("Account", account) - 300_000)
+    #expect(try cursor() >= modified("Account", account) - 600_000)
   }
 
   @Test(arguments: [true, false])
@@ -117,7 +117,7 @@ import Testing
     let admin = try world.user("admin")
     #expect(world.org.update("Contact", id: contact, ["Phone": "2"], as: admin).errors == [])
     // Another record changes after it, further away than the overlap looks back.
-    for _ in 0..<400 {
+    for _ in 0..<800 {
       #expect(world.org.update("Account", id: account, ["Phone": "1"], as: admin).errors == [])
     }
     world.server.faults.add(.kind(.retrieve), times: 1000, .nullEntry(id: contact))
