@@ -294,6 +294,15 @@ extension LedgerDatabase {
       """)
   }
 
+  /// Whether a report has shown a record as one that the edit may have created.
+  package func hasShown(_ recordID: String, asCandidateOf edit: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM outcome o, json_each(o.detail, '$.candidates') c
+      WHERE o.edit_id = \(edit) AND c.value = \(recordID) LIMIT 1
+      """) != nil
+  }
+
   /// The records of an edit that was created twice, as a report told them last; nil where none did.
   package func toldTwins(of edit: Int64) throws -> (first: String, second: String)? {
     let row = try connection.first(

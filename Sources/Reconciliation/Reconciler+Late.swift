@@ -423,6 +423,12 @@ extension Reconciler {
   private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
+    // It stood in the org when an operator named another one.
+    if let existing, existing != made.id,
+      try state.hasShown(made.id, asCandidateOf: write.edit.id)
+    {
+      return
+    }
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: made.id)
       // What it was matched to stays what it was matched to.

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import Ledger
 import LocalOrg
 import Pipelines
@@ -59,6 +60,7 @@ struct FirstRun: Sendable {
     let stages = options.stages.map(\.rawValue).sorted().joined(separator: " ")
     return try [
       digest(org: world.org.directory), String(world.org.now()), pipelines,
+      digest(files: world.directory.file("pipelines")),
       Files.name(of: world.pipeline.file), world.serving, stages,
     ].joined(separator: "\n")
   }
@@ -78,11 +80,13 @@ struct FirstRun: Sendable {
     return try Digest.sha256Hex(file: path)
   }
 
-  /// The digest of all files below a directory and their names.
+  /// The digest of all files below a directory, their names and modes.
   static func digest(files directory: String) throws -> String {
     var hasher = SHA256Hasher()
     for name in try Tree.files(directory) {
-      hasher.update(Array("\0\(name)\0".utf8))
+      let path = directory + "/" + name
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+      hasher.update(Array("\0\(name)\0\(mode ?? "")\0".utf8))
       try Digest.update(&hasher, file: directory + "/" + name)
     }
     return Hex.encode(hasher.finalize())
