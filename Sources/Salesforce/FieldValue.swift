@@ -28,10 +28,13 @@ package enum FieldValue {
   /// Says whether a device that holds the one has not edited the other: text is compared by its
   /// bytes, and nothing, null and empty text are one.
   package static func isEqual(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
-    guard case .string(let left)? = one, case .string(let right)? = other else {
-      return haveSameMembers(one, other, isEqual) ?? isSame(one, other)
+    switch (one, other) {
+    case (.string(let left)?, .string(let right)?): return isSameText(left, right)
+    // Text in place of a number or a truth value is an edit, whatever it spells.
+    case (.string?, .number?), (.string?, .bool?), (.number?, .string?), (.bool?, .string?):
+      return false
+    default: return haveSameMembers(one, other, isEqual) ?? isSame(one, other)
     }
-    return isSameText(left, right)
   }
 
   /// Whether two objects or two arrays agree in every member; nil for other values.
