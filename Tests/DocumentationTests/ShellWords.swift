@@ -25,6 +25,7 @@ enum ShellWords {
     var word: String?
     var quote: Character?
     var skipsNext = false
+    var substitutions = 0
     func end() {
       defer { word = nil }
       guard let done = word else { return }
@@ -49,6 +50,14 @@ enum ShellWords {
         if word?.hasSuffix(">") == true || word == "2>" { continue }
         end()
         commands.append([])
+      case "(" where skipsNext && word == nil:
+        // `<(command)` is a command of its own.
+        skipsNext = false
+        substitutions += 1
+        commands.append([])
+      case ")" where substitutions > 0:
+        end()
+        substitutions -= 1
       case ">", "<":
         // `2>` is a redirection, not an argument.
         if word == "2" { word = nil }

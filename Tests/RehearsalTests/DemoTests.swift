@@ -232,7 +232,7 @@ private struct Pasted: CustomStringConvertible {
       attache() { "$PROGRAM" "$@"; }
       case "$COMMAND" in
         *review*) exec 3< <(eval "exec \"$PROGRAM\" ${COMMAND#attache }"); read -r line <&3
-          kill -INT $!; wait $!; echo "$line"; [[ $line == *http://127.0.0.1* ]] ;;
+          kill -TERM $!; wait $!; echo "$line"; [[ $line == *http://127.0.0.1* ]] ;;
         *) eval "$COMMAND" ;;
       esac
       """
