@@ -70,7 +70,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       case .largeBundles: (0, 0, 1)
       case .pageDays: (15, 40, 400)
       case .fuzz: (60, 290, 2000)
-      case .model: (30, 100, 1000)
+      case .model: (100, 100, 1000)
       }
     return switch scale {
     case .test: sizes.test
