@@ -12,7 +12,7 @@ STRICT = $(if $(filter 6.3.%,$(shell swift --version 2>/dev/null)),-Xswiftc -war
 # flags, so that none compiles what another has compiled. A debugger wants `make build INFO=`.
 INFO = -Xswiftc -gnone
 FLAGS = --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --disable-local-rpath \
-  --disable-index-store -Xswiftc -use-ld=lld $(INFO) $(STRICT)
+  -Xswiftc -use-ld=lld $(INFO) $(STRICT)
 RUN = swift test $(FLAGS) --skip-build --disable-xctest
 # What is judged is what ships: the tests stand beside the optimised program, and the later targets take it.
 CHECKED = $(SCRATCH)
