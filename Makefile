@@ -14,13 +14,14 @@ INFO = -Xswiftc -gnone
 FLAGS = --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --disable-local-rpath \
   -Xswiftc -use-ld=lld $(INFO) $(STRICT)
 RUN = swift test $(FLAGS) --skip-build --disable-xctest
-# What is judged is what ships: the tests stand beside the optimised program, and the later targets take it.
-CHECKED = $(SCRATCH)
-PROGRAM = $(CHECKED)/release/attache
-BUNDLE = $(CHECKED)/release/attachePackageTests.xctest
+# The tests run on a debug build, which is made in less time. CI runs them on the optimised one, which ships.
+CONFIGURATION = debug
+TESTED = $(SCRATCH)/$(CONFIGURATION)
+PROGRAM = $(SCRATCH)/release/attache
+BUNDLE = $(SCRATCH)/release/attachePackageTests.xctest
 BENCH_BUILD = ATTACHE_BENCHMARKS=1 swift build $(FLAGS) -c release --product attache-bench
 
-.PHONY: help deps deps-test build release checked demo test test-library test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
+.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -49,14 +50,17 @@ format:  ## format the sources in place
 	swift format --in-place --recursive Sources Benchmarks Tests Package.swift
 
 ifdef TEST
-test: deps  ## lint, the demo and every suite on an optimised build; TEST='--filter NAME' runs what it names on a debug build
+test: deps  ## lint, the demo and every suite; TEST='--filter NAME' runs the tests that it names
 	swift build $(FLAGS) --build-tests
 	$(RUN) $(TEST)
 else
-test: lint checked
-	$(PROGRAM) demo --data $(CHECKED)/demo/snapshots --scratch $(CHECKED)/demo/org
-	.ci/suites $(CHECKED)
+test: lint tested
+	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
+	.ci/suites $(TESTED) $(SCRATCH)/logs
 endif
+
+tested: deps
+	swift build $(FLAGS) -c $(CONFIGURATION) --build-tests
 
 # The optimised program with its tests, for which CI need not wait to have all its tools.
 checked: deps
@@ -84,7 +88,7 @@ pictures: release  ## the pictures of the README, from the demo
 
 # SOAK=… keeps its state elsewhere, CAMPAIGNS='…' plays some of the campaigns.
 soak: checked  ## every campaign of docs/dev/campaigns.md at its largest; resumes where it was interrupted
-	@.ci/soak $(CHECKED)/release $(SOAK)
+	@.ci/soak $(SCRATCH)/release $(SOAK)
 
 mutants: deps  ## break the rules on purpose and see the tests notice, most of an hour; AREA=… or MUTANT=… a part
 	@AREA='$(AREA)' MUTANT='$(MUTANT)' Tests/Mutants/mutants.py

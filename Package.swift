@@ -18,11 +18,15 @@ let features: [String: [SwiftSetting]] = [
 // Files that a module brings along stand in the program itself, so that it needs nothing beside it.
 let embedded: [String: [Resource]] = ["Rehearsal": [.embedInCode("Pipeline")]]
 
+// All that a test does goes through these small modules: optimised in a debug build too, they halve its time.
+let hot: Set = ["JSON", "CSV", "SQLite"]
+
 func library(_ name: String, _ dependencies: String...) -> Target {
   .target(
     name: name, dependencies: dependencies.map { .byName(name: $0) },
     resources: embedded[name],
-    swiftSettings: settings + features[name, default: []])
+    swiftSettings: settings + features[name, default: []]
+      + (hot.contains(name) ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []))
 }
 
 // A release build links a program as it ships: with Swift's runtime inside, and nothing looked up beside it. A

@@ -29,9 +29,12 @@ enum DescribeResource {
   @Sendable static func full(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     if let unmodified = try unmodified(call) { return unmodified }
-    var description = description(schema, call)
-    description.recordTypes = call.org.recordTypes(of: schema.name)
-    var answer = APIResponse.json(.object(description.whole))
+    let body = call.server.description(told(call)) {
+      var description = description(schema, call)
+      description.recordTypes = call.org.recordTypes(of: schema.name)
+      return JSONValue.object(description.whole).bytes
+    }
+    var answer = APIResponse(body: body)
     sign(&answer, call)
     return answer
   }
@@ -60,14 +63,17 @@ enum DescribeResource {
     max(call.server.startedAt, call.org.setupAge().changedAt)
   }
 
-  /// What a user is told of an address in a version, since the org is served.
-  private static func tag(_ call: APIRequest) -> String {
-    let told = [
+  /// What the answer depends on: the user, the address in its version, and how often the org was set up since it is
+  /// served.
+  private static func told(_ call: APIRequest) -> String {
+    [
       call.version, call.path.joined(separator: "/").lowercased(), call.user.id,
       String(call.server.startedAt), String(call.org.setupAge().count),
-    ]
-    let digest = Digest.sha256Hex(Array(told.joined(separator: " ").utf8))
-    return "\"\(digest.prefix(8))\""
+    ].joined(separator: " ")
+  }
+
+  private static func tag(_ call: APIRequest) -> String {
+    "\"\(Digest.sha256Hex(Array(told(call).utf8)).prefix(8))\""
   }
 
   private static func description(_ schema: ObjectSchema, _ call: APIRequest) -> ObjectDescription {

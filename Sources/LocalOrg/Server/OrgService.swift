@@ -1,4 +1,5 @@
 import Synchronization
+import System
 
 /// What the resources of a served org know of their server: how it is served, since when, and how many calls of
 /// the day are used.
@@ -7,6 +8,8 @@ final class OrgService: Sendable {
   /// The org's time at the start, in milliseconds; the schema is as old.
   let startedAt: Int64
   private let calls = Atomic<Int>(0)
+  /// The last few descriptions of objects, by what they depend on.
+  private let descriptions = Locked<[String: [UInt8]]>([:])
 
   init(_ options: OrgServer.Options, startedAt: Int64) {
     (self.options, self.startedAt) = (options, startedAt)
@@ -18,5 +21,16 @@ final class OrgService: Sendable {
   /// Counts a call; answers whether it was one too many.
   func exceedsLimit() -> Bool {
     calls.wrappingAdd(1, ordering: .relaxed).newValue > options.dailyLimit
+  }
+
+  /// The description of an object that depends on nothing but `key`, made where it is not known.
+  func description(_ key: String, make: () -> [UInt8]) -> [UInt8] {
+    if let known = descriptions.withLock({ $0[key] }) { return known }
+    let made = make()
+    descriptions.withLock {
+      if $0.count >= 64 { $0.removeAll() }
+      $0[key] = made
+    }
+    return made
   }
 }
