@@ -21,8 +21,7 @@ import Testing
   /// What the run says of soups that takes the phone's store.
   private func told(_ phone: Device) async throws -> [String] {
     let id = try #require(try world.ids("accounts", on: phone).first)
-    try phone.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())
-    try world.handBack(phone, as: "ada.sqlite")
+    try world.handBack(phone, as: "ada.sqlite", edited: id, ["Phone": "device"])
     let run = try await world.runAsWritten(Self.all)
     #expect(run.verdicts == [.updated: 1])
     return run.warnings.filter { $0.contains("soup") }

@@ -23,14 +23,12 @@ import Testing
           "message": "No such number.", "field": "Phone"}]}}}
       """
     try world.org.setUp(OrgSetup(parsing: Array(rules.utf8)))
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     let now = world.org.now()
     try device.edit("accounts", id: ids[0], ["Phone": "666 1"], now: now)
     try device.edit("accounts", id: ids[1], ["Phone": "555 1"], now: now)
-    try world.handBack(device, as: "ada.sqlite")
-    let first = try await world.run()
+    let first = try await world.run(device, as: "ada.sqlite")
     #expect(first.verdicts == [.failed: 1, .updated: 1])
     let state = try LedgerDatabase(path: world.data.state)
     let failed = try #require(
@@ -43,8 +41,7 @@ import Testing
 
     // The phone has not installed the new bundle and goes on with what it had.
     try device.edit("accounts", id: ids[1], ["Phone": "444 2"], now: world.org.now())
-    try device.edit("accounts", id: ids[0], ["Phone": "555 3"], now: world.org.now())
-    try world.handBack(device, as: "ada-2.sqlite")
+    try world.handBack(device, as: "ada-2.sqlite", edited: ids[0], ["Phone": "555 3"])
     let second = try await world.run()
     #expect(second.verdicts == [.updated: 2, .superseded: 1])
     #expect(try world.record("Account", ids[1])["Industry"] == "Retail")

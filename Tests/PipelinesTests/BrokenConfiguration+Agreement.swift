@@ -1,298 +1,190 @@
 /// Pipeline files whose logins, users and stores do not agree with each other.
 extension BrokenConfiguration {
   static let agreement: [BrokenConfiguration] = [
-    BrokenConfiguration(
+    .init(
       "a secret in the file",
-      [.edit(.pipeline, #"{"file": "jwt.key"}"#, #""-----BEGIN PRIVATE KEY-----""#)],
-      #"""
-      pipeline.json:9:14: org.login.key: a secret never stands in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:9:14: org.login.key: a secret never stands in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
+      .pipeline(#"{"file": "jwt.key"}"#, #""-----BEGIN PRIVATE KEY-----""#)),
+    .init(
       "a secret with two places",
-      [.edit(.pipeline, #"{"file": "jwt.key"}"#, #"{"file": "jwt.key", "env": "KEY"}"#)],
-      #"""
-      pipeline.json:9:14: org.login.key: this names two places for one secret; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:9:14: org.login.key: this names two places for one secret; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
+      .pipeline(#"{"file": "jwt.key"}"#, #"{"file": "jwt.key", "env": "KEY"}"#)),
+    .init(
       "a command for a shell",
-      [.edit(.pipeline, #"{"file": "jwt.key"}"#, #"{"command": ["pass show jwt"]}"#)],
-      #"""
-      pipeline.json:9:26: org.login.key.command: no shell runs the command, so one word is one argument; write ["pass","show","jwt"]
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:9:26: org.login.key.command: no shell runs the command, so one word is one argument; write ["pass","show","jwt"]"#,
+      .pipeline(#"{"file": "jwt.key"}"#, #"{"command": ["pass show jwt"]}"#)),
+    .init(
       "a login over plain http",
-      [.edit(.pipeline, "https://example", "http://example")],
-      #"""
-      pipeline.json:5:12: org.url: a login over plain http shows its secrets to the network; write https://example.my.salesforce.com
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:5:12: org.url: a login over plain http shows its secrets to the network; write https://example.my.salesforce.com"#,
+      .pipeline("https://example", "http://example")),
+    .init(
       "an org id that is none",
-      [.edit(.pipeline, #""login""#, "\"id\": \"005000000000001AAA\",\n    \"login\"")],
-      #"""
-      pipeline.json:6:11: org.id: "005000000000001AAA" is not the id of an org; write its 18 characters, which begin with 00D, or leave it out: the first run learns it
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:6:11: org.id: "005000000000001AAA" is not the id of an org; write its 18 characters, which begin with 00D, or leave it out: the first run learns it"#,
+      .pipeline(#""login""#, "\"id\": \"005000000000001AAA\",\n    \"login\"")),
+    .init(
       "an API version without its fraction",
-      [.edit(.pipeline, #""login""#, "\"apiVersion\": \"v66\",\n    \"login\"")],
-      #"""
-      pipeline.json:6:19: org.apiVersion: "v66" is not an API version; write "66.0"
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:6:19: org.apiVersion: "v66" is not an API version; write "66.0""#,
+      .pipeline(#""login""#, "\"apiVersion\": \"v66\",\n    \"login\"")),
+    .init(
       "an API version without what a sync needs",
-      [
-        .edit(.pipeline, #""login""#, "\"apiVersion\": \"56.0\",\n    \"login\""),
-        .edit(
-          .syncs, "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
-          "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
-        ),
-      ],
-      #"""
-      pipeline.json:6:19: org.apiVersion: briefcases need version 57.0 of the API; write "57.0" or later, or leave it out: the org's newest is taken
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:6:19: org.apiVersion: briefcases need version 57.0 of the API; write "57.0" or later, or leave it out: the org's newest is taken"#,
+      .pipeline(#""login""#, "\"apiVersion\": \"56.0\",\n    \"login\""),
+      .syncs(
+        "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
+        "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
+      )),
+    .init(
       "a way to log in that is not known",
-      [.edit(.pipeline, #""jwt""#, #""JWT""#)],
-      #"""
-      pipeline.json:7:17: org.login.method: "JWT" is not a way to log in; did you mean "jwt"? It is one of "jwt", "refreshToken", "clientCredentials", "accessToken", "sf"
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:7:17: org.login.method: "JWT" is not a way to log in; did you mean "jwt"? It is one of "jwt", "refreshToken", "clientCredentials", "accessToken", "sf""#,
+      .pipeline(#""jwt""#, #""JWT""#)),
+    .init(
       "a login without its key",
-      [.edit(.pipeline, "      \"key\": {\"file\": \"jwt.key\"},\n", "")],
-      #"""
-      pipeline.json:6:14: org.login: a login by jwt needs "key"; add "key": {"file": "…"}
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:6:14: org.login: a login by jwt needs "key"; add "key": {"file": "…"}"#,
+      .pipeline("      \"key\": {\"file\": \"jwt.key\"},\n", "")),
+    .init(
       "a login with what it has no use for",
-      [
-        .edit(
-          .pipeline, #""integrationUser""#,
-          "\"clientSecret\": {\"env\": \"S\"},\n      \"integrationUser\"")
-      ],
-      #"""
-      pipeline.json:10:7: org.login.clientSecret: a login by jwt has no use for "clientSecret"; remove it, or choose another method
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:10:7: org.login.clientSecret: a login by jwt has no use for "clientSecret"; remove it, or choose another method"#,
+      .pipeline(
+        #""integrationUser""#, "\"clientSecret\": {\"env\": \"S\"},\n      \"integrationUser\"")),
+    .init(
       "one login for several users of a briefcase",
-      [
-        .edit(.pipeline, #""jwt""#, #""clientCredentials""#),
-        .edit(.pipeline, #""key": {"file": "jwt.key"}"#, #""clientSecret": {"env": "S"}"#),
-        .edit(
-          .syncs, "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
-          "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
-        ),
-      ],
-      #"""
-      pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills for each of the users; use "jwt" or a table of refresh tokens, which can act as each user, or name one user
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills for each of the users; use "jwt" or a table of refresh tokens, which can act as each user, or name one user"#,
+      .pipeline(#""jwt""#, #""clientCredentials""#),
+      .pipeline(#""key": {"file": "jwt.key"}"#, #""clientSecret": {"env": "S"}"#),
+      .syncs(
+        "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
+        "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
+      )),
+    .init(
       "one login for several users",
-      [
-        .edit(.pipeline, #""jwt""#, #""accessToken""#),
-        .edit(.pipeline, "      \"clientId\": \"CLIENT\",\n", ""),
-        .edit(.pipeline, #""key": {"file": "jwt.key"}"#, #""accessToken": {"env": "T"}"#),
-      ],
       #"""
       pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the snapshots are for several; use "jwt" or a table of refresh tokens, or say that all share one view: "prime": {"fetchAs": "integration"}
       pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the edits are of several; use "jwt" or a table of refresh tokens, or say who sends: "reconcile": {"sendAs": "integration"}
-      """#),
-    BrokenConfiguration(
+      """#,
+      .pipeline(#""jwt""#, #""accessToken""#), .pipeline("      \"clientId\": \"CLIENT\",\n", ""),
+      .pipeline(#""key": {"file": "jwt.key"}"#, #""accessToken": {"env": "T"}"#)),
+    .init(
       "users from nowhere",
-      [.edit(.pipeline, #"{"list": ["ada@example.com", "ben@example.com"]}"#, "{}")],
-      #"""
-      pipeline.json:13:12: users: this says nowhere who the users are; add one of "list", "csv", "query", "self"
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:13:12: users: this says nowhere who the users are; add one of "list", "csv", "query", "self""#,
+      .pipeline(#"{"list": ["ada@example.com", "ben@example.com"]}"#, "{}")),
+    .init(
       "users from two places",
-      [
-        .edit(
-          .pipeline, #"{"list": ["ada@example.com", "ben@example.com"]}"#,
-          #"{"list": ["ada@example.com"], "self": true}"#)
-      ],
-      #"""
-      pipeline.json:13:42: users.self: the users come from two places; keep one of "list", "csv", "query", "self"
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:13:42: users.self: the users come from two places; keep one of "list", "csv", "query", "self""#,
+      .pipeline(
+        #"{"list": ["ada@example.com", "ben@example.com"]}"#,
+        #"{"list": ["ada@example.com"], "self": true}"#)),
+    .init(
       "a list that is a text",
-      [
-        .edit(
-          .pipeline, #"["ada@example.com", "ben@example.com"]"#,
-          #""ada@example.com, ben@example.com""#)
-      ],
-      #"""
-      pipeline.json:13:21: users.list: this must be an array of strings, not a string; write ["ada@example.com","ben@example.com"]
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:13:21: users.list: this must be an array of strings, not a string; write ["ada@example.com","ben@example.com"]"#,
+      .pipeline(#"["ada@example.com", "ben@example.com"]"#, #""ada@example.com, ben@example.com""#)),
+    .init(
       "a user who is there twice",
-      [.edit(.pipeline, #""ben@example.com""#, #""Ada@example.com""#)],
-      #"""
-      pipeline.json:13:41: users.list[1]: "Ada@example.com" is there twice; keep one
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:13:41: users.list[1]: "Ada@example.com" is there twice; keep one"#,
+      .pipeline(#""ben@example.com""#, #""Ada@example.com""#)),
+    .init(
       "a query of users without their names",
-      [
-        .edit(
-          .pipeline, #""list": ["ada@example.com", "ben@example.com"]"#,
-          #""query": "SELECT Id FROM User""#)
-      ],
-      #"""
-      pipeline.json:13:22: users.query: the query of users does not select Id and Username; write SELECT Id, Username FROM …
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:13:22: users.query: the query of users does not select Id and Username; write SELECT Id, Username FROM …"#,
+      .pipeline(
+        #""list": ["ada@example.com", "ben@example.com"]"#, #""query": "SELECT Id FROM User""#)),
+    .init(
       "a query without an integration user",
-      [
-        .edit(
-          .pipeline, #""list": ["ada@example.com", "ben@example.com"]"#,
-          #""query": "SELECT Id, Username FROM User""#),
-        .edit(.pipeline, ",\n      \"integrationUser\": \"attache@example.com\"", ""),
-      ],
-      #"""
-      pipeline.json:12:22: users.query: the query of users needs the integration user; add "integrationUser": "attache@example.com" to org.login
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:12:22: users.query: the query of users needs the integration user; add "integrationUser": "attache@example.com" to org.login"#,
+      .pipeline(
+        #""list": ["ada@example.com", "ben@example.com"]"#,
+        #""query": "SELECT Id, Username FROM User""#),
+      .pipeline(",\n      \"integrationUser\": \"attache@example.com\"", "")),
+    .init(
       "a store file that is not there",
-      [.edit(.pipeline, #""store.json""#, #""userstore.json""#)],
-      #"""
-      pipeline.json:16:17: stores[0].schema: userstore.json cannot be read: No such file or directory; paths are taken from the pipeline file's directory; write the way from there
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:16:17: stores[0].schema: userstore.json cannot be read: No such file or directory; paths are taken from the pipeline file's directory; write the way from there"#,
+      .pipeline(#""store.json""#, #""userstore.json""#)),
+    .init(
       "a sync that is not in the file",
-      [.edit(.pipeline, #"["down"]"#, #"["dwon"]"#)],
-      #"""
-      pipeline.json:18:17: stores[0].prime[0]: there is no sync "dwon" in syncs.json; did you mean "down"?
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:18:17: stores[0].prime[0]: there is no sync "dwon" in syncs.json; did you mean "down"?"#,
+      .pipeline(#"["down"]"#, #"["dwon"]"#)),
+    .init(
       "a sync up among those to prime",
-      [.edit(.pipeline, #"["down"]"#, #"["down", "up"]"#)],
-      #"""
-      pipeline.json:18:25: stores[0].prime[1]: "up" is a sync up; move it to "reconcile"
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:18:25: stores[0].prime[1]: "up" is a sync up; move it to "reconcile""#,
+      .pipeline(#"["down"]"#, #"["down", "up"]"#)),
+    .init(
       "a global store whose edits nobody can send",
-      [.edit(.pipeline, #""schema""#, "\"scope\": \"global\",\n      \"schema\"")],
-      #"""
-      pipeline.json:20:20: stores[0].reconcile: a global store belongs to nobody, so nobody can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:20:20: stores[0].reconcile: a global store belongs to nobody, so nobody can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile"#,
+      .pipeline(#""schema""#, "\"scope\": \"global\",\n      \"schema\"")),
+    .init(
       "a global store whose edits anybody could have sent",
-      [
-        .edit(.pipeline, #""schema""#, "\"scope\": \"global\",\n      \"schema\""),
-        .edit(.pipeline, #""reconcile": ["up"]"#, #""storeName": "default""#),
-        .edit(
-          .pipeline, #""limits""#, "\"reconcile\": {\"sendAs\": \"integration\"},\n  \"limits\""),
-      ],
-      #"""
-      pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []"#,
+      .pipeline(#""schema""#, "\"scope\": \"global\",\n      \"schema\""),
+      .pipeline(#""reconcile": ["up"]"#, #""storeName": "default""#),
+      .pipeline(#""limits""#, "\"reconcile\": {\"sendAs\": \"integration\"},\n  \"limits\"")),
+    .init(
       "what was issued kept for fewer days than a bundle is good",
-      [
-        .edit(
-          .pipeline, #""limits""#,
-          "\"keep\": {\"basesDays\": 30, \"runsDays\": 20},\n  \"limits\""
-        )
-      ],
       #"""
       pipeline.json:23:25: keep.basesDays: a bundle is good for 35 days, and what it issued would be kept for 30; write 35 or more in keep.basesDays, or fewer days in pack.expiresAfterDays
       pipeline.json:23:41: keep.runsDays: what was issued is kept for 30 days, and what became of its edits for 20; write 30 or more in keep.runsDays
-      """#),
-    BrokenConfiguration(
+      """#,
+      .pipeline(#""limits""#, "\"keep\": {\"basesDays\": 30, \"runsDays\": 20},\n  \"limits\"")),
+    .init(
       "a metrics file that nobody would read",
-      [
-        .edit(
-          .pipeline, #""limits""#,
-          "\"report\": {\"metricsFile\": \"attache.prom\"},\n  \"limits\""
-        )
-      ],
-      #"""
-      pipeline.json:23:29: report.metricsFile: "attache.prom" is no file that node exporter reads; write its whole path, ending with .prom
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:23:29: report.metricsFile: "attache.prom" is no file that node exporter reads; write its whole path, ending with .prom"#,
+      .pipeline(#""limits""#, "\"report\": {\"metricsFile\": \"attache.prom\"},\n  \"limits\"")),
+    .init(
       "two stores of one name",
-      [.edit(.pipeline, "  ],\n  \"platforms\"", second("default"))],
-      #"""
-      pipeline.json:22:5: stores[1]: two stores of scope user are named "default"; give this one another "storeName" than the one on line 15
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:22:5: stores[1]: two stores of scope user are named "default"; give this one another "storeName" than the one on line 15"#,
+      .pipeline("  ],\n  \"platforms\"", second("default"))),
+    .init(
       "a store that is named as the SDK names its default one",
-      [.edit(.pipeline, "  ],\n  \"platforms\"", second("defaultStore"))],
-      #"""
-      pipeline.json:22:5: stores[1]: on ios the stores "default" and "defaultStore" are one file: the SDK's default store is named "defaultStore" there; give this one another "storeName" than the one on line 15
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:22:5: stores[1]: on ios the stores "default" and "defaultStore" are one file: the SDK's default store is named "defaultStore" there; give this one another "storeName" than the one on line 15"#,
+      .pipeline("  ],\n  \"platforms\"", second("defaultStore"))),
+    .init(
       "a store that is named as another platform's SDK names its default one",
-      [
-        .edit(.pipeline, "  ],\n  \"platforms\"", second("smartstore")),
-        .edit(.pipeline, "[\"ios\"]", "[\"ios\", \"android\"]"),
-      ],
-      #"""
-      pipeline.json:22:5: stores[1]: on android the stores "default" and "smartstore" are one file: the SDK's default store is named "smartstore" there; give this one another "storeName" than the one on line 15
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:22:5: stores[1]: on android the stores "default" and "smartstore" are one file: the SDK's default store is named "smartstore" there; give this one another "storeName" than the one on line 15"#,
+      .pipeline("  ],\n  \"platforms\"", second("smartstore")),
+      .pipeline("[\"ios\"]", "[\"ios\", \"android\"]")),
+    .init(
       "users with a space around their names",
-      [
-        .edit(
-          .pipeline, #"["ada@example.com", "ben@example.com"]"#,
-          #"[" ada@example.com", "ben@example.com"], "except": ["ben@example.com "]"#)
-      ],
       #"""
       pipeline.json:13:22: users.list[0]: " ada@example.com" begins or ends with a space, which no username does; write "ada@example.com"
       pipeline.json:13:73: users.except[0]: "ben@example.com " begins or ends with a space, which no username does; write "ben@example.com"
-      """#),
-    BrokenConfiguration(
+      """#,
+      .pipeline(
+        #"["ada@example.com", "ben@example.com"]"#,
+        #"[" ada@example.com", "ben@example.com"], "except": ["ben@example.com "]"#)),
+    .init(
       "a store name with a control character",
-      [
-        .edit(.pipeline, #""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a\u0007b""#)
-      ],
-      #"""
-      pipeline.json:19:41: stores[0].storeName: "a\u0007b" cannot name a file on every device: on ios the path of the store has control characters; write a shorter name of letters, digits, - and _
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:19:41: stores[0].storeName: "a\u0007b" cannot name a file on every device: on ios the path of the store has control characters; write a shorter name of letters, digits, - and _"#,
+      .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a\u0007b""#)),
+    .init(
       "a store name that is another one on iOS",
-      [
-        .edit(.pipeline, #""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a:b""#)
-      ],
-      #"""
-      pipeline.json:19:41: stores[0].storeName: "a:b" cannot name a file on every device; write letters, digits, - and _
-      """#),
-    BrokenConfiguration(
+      #"pipeline.json:19:41: stores[0].storeName: "a:b" cannot name a file on every device; write letters, digits, - and _"#,
+      .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a:b""#)),
+    .init(
       "an address with a name and a password",
-      [
-        .edit(.pipeline, "https://example.my", "https://ada:s3cret@example.my"),
-        .edit(
-          .pipeline, #""limits""#,
-          "\"notify\": {\"heartbeat\": \"https://ada:s3cret@example.com\"},\n  \"limits\""),
-      ],
       #"""
       pipeline.json:5:12: org.url: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
       pipeline.json:23:27: notify.heartbeat: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
-      """#),
-    BrokenConfiguration(
+      """#,
+      .pipeline("https://example.my", "https://ada:s3cret@example.my"),
+      .pipeline(
+        #""limits""#,
+        "\"notify\": {\"heartbeat\": \"https://ada:s3cret@example.com\"},\n  \"limits\"")),
+    .init(
       "paths with a NUL",
-      [
-        .edit(.pipeline, "jwt.key", "jwt\\u0000.key"),
-        .edit(.pipeline, #""limits""#, "\"inbox\": {\"path\": \"in\\u0000box\"},\n  \"limits\""),
-      ],
       #"""
       pipeline.json:9:23: org.login.key.file: a text with a NUL cannot be a path or a name; remove the \u0000
       pipeline.json:23:21: inbox.path: a text with a NUL cannot be a path or a name; remove the \u0000
-      """#),
-    BrokenConfiguration(
+      """#,
+      .pipeline("jwt.key", "jwt\\u0000.key"),
+      .pipeline(#""limits""#, "\"inbox\": {\"path\": \"in\\u0000box\"},\n  \"limits\"")),
+    .init(
       "a query that lacks a comma",
-      [.edit(.syncs, "SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")],
-      #"""
-      syncs.json:9:18: syncs[0].target.query: the query gives a field an alias: "FirstName LastName", which an org refuses; write a comma between the fields: FirstName, LastName
-      """#),
-    BrokenConfiguration(
+      #"syncs.json:9:18: syncs[0].target.query: the query gives a field an alias: "FirstName LastName", which an org refuses; write a comma between the fields: FirstName, LastName"#,
+      .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
+    .init(
       "a feature that does not exist yet",
-      [
-        .edit(
-          .pipeline, #""limits""#,
-          "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\"},\n  \"limits\""
-        )
-      ],
-      #"""
-      pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it
-      """#),
+      #"pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it"#,
+      .pipeline(
+        #""limits""#,
+        "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\"},\n  \"limits\""
+      )),
   ]
 
   /// The end of the stores, with a second one.

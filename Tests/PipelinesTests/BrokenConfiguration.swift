@@ -13,6 +13,11 @@ struct BrokenConfiguration: CustomTestStringConvertible {
   enum Change {
     /// The first text is replaced by the second, everywhere.
     case edit(File, String, String)
+
+    static func pipeline(_ old: String, _ new: String) -> Change { .edit(.pipeline, old, new) }
+    static func store(_ old: String, _ new: String) -> Change { .edit(.store, old, new) }
+    static func syncs(_ old: String, _ new: String) -> Change { .edit(.syncs, old, new) }
+
     /// The whole file is another text.
     case whole(File, String)
     case bytes(File, [UInt8])
@@ -25,7 +30,7 @@ struct BrokenConfiguration: CustomTestStringConvertible {
   /// One line a problem, as the command line prints it.
   let expected: String
 
-  init(_ what: String, _ changes: [Change], _ expected: String) {
+  init(_ what: String, _ expected: String, _ changes: Change...) {
     self.what = what
     self.changes = changes
     self.expected = expected

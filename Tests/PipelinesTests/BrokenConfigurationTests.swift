@@ -67,8 +67,8 @@ import Testing
       "reconcile": ["up"], "scope": "\(scope.rawValue)", "storeName": \(JSONText.quoted(name.0))
       """
     let said = try problems([
-      .edit(.pipeline, #""platforms": ["ios"]"#, #""platforms": ["ios", "android"]"#),
-      .edit(.pipeline, #""reconcile": ["up"]"#, settings),
+      .pipeline(#""platforms": ["ios"]"#, #""platforms": ["ios", "android"]"#),
+      .pipeline(#""reconcile": ["up"]"#, settings),
     ])
     #expect(said.contains("storeName") == !name.isTaken, "\(said)")
     let user = StoreLocation.User(
@@ -83,9 +83,9 @@ import Testing
   @Test func `stores that differ in capitals alone are one file on some device`() throws {
     let second = #"{"storeName": "Größe", "schema": "store.json", "syncs": "syncs.json"}"#
     let said = try problems([
-      .edit(.pipeline, #""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "grÖSSe""#),
-      .edit(
-        .pipeline, "\n  ],", ",\n    \(second),\n    \(second.replacing("Grö", with: "grö"))\n  ],"),
+      .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "grÖSSe""#),
+      .pipeline(
+        "\n  ],", ",\n    \(second),\n    \(second.replacing("Grö", with: "grö"))\n  ],"),
     ])
     #expect(said.contains("are one file on a device that does not distinguish capitals"), "\(said)")
   }

@@ -20,16 +20,14 @@ import Testing
 
   /// A phone that holds a new account which the org has refused.
   private func carried(_ scene: CarriedScene) async throws -> Device {
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
       now: scene.later())
     try device.create(
       "contacts", type: "Contact", ["LastName": "Child", "AccountId": "local_1"],
       localID: "local_2", now: scene.later())
-    try scene.handBack(device, as: "ada.sqlite")
-    #expect(try await scene.world.run().verdicts == [.failed: 1, .blocked: 1])
+    #expect(try await scene.verdicts(device, as: "ada.sqlite") == [.failed: 1, .blocked: 1])
     return try scene.world.device("ada", as: "ada-2")
   }
 
@@ -37,8 +35,7 @@ import Testing
     let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts[.created] == 2)
     #expect(try names(scene, "Mended") == 1)
     let fresh = try scene.world.device("ada", as: "fresh")
@@ -53,12 +50,10 @@ import Testing
     let phone = try await carried(scene)
     try scene.scene.set(1, ["Name": "Decided"])
     #expect(try await scene.world.run().verdicts == [.created: 2])
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try await scene.verdicts(phone, as: "two.sqlite").isEmpty)
     try phone.edit(
       "accounts", id: "local_1", ["Name": "Decided", "Phone": "later"], now: scene.later(30))
-    try scene.handBack(phone, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.updated: 1])
+    #expect(try await scene.verdicts(phone, as: "three.sqlite") == [.updated: 1])
     #expect(try names(scene, "Decided") == 1)
   }
 
@@ -69,43 +64,37 @@ import Testing
       "contacts", type: "Contact", ["LastName": "Second", "AccountId": "local_1"],
       localID: "local_3", now: scene.later(30))
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts[.created] == 3)
+    #expect(try await scene.verdicts(phone, as: "two.sqlite")[.created] == 3)
     #expect(try names(scene, "Mended") == 1)
   }
 
   @Test func `a child whose parent was made is carried with the parent's Id`() async throws {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "Parent"], localID: "local_1", now: scene.later())
     try device.create(
       "contacts", type: "Contact", ["LastName": .string(Self.long), "AccountId": "local_1"],
       localID: "local_2", now: scene.later())
-    try scene.handBack(device, as: "ada.sqlite")
-    #expect(try await scene.world.run().verdicts == [.created: 1, .failed: 1])
+    #expect(try await scene.verdicts(device, as: "ada.sqlite") == [.created: 1, .failed: 1])
     let phone = try scene.world.device("ada", as: "ada-2")
     let parent = try #require(
       try phone.elements("accounts").first { $0["Name"]?.string == "Parent" }?["Id"])
     #expect(try scene.row("local_2", on: phone, "contacts")["AccountId"] == parent)
     try phone.edit("contacts", id: "local_2", ["LastName": "Mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .created: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .created: 1])
     #expect(try await scene.world.run().verdicts.isEmpty)
   }
 
   @Test func `an edit of a record that was made comes back under the record's Id`() async throws {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "Made"], localID: "local_1", now: scene.later())
     try scene.handBack(device, as: "one.sqlite")
     #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.created: 1])
     try device.edit("accounts", id: "local_1", ["Name": .string(Self.long)], now: scene.later(2))
-    try scene.handBack(device, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.failed: 1])
+    #expect(try await scene.verdicts(device, as: "two.sqlite") == [.failed: 1])
     let phone = try scene.world.device("ada", as: "ada-2")
     let dirty = try scene.dirty(phone)
     #expect(dirty.count == 1)
@@ -113,8 +102,7 @@ import Testing
     #expect(id.hasPrefix("001") && dirty.first?["__locally_updated__"] == true)
     #expect(dirty.first?["__locally_created__"] == false)
     try phone.edit("accounts", id: id, ["Name": "Mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await scene.verdicts(phone, as: "three.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try names(scene, "Mended") == 1)
     #expect(try names(scene, "Made") == 0)
   }
@@ -124,8 +112,7 @@ import Testing
     let phone = try await carried(scene)
     try phone.delete("contacts", id: "local_2", now: scene.later(30))
     try phone.delete("accounts", id: "local_1", now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 2, .unchanged: 2])
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }

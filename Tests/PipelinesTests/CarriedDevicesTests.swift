@@ -24,18 +24,15 @@ import Testing
   @Test func `what the guard holds stays held when one of it is changed on its phone`() async throws
   {
     let scene = try CarriedScene(maxChanges: 2)
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
     for id in ids {
       try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
     }
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.held: 3])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.held: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: ids[0], ["Phone": "changed"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .held: 3])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .held: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) != "device") }
   }
 
@@ -53,14 +50,12 @@ import Testing
     let before = try scene.scene.field("Phone", of: id)
     try device.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
     try device.edit("vips", id: id, ["Phone": "two"], now: scene.later())
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.clash: 2])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.clash: 2])
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try scene.dirty(phone).count == 1 && scene.dirty(phone, "vips").count == 1)
     // The first of the two would be sent by itself, where nobody knew the other.
     try phone.edit("vips", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts[.superseded] == 1 && night.verdicts[.updated] == nil)
     #expect(try scene.scene.open() == [.clash: 2])
     #expect(try scene.scene.field("Phone", of: id) == before)
@@ -81,11 +76,9 @@ import Testing
     try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
     try one.edit("vips", id: id, ["Website": "https://one"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office", "Website": "https://office"])
-    try scene.handBack(one, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 2])
+    #expect(try await scene.verdicts(one, as: "one.sqlite") == [.conflict: 2])
     try two.edit("accounts", id: id, ["Phone": "two"], now: scene.later(2))
-    try scene.handBack(two, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(two, as: "two.sqlite") == [.conflict: 1])
     let fresh = try scene.world.device("ada", as: "fresh")
     #expect(try scene.row(id, on: fresh)["Phone"] == "one")
     #expect(try scene.row(id, on: fresh, "vips")["Website"] == "https://one")
@@ -96,13 +89,11 @@ import Testing
   /// Ada's new account that the org refuses, carried to her next generation.
   private func refusedCreate() async throws -> CarriedScene {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
       now: scene.later())
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.failed: 1])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.failed: 1])
     return scene
   }
 
@@ -113,11 +104,9 @@ import Testing
     )
     for one in [phone, other] { try scene.forgetMark(of: one) }
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .created: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .created: 1])
     // Untouched on another phone, it is the edit that was.
-    try scene.handBack(other, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try await scene.verdicts(other, as: "three.sqlite").isEmpty)
     #expect(try count("Mended", scene) == 1)
   }
 
@@ -142,20 +131,17 @@ import Testing
     async throws
   {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
     for id in ids {
       try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
       try scene.scene.office(id, ["Phone": "office"])
     }
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 2])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 2])
     let phone = try scene.world.device("ada", as: "ada-2")
     try scene.forgetMark(of: phone)
     try phone.clean("accounts", id: ids[0], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try await scene.verdicts(phone, as: "two.sqlite").isEmpty)
     #expect(try scene.scene.open() == [.conflict: 2])
   }
 
@@ -171,8 +157,7 @@ import Testing
       account = try scene.scene.account(device)
       try device.edit("accounts", id: account, ["Phone": "device"], now: scene.later())
       try scene.scene.office(account, ["Phone": "office"])
-      try scene.handBack(device, as: "one.sqlite")
-      #expect(try await scene.world.run().verdicts == [.conflict: 1])
+      #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 1])
       phone = try scene.world.device("ada", as: "ada-2")
     } second: {
       let night = try await scene.world.run()
@@ -180,8 +165,7 @@ import Testing
       #expect(night.verdicts.isEmpty && dirty.isEmpty)
     }
     let lost = try #require(phone)
-    try scene.handBack(lost, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(lost, as: "two.sqlite") == [.conflict: 1])
     #expect(try scene.row(account, on: scene.world.device("ada", as: "next"))["Phone"] == "device")
     #expect(try scene.includes()[scene.install(of: lost)] == 1)
   }
@@ -191,8 +175,7 @@ import Testing
   @Test func `an app that sets no flags gives up nothing that it was given as an edit`()
     async throws
   {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try scene.world.rewrite(#""nextGeneration": true"#, #""trust": "diff""#)
     try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")

@@ -20,15 +20,12 @@ import Testing
     async throws
   {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
-    let id = try scene.scene.account(device)
+    let (device, id) = try await scene.primed()
     let other = try scene.scene.account(device, 1)
     try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
     try device.edit("accounts", id: other, ["Phone": "sent"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
-    try scene.handBack(device, as: "ada.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1, .updated: 1])
+    #expect(try await scene.verdicts(device, as: "ada.sqlite") == [.conflict: 1, .updated: 1])
     #expect(try scene.includes() == [scene.install(of: device): 1])
 
     let fresh = try scene.world.device("ada", as: "fresh")
@@ -66,15 +63,13 @@ import Testing
     #expect(!words.contains("office") && words.contains("Phone is •••"))
     // Nobody was shown the office's value: a change of the field decides nothing.
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts[.conflict] == 1)
+    #expect(try await scene.verdicts(phone, as: "two.sqlite")[.conflict] == 1)
     #expect(try scene.scene.field("Phone", of: id) == "office")
   }
 
   @Test func `a deletion, a record that is gone and a new record are carried`() async throws {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let accounts = try (0..<3).map { try scene.scene.account(device, $0) }
     try device.delete("accounts", id: accounts[0], now: scene.later())
     try scene.scene.office(accounts[0], ["Phone": "office"])
@@ -85,8 +80,7 @@ import Testing
     let long = String(repeating: "x", count: 300)
     try device.create(
       "accounts", type: "Account", ["Name": .string(long)], localID: "local_1", now: scene.later())
-    try scene.handBack(device, as: "ada.sqlite")
-    let run = try await scene.world.run()
+    let run = try await scene.run(device, as: "ada.sqlite")
     #expect(run.verdicts == [.conflict: 1, .deletedOnServer: 1, .failed: 1])
     for night in 1...2 {
       let fresh = try scene.world.device("ada", as: "fresh-\(night)")
@@ -131,12 +125,10 @@ import Testing
   // MARK: what comes back
 
   @Test func `unmended it is the same open edit, however many phones hold it`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let second = try scene.world.device("ada", as: "second")
     try scene.handBack(phone, as: "two.sqlite")
-    try scene.handBack(second, as: "three.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(second, as: "three.sqlite")
     #expect(night.verdicts.isEmpty)
     #expect(night.edits.found == 2 && night.edits.known == 2 && night.edits.new == 0)
     #expect(try scene.verdicts() == ["conflict"])
@@ -148,8 +140,7 @@ import Testing
     #expect(try await scene.world.run().verdicts == [.updated: 1])
     try scene.scene.office(id, ["Phone": "office again"])
     try scene.handBack(phone, as: "four.sqlite")
-    try scene.handBack(second, as: "five.sqlite")
-    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try await scene.verdicts(second, as: "five.sqlite").isEmpty)
     #expect(try scene.scene.field("Phone", of: id) == "office again")
     #expect(try scene.verdicts() == ["updated"])
     #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
@@ -159,8 +150,7 @@ import Testing
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "mended")
     #expect(try scene.scene.field("Description", of: id) == "mine")
     #expect(try scene.scene.states() == ["device done"])
@@ -173,12 +163,10 @@ import Testing
   @Test func `a mend is asked again where the office has moved on from what was shown`()
     async throws
   {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "newer")
     let third = try scene.world.device("ada", as: "ada-3")
     let row = try scene.row(id, on: third)
@@ -186,8 +174,7 @@ import Testing
     #expect(row["__last_error__"]?.string?.contains("\"newer\"") == true)
     // Mended once more, over the newer value that was shown.
     try third.mend("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
-    try scene.handBack(third, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "at last")
     try await scene.world.run()
     #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
@@ -195,18 +182,15 @@ import Testing
 
   @Test func `a change of another field decides nothing about the one that was shown`() async throws
   {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Description": "new"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.field("Description", of: id) != "new")
   }
 
   @Test func `the office's value entered on the phone settles it`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "office"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     let writes = scene.world.server.log.writes.count
@@ -215,11 +199,9 @@ import Testing
   }
 
   @Test func `taken back on the phone, it is given up, and the report says so`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.clean("accounts", id: id, now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1])
     let told = try scene.scene.edits(of: night.run)
     #expect(told.first?.detail.message?.contains("gave it up") == true)
@@ -231,11 +213,9 @@ import Testing
   @Test func `saved again with the same values it is tried once more, as the same edit`()
     async throws
   {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "device"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.conflict: 1])
     #expect(try scene.verdicts() == ["conflict"])
     #expect(try scene.scene.field("Phone", of: id) == "office")
   }
@@ -244,21 +224,16 @@ import Testing
     async throws
   {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let first = try scene.world.device("ada")
-    let id = try scene.scene.account(first)
+    let (first, id) = try await scene.primed()
     try first.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
     try scene.handBack(first, as: "one.sqlite")
-    try await scene.world.run()
-    let second = try scene.world.device("ada", as: "second")
+    let second = try await scene.world.primed("ada", as: "second")
     try first.edit("accounts", id: id, ["Phone": "first"], now: scene.later(20))
-    try scene.handBack(first, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(first, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     // The carried edit is superseded by now; mended elsewhere it is another one.
     try second.mend("accounts", id: id, ["Phone": "second"], now: scene.later(30))
-    try scene.handBack(second, as: "three.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(second, as: "three.sqlite")
     #expect(night.verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     // Of the two that are open the one that was carried already goes on.

@@ -19,11 +19,9 @@ import Testing
   // MARK: what proves that it was shown
 
   @Test func `an app that shows no reasons decides nothing by a change`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states().isEmpty)
     let next = try scene.world.device("ada", as: "ada-3")
@@ -31,32 +29,26 @@ import Testing
   }
 
   @Test func `words that were shown of another night decide nothing`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     let third = try scene.world.device("ada", as: "ada-3")
     #expect(try scene.row(id, on: third)["__last_error_shown__"] == nil)
     try third.edit(
       "accounts", id: id,
       ["Phone": "at last", "__last_error_shown__": .string(try words(id, phone, scene))],
       now: scene.later(60))
-    try scene.handBack(third, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "newer")
   }
 
   @Test func `of several hand-backs before a night the last mend is sent`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run(.ingest).edits.new == 1)
+    #expect(try await scene.world.run(phone, as: "two.sqlite", .ingest).edits.new == 1)
     try phone.edit("accounts", id: id, ["Phone": "at last"], now: scene.later(40))
-    try scene.handBack(phone, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 2, .updated: 1])
+    #expect(try await scene.verdicts(phone, as: "three.sqlite") == [.superseded: 2, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "at last")
     #expect(try scene.scene.states() == ["device withdrawn", "device done"])
   }
@@ -71,36 +63,30 @@ import Testing
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try words(id, phone, scene).contains(#"Phone is "newer" in the org and "device" here"#))
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "mended")
   }
 
   @Test func `beside what was edited the row has what the office entered, as no edit`() async throws
   {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
-    let id = try scene.scene.account(device)
+    let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office", "Description": "entered"])
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 1])
     let phone = try scene.world.device("ada", as: "ada-2")
     let row = try scene.row(id, on: phone)
     #expect(row["Phone"] == "device" && row["Description"] == "entered")
     #expect(try words(id, phone, scene).contains(#"Description is "entered" in the org now"#))
     // Another field than those of the words: nothing is decided, and only that is an edit.
     try phone.mend("accounts", id: id, ["Website": "https://mine"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1, .conflict: 1])
     let told = try #require(try scene.scene.edits(of: night.run).last)
     #expect(told.detail.fields.map(\.name) == ["Phone", "Website"])
     let third = try scene.world.device("ada", as: "ada-3")
     try third.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(60))
-    try scene.handBack(third, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "mended")
     #expect(try scene.scene.field("Website", of: id) == "https://mine")
     #expect(try scene.scene.field("Description", of: id) == "entered")
@@ -111,9 +97,7 @@ import Testing
     async throws
   {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
-    let id = try scene.scene.account(device)
+    let (device, id) = try await scene.primed()
     // The app has read the record by itself since; BillingCity is outside the field list.
     try device.edit(
       "accounts", id: id,
@@ -122,8 +106,7 @@ import Testing
         "LastModifiedDate": "2020-01-01T00:00:00.000+0000",
       ], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
-    try scene.handBack(device, as: "one.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(device, as: "one.sqlite")
     #expect(night.verdicts == [.conflict: 1])
     let told = try #require(try scene.scene.edits(of: night.run).first)
     #expect(told.detail.hasNoBase && told.detail.outside.map(\.name) == ["BillingCity"])
@@ -199,8 +182,7 @@ import Testing
         == "Not sent: the record changed in the org after this device read it.")
     // Changed there and back with its user, it is an edit of these fields.
     try next.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try scene.handBack(next, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .notVisible: 1])
+    #expect(try await scene.verdicts(next, as: "two.sqlite") == [.superseded: 1, .notVisible: 1])
     try scene.world.org.transfer(id, to: "ada@example.com")
     try scene.scene.decide(2, .again)
     #expect(try await scene.world.run().verdicts == [.conflict: 1])
@@ -211,8 +193,7 @@ import Testing
     async throws
   {
     for decides in [true, false] {
-      let scene = try CarriedScene()
-      let (_, id) = try await scene.carriedConflict()
+      let (scene, _, id) = try await CarriedScene.carriedConflict()
       let before = try scene.world.record("Account", id)
       try scene.scene.delete(id)
       try await scene.world.run { $0.maxDeletes = Percentage(100) }

@@ -18,11 +18,9 @@ import Testing
     try await scene.world.die { event in
       if case .snapshotPrimed(_, "ada@example.com", _, _, _) = event { true } else { false }
     }
-    try await scene.world.run()
-    let phone = try scene.world.device("ada", as: "ada-2")
+    let phone = try await scene.world.primed("ada", as: "ada-2")
     #expect(try scene.dirty(phone).count == 1)
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts.isEmpty)
+    #expect(try await scene.verdicts(phone, as: "two.sqlite").isEmpty)
     #expect(try scene.verdicts() == ["conflict"])
   }
 
@@ -32,14 +30,12 @@ import Testing
     try await scene.world.run(.prime)
     try await scene.world.run(.pack)
     let phone = try scene.world.device("ada", as: "ada-2")
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run(.ingest, .reconcile).verdicts.isEmpty)
+    #expect(try await scene.world.verdicts(phone, as: "two.sqlite", .ingest, .reconcile).isEmpty)
     #expect(try scene.verdicts() == ["conflict"])
   }
 
   @Test func `the store that the next prime goes on from is as the org has it`() async throws {
-    let scene = try CarriedScene()
-    let (_, id) = try await scene.carriedConflict()
+    let (scene, _, id) = try await CarriedScene.carriedConflict()
     let ada = try scene.world.user("ada").id
     let newest = try #require(try scene.world.data.generations(of: ada).last)
     let place = scene.world.data.generation(newest, of: ada)
@@ -66,8 +62,7 @@ import Testing
   @Test func `over a store that came with open rows an app installs what includes its hand-back`()
     async throws
   {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let idle = try scene.world.device("ada", as: "idle")
     try scene.scene.office(scene.scene.account(phone, 1), ["Phone": "other"])
     try await scene.world.run()
@@ -89,14 +84,11 @@ import Testing
 
   @Test func `nothing is carried of an app that does not mark its installation`() async throws {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
-    let id = try scene.scene.account(device)
+    let (device, id) = try await scene.primed()
     try scene.drop("install", fromStampOf: device)
     try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 1])
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 

@@ -42,19 +42,15 @@ import Testing
 
   @Test func `a value that was not shown whole was not seen`() async throws {
     let scene = try CarriedScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
-    let id = try scene.scene.account(device)
+    let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Description": "mine"], now: scene.later())
     try scene.scene.office(id, ["Description": .string(Self.long)])
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 1])
     let phone = try scene.world.device("ada", as: "ada-2")
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
     #expect(words.contains("xxx…") && !words.contains(Self.long))
     try phone.mend("accounts", id: id, ["Description": "mended"], now: scene.later(30))
-    try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Description", of: id)?.string == Self.long)
     #expect(try scene.scene.states().isEmpty)
   }
@@ -130,8 +126,7 @@ import Testing
     #expect(try scene.dirty(phone).count == 1)
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
     try phone.edit("contacts", id: "local_2", ["LastName": "Changed"], now: scene.later(30))
-    try scene.handBack(phone, as: "three.sqlite")
-    #expect(try await scene.world.run().verdicts == [.superseded: 2, .created: 2])
+    #expect(try await scene.verdicts(phone, as: "three.sqlite") == [.superseded: 2, .created: 2])
     #expect(try parent(of: "Changed", scene) == accounts(scene, "Mended").first)
   }
 
@@ -149,13 +144,11 @@ import Testing
     let id = try scene.scene.account(one)
     try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
-    try scene.handBack(one, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(one, as: "one.sqlite") == [.conflict: 1])
     #expect(try scene.dirty(scene.world.device("ada", as: "three")).count == 1)
     // A phone that has done nothing to the row may install the next bundle without a hand-back.
     try two.edit("accounts", id: id, ["Phone": "two"], now: scene.later(2))
-    try scene.handBack(two, as: "two.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 1])
+    #expect(try await scene.verdicts(two, as: "two.sqlite") == [.conflict: 1])
     let row = try scene.row(id, on: scene.world.device("ada", as: "four"))
     #expect(row["Phone"] == "one" && row["__local__"] == true)
     #expect(try scene.includes() == [scene.install(of: one): 1])
@@ -189,14 +182,12 @@ import Testing
   // MARK: a decision on the device
 
   @Test func `two phones that mend one edit differently clash`() async throws {
-    let scene = try CarriedScene()
-    let (phone, id) = try await scene.carriedConflict()
+    let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let other = try scene.world.device("ada", as: "other")
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try other.mend("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
     try scene.handBack(phone, as: "2-mended.sqlite")
-    try scene.handBack(other, as: "3-otherwise.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(other, as: "3-otherwise.sqlite")
     #expect(night.verdicts == [.superseded: 1, .clash: 2])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
@@ -209,21 +200,18 @@ import Testing
 
   @Test func `a guard holds what is mended as it holds other edits`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
     for id in ids {
       try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
       try scene.scene.office(id, ["Phone": "office"])
     }
-    try scene.handBack(device, as: "one.sqlite")
-    #expect(try await scene.world.run().verdicts == [.conflict: 3])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     for id in ids {
       try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     }
-    try scene.handBack(phone, as: "two.sqlite")
-    let night = try await scene.world.run()
+    let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 3, .held: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }
     let digest = try #require(night.confirm.first?.split(separator: " ").last.map(String.init))
@@ -240,8 +228,7 @@ import Testing
 
   /// A night, and a new account with a name that the org does not take, handed back.
   private func handBackNew(_ scene: CarriedScene) async throws {
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": .string(Self.long)], localID: "local_1",
       now: scene.later())

@@ -39,6 +39,16 @@ struct CarriedScene {
       #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#)
   }
 
+  /// A scene with an edit that was carried: ada's next phone, and the account.
+  static func carriedConflict() async throws -> (CarriedScene, phone: Device, account: String) {
+    let scene = try CarriedScene()
+    let next = try await scene.carriedConflict()
+    return (scene, next.phone, next.account)
+  }
+
+  /// Ada's phone, once the org is primed, and an account of hers.
+  func primed() async throws -> (Device, String) { try await scene.primed() }
+
   /// A moment on a phone, `hours` after the first.
   func later(_ hours: Int64 = 1) -> Int64 { world.org.now() + hours * 3_600_000 }
 
@@ -64,6 +74,16 @@ struct CarriedScene {
 
   func handBack(_ device: Device, as name: String) throws {
     try world.handBack(device, as: name)
+  }
+
+  /// Hands a phone back and runs all stages.
+  func run(_ device: Device, as name: String) async throws -> RunSummary {
+    try await world.run(device, as: name)
+  }
+
+  /// The verdicts of such a run.
+  func verdicts(_ device: Device, as name: String) async throws -> [Verdict: Int] {
+    try await world.verdicts(device, as: name)
   }
 
   /// The returns that ada's newest bundle names, by install.

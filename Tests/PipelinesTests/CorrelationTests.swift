@@ -24,8 +24,7 @@ import Testing
   }
 
   private func begin(_ world: World) async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     for name in ["Lovelace", "Babbage"] {
       try device.create(
         "contacts", type: "Contact", ["LastName": .string(name)], localID: "local_\(name)",

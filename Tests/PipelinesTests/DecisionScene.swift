@@ -24,6 +24,12 @@ struct DecisionScene {
     return try world.device("ada")
   }
 
+  /// Ada's phone, once the org is primed, and an account of hers.
+  func primed() async throws -> (Device, String) {
+    let device = try await phone()
+    return (device, try account(device))
+  }
+
   /// Hands back what ada's phone holds; the next night leaves its edits as `verdicts` says.
   func handBack(
     _ device: Device, as name: String = "ada", leaves verdicts: [Verdict: Int],

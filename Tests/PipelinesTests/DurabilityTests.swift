@@ -37,11 +37,8 @@ import Testing
     async throws
   {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0170"], now: world.org.now())
-    try world.handBack(device, as: "ada.db")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.db", edited: account, ["Phone": "+1 555 0170"])
     let calls = try calls(of: world)
     let root = try Files.resolved(world.data.path)
     var renames = 0

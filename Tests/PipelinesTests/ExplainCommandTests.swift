@@ -28,14 +28,11 @@ import Testing
   }
 
   @Test func `a conflict and the hand-back that mends it are told in order`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     let before = try #require(try world.record("Account", account)["Phone"]?.string)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now() + 1)
     try world.change(account, ["Phone": "+1 555 0152"])
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.conflict: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.conflict: 1])
 
     let story = try await explain(account)
     #expect(story.status == 0)
@@ -61,8 +58,7 @@ import Testing
   @Test func `a record that a device made is found by its local id, with the request that made it`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "New Mill", "Phone": "1"], localID: "local_77",
       now: world.org.now())
@@ -103,12 +99,9 @@ import Testing
   @Test func `masked values stay masked, and what nobody knows is said in one sentence`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let contact = try #require(try world.ids("contacts", on: device).first)
+    let (device, contact) = try await world.primed("ada", first: "contacts")
     try device.edit("contacts", id: contact, ["Email": "secret@x.example"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
-    try await world.run()
+    try await world.run(device, as: "ada.sqlite")
     let story = try await explain(contact)
     #expect(story.output.contains("Email: ••• → •••"))
     #expect(!story.everything.contains("secret@x.example"))

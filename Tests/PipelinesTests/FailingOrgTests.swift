@@ -169,8 +169,7 @@ import Testing
     _ = try await run()
     let device = try world.device("cleo")
     let account = try #require(try world.ids("accounts", on: device).last)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0189"], now: world.org.now())
-    try world.handBack(device, as: "cleo.sqlite")
+    try world.handBack(device, as: "cleo.sqlite", edited: account, ["Phone": "+1 555 0189"])
     world.server.faults.add(
       .init(user: "cleo@example.com"), times: 1000, .drop(afterCommit: false))
     let summary = try await run(.ingest, .reconcile)
@@ -191,8 +190,7 @@ import Testing
     try device.create(
       "contacts", type: "Contact", ["LastName": "Once", "AccountId": .string(account)],
       localID: "local_1", now: world.org.now())
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0188"], now: world.org.now())
-    try world.handBack(device, as: "cleo.sqlite")
+    try world.handBack(device, as: "cleo.sqlite", edited: account, ["Phone": "+1 555 0188"])
     world.server.faults.add(.writes, times: 2, .drop(afterCommit: afterCommit))
     _ = try await run(.ingest, .reconcile)
     world.server.faults.removeAll()

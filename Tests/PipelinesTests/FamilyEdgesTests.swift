@@ -267,8 +267,7 @@ import Testing
       ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
       now: world.org.now())
     try world.handBack(family.device, as: "1.sqlite")
-    try world.handBack(other, as: "2.sqlite")
-    let summary = try await world.run(.ingest, .reconcile)
+    let summary = try await world.run(other, as: "2.sqlite", .ingest, .reconcile)
     #expect(summary.verdicts == [.clash: 3])
     #expect(summary.exitStatus == .needsAttention)
     #expect(try isThere("Account", family.parent, world))
@@ -350,8 +349,7 @@ import Testing
           "SELECT Id, LastName, AccountId, LastModifiedDate FROM Contact",
           with: "SELECT Id, Name, ParentId, LastModifiedDate FROM Account WHERE Name LIKE 'Kid%'")
     }
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let now = world.org.now()
     for number in 1...2 {
       try device.create(

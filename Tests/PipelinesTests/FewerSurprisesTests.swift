@@ -57,9 +57,7 @@ import Testing
   }
 
   @Test func `a look at one file says what it holds`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try world.ids("accounts", on: device)[0]
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
     let file = world.directory.file("ada.sqlite")
     try device.handBack(to: file, now: world.org.now())

@@ -176,8 +176,7 @@ import Testing
     try world.change(bens[0], ["Phone": "5", "Tradestyle": "canary of the office"])
     try world.change(bens[1], ["Tradestyle": "canary of the day"])
     try world.handBack(ada, as: "ada.sqlite")
-    try world.handBack(ben, as: "ben.sqlite")
-    let summary = try await world.run()
+    let summary = try await world.run(ben, as: "ben.sqlite")
     // What of a listed field is hidden is unknown: the record's date decides then.
     #expect(summary.verdicts == [.clash: 2, .conflict: 2, .updated: 1])
     let kept = try world.record("Account", bens[2])
@@ -256,8 +255,7 @@ import Testing
     _ = try await world.runAsWritten(Set(Stage.allCases))
     let account = try Self.accounts("ada", world)[0]
     let device = try world.device("ada")
-    try device.edit("accounts", id: account, ["Phone": "1"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "1"])
     try Self.hide(world, butFor: [])
     let ended = try await world.program(["run"], [])
     #expect(ended.status == 4)

@@ -27,11 +27,8 @@ import Testing
   @Test func `a refused return is told with reason and file, each night until it is taken away`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try put("no store", as: "note.txt")
     let first = try await world.run()
     let second = try await world.run()
@@ -179,8 +176,7 @@ import Testing
     try put("no store", as: "note.txt")
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     world.server.faults.add(.kind(.query), times: 1000, .drop(afterCommit: false))
     await #expect(throws: (any Error).self) {
       try await world.run { $0.retryPause = .none }
@@ -213,13 +209,11 @@ import Testing
         of: #""quietWindowSeconds": 0"#,
         with: #""quietWindowSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
     }
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     for account in try world.ids("accounts", on: device).prefix(2) {
       try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     }
-    try world.handBack(device, as: "ada.sqlite")
-    let held = try await world.run()
+    let held = try await world.run(device, as: "ada.sqlite")
     #expect(held.exitStatus == .needsAttention)
     let told = try #require(try Told(world).report(held.run)["guards"]?.array?.first)
     #expect(told["username"] == "ada@example.com")

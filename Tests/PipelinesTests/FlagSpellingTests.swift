@@ -29,9 +29,7 @@ import Testing
   ])
   func `a return means what its flags mean to the device's SDK`(_ spelling: Spelling) async throws {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada", spelling.platform)
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", spelling.platform, first: "accounts")
     let own = try world.ids("contacts", on: device).filter {
       try world.record("Contact", $0)["OwnerId"]?.string == world.user("ada").id
     }
@@ -59,8 +57,7 @@ import Testing
     // Whatever the Id is, nothing is sent.
     try write(
       "contacts", kept, set: ["__local__", "__locally_created__", "__locally_deleted__"], [:])
-    try world.handBack(device, as: "ada.sqlite")
-    let summary = try await world.run()
+    let summary = try await world.run(device, as: "ada.sqlite")
     #expect(summary.verdicts == [.updated: 1, .deleted: 1, .created: 1, .unchanged: 2])
     #expect(try world.record("Contact", kept)["Id"]?.string == kept)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0171")

@@ -174,8 +174,7 @@ import Testing
   @Test func `a return whose copy is too large for what attache may write is told as that`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     _ = try scene.edited(device)
     try world.handBack(device, as: "ada.sqlite")
     // No file above 64 KiB may be written: the ledger and the report are below that in one run.

@@ -247,8 +247,7 @@ import Testing
     let token = try world.server.token(for: admin.username, app: OrgTemplate.clientID)
     world.server.faults.add(.writes, .commitLate(seconds: 120))
     try await patch(world, accounts[1], #"{"Phone":"2"}"#, token)
-    try await world.run()
-    let device = try world.device("ada", as: "late")
+    let device = try await world.primed("ada", as: "late")
     let element = try device.elements("accounts").first { $0["Id"]?.string == accounts[1] }
     #expect(element?["Phone"] == "2")
   }

@@ -53,8 +53,7 @@ import Testing
       atPath: world.data.done, withDestinationPath: elsewhere)
     let device = try world.device("ada")
     let account = try world.ids("accounts", on: device)[0]
-    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     let first = try await world.run()
     #expect(first.verdicts == [.updated: 1])
     #expect(first.returns.quarantined == 0 && first.returns.ingested == 1)

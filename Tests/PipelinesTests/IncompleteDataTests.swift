@@ -67,9 +67,7 @@ import Testing
   }
 
   @Test func `a failed rule holds the cursor before what it would have given`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     let contact = try #require(try world.ids("contacts", on: device).first)
     let held = try cursor()
     let admin = try world.user("admin")

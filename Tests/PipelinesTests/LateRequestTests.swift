@@ -31,8 +31,7 @@ import Testing
 
   /// A phone with the first night's bundle, and one of its accounts.
   private func begin() async throws -> (Device, String) {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     return (device, try #require(try world.ids("accounts", on: device).first))
   }
 
@@ -49,8 +48,7 @@ import Testing
   /// The night on which that request arrives, after its device has taken the edit back.
   private func takeBack(_ device: Device, _ account: String) async throws -> RunSummary {
     try device.clean("accounts", id: account, now: world.org.now())
-    try world.handBack(device, as: "ada-back.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).open == [:])
+    #expect(try await world.run(device, as: "ada-back.sqlite", .ingest, .reconcile).open == [:])
     world.server.deliverHeld()
     let night = try await world.run(.ingest, .reconcile)
     #expect(night.open == [.conflict: 1])
@@ -153,8 +151,7 @@ import Testing
 
   @Test func `a create that arrives after it was made anew is told as created twice`() async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
       localID: "local_1", now: world.org.now())
@@ -172,8 +169,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
     // What the phone enters next does not put the second record out of sight.
     try device.edit("contacts", id: "local_1", ["Title": "Countess"], now: world.org.now())
-    try world.handBack(device, as: "ada-2.sqlite")
-    let later = try await world.run(.ingest, .reconcile)
+    let later = try await world.run(device, as: "ada-2.sqlite", .ingest, .reconcile)
     #expect(later.open == [.createdTwice: 1])
     let told = try #require(try edits(of: later).first { $0.verdict == .createdTwice }?.detail)
     #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
@@ -183,8 +179,7 @@ import Testing
     async throws
   {
     try world.org.setUp(LostAnswerTests.unnamed())
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["Title": "Analyst"], localID: "local_1", now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
@@ -199,8 +194,7 @@ import Testing
   @Test func `a create that waited between its attempts is in doubt from the last one on`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
       now: world.org.now())

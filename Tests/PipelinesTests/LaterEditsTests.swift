@@ -50,8 +50,7 @@ import Testing
 
   @Test(arguments: Reason.allCases)
   func `a retry sends nothing over what the device sent since`(_ reason: Reason) async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     let long = String(repeating: "x", count: 300)
     try device.edit(
@@ -63,8 +62,7 @@ import Testing
     case .notVisible: try world.org.unshare(id, from: "ada@example.com")
     case .failed: break
     }
-    try world.handBack(device, as: "one.sqlite")
-    let first = try await world.run()
+    let first = try await world.run(device, as: "one.sqlite")
     let verdicts: [Reason: Verdict] = [
       .conflict: .conflict, .notVisible: .notVisible, .failed: .failed,
     ]
@@ -74,8 +72,7 @@ import Testing
     var later = reason == .failed ? ["Website": "https://b.example"] : try refreshed(id)
     later["Phone"] = "+1 555 0002"
     try device.edit("accounts", id: id, later, now: world.org.now() + 60_000)
-    try world.handBack(device, as: "two.sqlite")
-    let second = try await world.run()
+    let second = try await world.run(device, as: "two.sqlite")
     #expect(second.verdicts[.updated] == 1)
     #expect(try phone(id) == "+1 555 0002")
 
@@ -87,18 +84,15 @@ import Testing
   }
 
   @Test func `what the office entered after a later edit outlives a retry`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     try world.org.unshare(id, from: "ada@example.com")
-    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
     let first = try await world.run(.ingest, .reconcile)
     #expect(first.verdicts == [.notVisible: 1])
     try world.org.share(id, with: "ada@example.com")
     try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
-    try world.handBack(device, as: "two.sqlite")
-    try await world.run(.ingest, .reconcile)
+    try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
     try world.change(id, ["Phone": "+1 555 9999"])
     try await retry(first.run)
     #expect(try phone(id) == "+1 555 9999")
@@ -106,13 +100,11 @@ import Testing
 
   @Test func `what a later hand-back no longer has as an edit is not sent by a retry`() async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     let before = try phone(id)
     try world.org.unshare(id, from: "ada@example.com")
-    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
     let first = try await world.run(.ingest, .reconcile)
     #expect(first.verdicts == [.notVisible: 1])
     try world.org.share(id, with: "ada@example.com")
@@ -121,19 +113,16 @@ import Testing
       "accounts", id: id, ["Phone": before.map { .string($0) } ?? .null],
       now: world.org.now() + 60_000)
     try device.clean("accounts", id: id, now: world.org.now() + 60_000)
-    try world.handBack(device, as: "two.sqlite")
-    try await world.run(.ingest, .reconcile)
+    try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
     try await retry(first.run)
     #expect(try phone(id) == before)
   }
 
   @Test func `a retry sends what nothing has replaced`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     try world.org.unshare(id, from: "ada@example.com")
-    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
     let first = try await world.run(.ingest, .reconcile)
     try world.org.share(id, with: "ada@example.com")
     #expect(try await retry(first.run).verdicts == [.updated: 1])
@@ -143,11 +132,9 @@ import Testing
   @Test func `a phone that was restored from a backup brings news under a number that was seen`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
-    try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(device, as: "one.sqlite", edited: ids[0], ["Phone": "+1 555 0001"])
     try await world.run(.ingest, .reconcile)
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(device.storePath, to: backup)
@@ -161,8 +148,7 @@ import Testing
     try Files.copy(backup, to: device.storePath)
     try device.edit(
       "accounts", id: ids[2], ["Phone": "+1 555 0003"], now: world.org.now() + 120_000)
-    try world.handBack(device, as: "restored.sqlite")
-    let restored = try await world.run(.ingest, .reconcile)
+    let restored = try await world.run(device, as: "restored.sqlite", .ingest, .reconcile)
     #expect(restored.verdicts[.updated] == 1)
     #expect(try phone(ids[2]) == "+1 555 0003")
     // It goes on: what it sends next is of the same device.
@@ -176,14 +162,12 @@ import Testing
   @Test func `a phone that was restored to before an edit takes that back with no later hand-back`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(device.storePath, to: backup)
     try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now() + 30_000)
-    try world.handBack(device, as: "one.sqlite")
-    #expect(try await world.run(.ingest).edits.new == 1)
+    #expect(try await world.run(device, as: "one.sqlite", .ingest).edits.new == 1)
     try Files.remove(device.storePath)
     try Files.copy(backup, to: device.storePath)
     // Its first hand-back is lost on its way; in the second one the row is as it was issued.
@@ -198,20 +182,16 @@ import Testing
   @Test func `a restored phone's edit of what was sent since is a clash, and nobody's is lost`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let id = try #require(try world.ids("accounts", on: device).first)
+    let (device, id) = try await world.primed("ada", first: "accounts")
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(device.storePath, to: backup)
     try device.handBack(to: world.directory.file("lost.sqlite"), now: world.org.now())
-    try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now())
-    try world.handBack(device, as: "two.sqlite")
+    try world.handBack(device, as: "two.sqlite", edited: id, ["Phone": "+1 555 0002"])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
     try Files.remove(device.storePath)
     try Files.copy(backup, to: device.storePath)
     try device.edit("accounts", id: id, ["Phone": "+1 555 0003"], now: world.org.now() + 120_000)
-    try world.handBack(device, as: "restored.sqlite")
-    let restored = try await world.run(.ingest, .reconcile)
+    let restored = try await world.run(device, as: "restored.sqlite", .ingest, .reconcile)
     #expect(restored.verdicts == [.clash: 1])
     #expect(try phone(id) == "+1 555 0002")
   }
@@ -219,8 +199,7 @@ import Testing
   @Test func `an earlier hand-back that arrives late is an older copy, not a restored phone`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0001"], now: world.org.now())
@@ -238,15 +217,11 @@ import Testing
   }
 
   @Test func `an open edit that is handed back again stays the one open edit`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let id = try #require(try world.ids("accounts", on: device).first)
+    let (device, id) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
     try world.change(id, ["Phone": "+1 555 9999"])
-    try world.handBack(device, as: "one.sqlite")
-    #expect(try await world.run().verdicts == [.conflict: 1])
-    try world.handBack(device, as: "two.sqlite")
-    let second = try await world.run()
+    #expect(try await world.verdicts(device, as: "one.sqlite") == [.conflict: 1])
+    let second = try await world.run(device, as: "two.sqlite")
     #expect(second.verdicts == [:])
     #expect(second.edits.found == 1)
     #expect(second.edits.new == 0)
@@ -258,15 +233,13 @@ import Testing
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [2])
     // The same values saved again are the same edit, tried once more.
     try device.edit("accounts", id: id, [:], now: world.org.now() + 60_000)
-    try world.handBack(device, as: "three.sqlite")
-    #expect(try await world.run().verdicts == [.conflict: 1])
+    #expect(try await world.verdicts(device, as: "three.sqlite") == [.conflict: 1])
     #expect(try LedgerDatabase.open(path: world.data.state).editStates().count == 1)
     // What its user enters next stands for it.
     var later = try refreshed(id)
     later["Phone"] = "+1 555 0002"
     try device.edit("accounts", id: id, later, now: world.org.now() + 120_000)
-    try world.handBack(device, as: "four.sqlite")
-    #expect(try await world.run().verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await world.verdicts(device, as: "four.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try open() == [:])
     try await world.run()
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [4])

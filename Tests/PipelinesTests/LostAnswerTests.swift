@@ -25,8 +25,7 @@ import Testing
   private func loseCreates(
     _ contacts: [JSONObject] = [Self.fields], afterCommit: Bool = true
   ) async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     for (place, fields) in contacts.enumerated() {
       try device.create(
         "contacts", type: "Contact", fields, localID: "local_\(place)", now: world.org.now())

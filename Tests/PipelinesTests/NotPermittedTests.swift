@@ -56,8 +56,7 @@ import Testing
 
   @Test func `what a user was issued and made is sent for him`() async throws {
     let world = try Self.world()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let accounts = try own("Account", of: "ada", world)
     let contacts = try own("Contact", of: "ada", world)
     try put(device, "accounts", accounts[0], type: "ACCOUNT", ["Phone": "1"])
@@ -70,14 +69,12 @@ import Testing
     try put(
       device, "contacts", "local_3", type: "Contact", flag: "__locally_created__",
       ["LastName": "Two", "AccountId": .string(String(accounts[1].prefix(15)))])
-    try world.handBack(device, as: "ada.sqlite")
-    let first = try await world.run()
+    let first = try await world.run(device, as: "ada.sqlite")
     #expect(first.verdicts == [.updated: 1, .deleted: 1, .created: 3])
     // The device has not installed the new bundle, and goes on with what it made.
     try put(
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__", ["Title": "Dr."])
-    try world.handBack(device, as: "ada2.sqlite")
-    let second = try await world.run()
+    let second = try await world.run(device, as: "ada2.sqlite")
     #expect(second.verdicts[.notPermitted] == nil)
     #expect(try refusals(world) == [])
   }
@@ -87,8 +84,7 @@ import Testing
     _ reconcile: String
   ) async throws {
     let world = try Self.world(reconcile)
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)
     let accounts = try own("Account", of: "ada", world)
     let order = try own("WorkOrder", of: "ben", world)[0]
@@ -139,15 +135,13 @@ import Testing
   @Test func `a row that a device gives the Id of another record does not become it`() async throws
   {
     let world = try Self.world()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)[1]
     // The first hand-back fails, so that the row stays without a record of its own.
     try put(
       device, "accounts", "local_1", type: "Account", flag: "__locally_created__",
       ["Name": .string(String(repeating: "x", count: 300))])
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.failed: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.failed: 1])
     let store = try Store(opening: device.storePath)
     var element = try #require(
       try store.elements(in: "accounts", where: "Id", is: "local_1").first?.object)
@@ -159,8 +153,7 @@ import Testing
     try put(
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__",
       ["LastName": "666", "AccountId": "local_1"])
-    try world.handBack(device, as: "ada2.sqlite")
-    let summary = try await world.run()
+    let summary = try await world.run(device, as: "ada2.sqlite")
     #expect(summary.verdicts == [.notPermitted: 2, .superseded: 1])
     #expect(try world.record("Account", foreign)["Name"] != "666")
   }
@@ -169,8 +162,7 @@ import Testing
     async throws
   {
     let world = try Self.world()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     // Cleo's account, which ada sees no more.
     let account = try #require(
       try own("Account", of: "cleo", world).first {
@@ -186,8 +178,7 @@ import Testing
 
   @Test func `a device may refer to what an earlier generation issued`() async throws {
     let world = try Self.world()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let account = try #require(
       try own("Account", of: "cleo", world).first {
         try world.ids("accounts", on: device).contains($0)
@@ -209,8 +200,7 @@ import Testing
         device, "contacts", local, type: "Contact", flag: "__locally_created__",
         ["LastName": .string(local), "AccountId": .string(parent)])
     }
-    try world.handBack(device, as: "ada.sqlite")
-    let summary = try await world.run(.ingest, .reconcile)
+    let summary = try await world.run(device, as: "ada.sqlite", .ingest, .reconcile)
     #expect(summary.verdicts == [.created: 1, .notPermitted: 1])
     let made = try world.org.query(
       "SELECT Id FROM Contact WHERE LastName = 'local_1' AND AccountId = '\(account)'", as: admin)

@@ -22,11 +22,8 @@ import Testing
 
   @Test func `a bundle includes a return only when what it brought was fetched again`() async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0150"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     let sent = try await world.run(.ingest, .reconcile, .pack)
     #expect(sent.verdicts == [.updated: 1])
     #expect(try includes("ada") == [])
@@ -38,11 +35,8 @@ import Testing
   @Test func `a generation whose run died before it could say what it includes includes nothing`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0150"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     try await world.run()
     #expect(try includes("ada").map(\.handback) == [1])
     // Published, and not in the ledger yet.
@@ -58,9 +52,7 @@ import Testing
   }
 
   @Test func `edits of a soup that has left the configuration are reported`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let contact = try #require(try world.ids("contacts", on: device).first)
+    let (device, contact) = try await world.primed("ada", first: "contacts")
     try device.edit("contacts", id: contact, ["Phone": "+1 555 0153"], now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
     try removeContacts()
@@ -73,16 +65,13 @@ import Testing
   }
 
   @Test func `a soup that an app made for itself is named and left alone`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
     let app = try Store(opening: device.storePath)
     try app.registerSoup("drafts", indexSpecs: [IndexSpec(path: "__local__", type: .string)])
     try app.upsert([#"{"__local__":true,"__locally_created__":true}"#], into: "drafts")
     try app.close()
-    try world.handBack(device, as: "ada.sqlite")
-    let summary = try await world.run(.ingest, .reconcile)
+    let summary = try await world.run(device, as: "ada.sqlite", .ingest, .reconcile)
     #expect(summary.verdicts == [.updated: 1])
     let told = world.told.withLock { $0 }.compactMap { event -> [String]? in
       if case .returnIngested(_, _, _, _, _, let leftAlone) = event { leftAlone } else { nil }
@@ -128,14 +117,11 @@ import Testing
   }
 
   @Test func `a conflict is news in one run and stays in sight in every later one`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now())
     _ = world.org.update(
       "Account", id: account, ["Phone": "+1 555 0152"], as: try world.user("admin"))
-    try world.handBack(device, as: "ada.sqlite")
-    let first = try await world.run()
+    let first = try await world.run(device, as: "ada.sqlite")
     #expect(first.verdicts == [.conflict: 1])
     #expect(first.findings == [.unsettledEdits])
     let second = try await world.run()

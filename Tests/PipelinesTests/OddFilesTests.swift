@@ -121,8 +121,7 @@ import Testing
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let other = try world.device("ben", .android)
     var stores: [String] = []
     for number in 0..<10 {
@@ -182,22 +181,19 @@ import Testing
     ) async throws
   {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada", platform)
+    let device = try await world.primed("ada", platform)
     let ids = try world.ids("accounts", on: device)
     try #require(ids.count >= 3)
     try lengthen("accounts", id: ids[0], in: device.storePath)
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0161"], now: world.org.now())
-    try device.edit("accounts", id: ids[2], ["Phone": "+1 555 0162"], now: world.org.now())
-    try world.handBack(device, as: "clean.db")
+    try world.handBack(device, as: "clean.db", edited: ids[2], ["Phone": "+1 555 0162"])
     let clean = try await world.run(.ingest, .reconcile)
     #expect(clean.verdicts == [.updated: 2])
     #expect(clean.exitStatus == .done)
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0163"], now: world.org.now())
     try device.edit("accounts", id: ids[2], ["Phone": "+1 555 0164"], now: world.org.now())
     try lengthen("accounts", id: ids[2], in: device.storePath)
-    try world.handBack(device, as: "changed.db")
-    let changed = try await world.run(.ingest, .reconcile)
+    let changed = try await world.run(device, as: "changed.db", .ingest, .reconcile)
     #expect(changed.verdicts == [.updated: 1, .failed: 1])
     #expect(changed.exitStatus == .needsAttention)
     #expect(try world.record("Account", ids[1])["Phone"]?.string == "+1 555 0163")
@@ -207,11 +203,8 @@ import Testing
   /// A world in which ada has edited an account and handed her store back as `ada.db`.
   private func handedBack(phone: JSONValue) async throws -> World {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": phone], now: world.org.now())
-    try world.handBack(device, as: "ada.db")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.db", edited: account, ["Phone": phone])
     return world
   }
 
@@ -269,11 +262,8 @@ import Testing
     async throws
   {
     let world = try World { $0.replacing("\"settleSeconds\": 0", with: "\"settleSeconds\": 600") }
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0167"], now: world.org.now())
-    try world.handBack(device, as: "ada.db")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.db", edited: account, ["Phone": "+1 555 0167"])
     let path = world.data.inbox("inbox") + "/ada.db"
     let first = try await world.run(.ingest, .reconcile)
     #expect(first.returns.ingested == 0)

@@ -69,8 +69,7 @@ import Testing
     try scene.office(ids[0], ["Phone": "office"])
     try scene.office(ids[1], ["Phone": "office"])
     try device.edit("accounts", id: ids[0], ["Phone": "device"], now: scene.world.org.now())
-    try device.edit("accounts", id: ids[1], ["Name": "Named"], now: scene.world.org.now())
-    try scene.world.handBack(device, as: "ada.sqlite")
+    try scene.world.handBack(device, as: "ada.sqlite", edited: ids[1], ["Name": "Named"])
     let (verdicts, edits) = try await scene.night()
     #expect(verdicts == [.conflict: 2])
     #expect(edits[0].detail.fields.map(\.base) == [given])
@@ -91,8 +90,7 @@ import Testing
     try scene.office(ids[0], ["Phone": "office"])
     try scene.office(ids[1], ["Phone": "office"])
     try device.edit("accounts", id: ids[0], ["Phone": "device"], now: scene.world.org.now())
-    try device.edit("accounts", id: ids[1], ["Name": "Named"], now: scene.world.org.now())
-    try scene.world.handBack(device, as: "ada.sqlite")
+    try scene.world.handBack(device, as: "ada.sqlite", edited: ids[1], ["Name": "Named"])
     #expect(try await scene.night().verdicts == [.conflict: 1, .updated: 1])
     #expect(try scene.field("Name", of: ids[1]) == "Named")
     for id in ids { #expect(try scene.field("Phone", of: id) == "office") }
@@ -149,11 +147,9 @@ import Testing
     let (device, ids) = try await phone(scene)
     try scene.world.org.moveClock(by: 3_600_000)
     try scene.office(ids[0], ["Phone": "office"])
-    try device.edit(
-      "accounts", id: ids[0],
-      ["Phone": "device", "LastModifiedDate": "2040-01-01T00:00:00.000+0000"],
-      now: scene.world.org.now())
-    try scene.world.handBack(device, as: "ada.sqlite")
+    try scene.world.handBack(
+      device, as: "ada.sqlite", edited: ids[0],
+      ["Phone": "device", "LastModifiedDate": "2040-01-01T00:00:00.000+0000"])
     let ada = try scene.world.user("ada").id
     for number in try scene.world.data.generations(of: ada) {
       try Files.remove(scene.world.data.issued(number, of: ada))

@@ -110,14 +110,12 @@ import Testing
     async throws
   {
     let made = try orders(3)
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let before = try ids("orders")
     #expect(Set(before).isSuperset(of: made))
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
     try device.edit("orders", id: made[1], ["Subject": "changed"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 2])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.updated: 2])
     #expect(try ids("orders") == before.filter { $0 != made[0] })
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [1])
     for platform in [Platform.ios, .android] {
@@ -132,13 +130,11 @@ import Testing
     let quiet = try await queries { try await world.run() }
     let device = try world.device("ada")
     try device.edit("orders", id: made[1], ["Subject": "changed"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
-    try await world.run(.ingest, .reconcile)
+    try await world.run(device, as: "one.sqlite", .ingest, .reconcile)
     // It comes as it is.
     #expect(try await queries { try await world.run(.prime, .pack) } == quiet)
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now() + 1000)
-    try world.handBack(device, as: "two.sqlite")
-    try await world.run(.ingest, .reconcile)
+    try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
     #expect(try await queries { try await world.run(.prime, .pack) } == quiet + 1)
     #expect(try await queries { try await world.run(.prime, .pack) } == quiet)
   }
@@ -147,14 +143,12 @@ import Testing
     async throws
   {
     let made = try orders(1)
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
     let admin = try world.user("admin")
     let closed = world.org.update("WorkOrder", id: made[0], ["Status": "Completed"], as: admin)
     #expect(closed.errors == [])
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.alreadyThere: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.alreadyThere: 1])
     #expect(try !ids("orders").contains(made[0]))
   }
 
@@ -170,8 +164,7 @@ import Testing
       try device.edit("orders", id: id, ["Status": "Completed"], now: world.org.now())
     }
     for id in made.suffix(1) { try device.delete("orders", id: id, now: world.org.now()) }
-    try world.handBack(device, as: "ada.sqlite")
-    let summary = try await world.run()
+    let summary = try await world.run(device, as: "ada.sqlite")
     #expect(summary.verdicts == [.updated: 15, .deleted: 1])
     #expect(!summary.findings.contains(.guardTripped))
     let left = try ids("orders")
@@ -181,11 +174,9 @@ import Testing
   @Test func `a record that its user has given away is not in the bundle`() async throws {
     let ada = try world.user("ada")
     let made = try #require(world.org.create("Account", ["Name": "Mine"], as: ada).id)
-    try await world.run()
-    let device = try world.device("ada")
-    try device.edit(
-      "accounts", id: made, ["OwnerId": .string(world.user("ben").id)], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let device = try await world.primed("ada")
+    try world.handBack(
+      device, as: "ada.sqlite", edited: made, ["OwnerId": .string(world.user("ben").id)])
     #expect(try await world.run().verdicts == [.updated: 1])
     #expect(try !ids("accounts").contains(made))
   }
@@ -199,12 +190,10 @@ import Testing
       let child: JSONObject = ["LastName": "Child", "AccountId": .string(parent)]
       families.append((parent, try #require(world.org.create("Contact", child, as: ada).id)))
     }
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     #expect(Set(try ids("children")).isSuperset(of: families.map(\.child)))
-    try device.edit(
-      "parents", id: families[0].parent, ["Industry": "Dormant"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(
+      device, as: "ada.sqlite", edited: families[0].parent, ["Industry": "Dormant"], in: "parents")
     #expect(try await world.run().verdicts == [.updated: 1])
     let (parents, children) = (try ids("parents"), try ids("children"))
     #expect(!parents.contains(families[0].parent) && parents.contains(families[1].parent))
@@ -214,12 +203,10 @@ import Testing
   @Test func `what a run settles when it is gone on with is not in the bundle either`() async throws
   {
     let made = try orders(2)
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.updated: 1])
     #expect(try !ids("orders").contains(made[0]))
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [1])
   }

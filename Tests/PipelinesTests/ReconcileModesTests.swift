@@ -19,8 +19,7 @@ import Testing
 
   @Test func `an edit is sent beside what the office changed in other fields`() async throws {
     let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let ids = try (0..<2).map { try scene.account(device, $0) }
     for id in ids {
       try device.edit(
@@ -51,8 +50,7 @@ import Testing
     async throws
   {
     let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)
     try device.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     try scene.office(id, ["Website": "https://office.example"])
@@ -77,8 +75,7 @@ import Testing
   ) async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"\(trust)\""))
     let world = scene.world
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try (0..<4).map { try scene.account(device, $0) }
     // By a clock that is years behind.
     let past = world.org.now() - 100_000_000_000
@@ -104,9 +101,7 @@ import Testing
 
   @Test func `an edit without a flag is left where the office changed the record`() async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
-    let id = try scene.account(device)
+    let (device, id) = try await scene.primed()
     try device.write(
       "accounts", id: id, ["Phone": "unflagged"], now: scene.world.org.now() + 60_000)
     try scene.office(id, ["Phone": "office"])
@@ -121,8 +116,7 @@ import Testing
   @Test func `where what was issued cannot be read, edits are found by their flags`() async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
     let world = scene.world
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try (0..<2).map { try scene.account(device, $0) }
     let now = world.org.now() + 60_000
     try device.edit("accounts", id: ids[0], ["Phone": "flagged"], now: now)
@@ -142,8 +136,7 @@ import Testing
   ) async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
     let world = scene.world
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let ids = try (0..<2).map { try scene.account(device, $0) }
     let now = world.org.now() + 60_000
     try device.write("accounts", id: ids[0], ["Phone": "unflagged"], now: now)
@@ -176,8 +169,7 @@ import Testing
   @Test func `an open edit without a flag that is taken back is closed`() async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
     let world = scene.world
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try scene.account(device)
     let before = try scene.field("Phone", of: id)
     let now = world.org.now() + 60_000
@@ -206,8 +198,7 @@ import Testing
     }
     try tablet.edit("accounts", id: ids[3], ["Phone": "tablet"], now: world.org.now())
     try world.handBack(phone, as: "phone.sqlite")
-    try world.handBack(tablet, as: "tablet.sqlite")
-    let run = try await world.run(.ingest, .reconcile)
+    let run = try await world.run(tablet, as: "tablet.sqlite", .ingest, .reconcile)
     #expect(run.verdicts == [.held: 3, .updated: 1])
     #expect(try scene.field("Phone", of: ids[3]) == "tablet")
     let command = try #require(run.confirm.first)

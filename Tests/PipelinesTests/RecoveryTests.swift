@@ -70,18 +70,15 @@ import Testing
     let account = try #require(try world.ids("accounts", on: device).first)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     try create("Lindqvist", on: device)
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1, .created: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.updated: 1, .created: 1])
     return (device, account)
   }
 
   /// A phone of Ada's with a new contact, which a run has sent before its ledger was lost.
   private func forgottenContact() async throws -> Device {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
-    try world.handBack(device, as: "ada.sqlite")
-    try await world.run()
+    try await world.run(device, as: "ada.sqlite")
     try loseLedger()
     return device
   }
@@ -96,8 +93,7 @@ import Testing
     #expect(findings.ledger == .lost)
     #expect(findings.again.count == 1)
     // The device never heard of it, and hands back once more.
-    try device.edit("accounts", id: account, ["Description": "+1 555 0154"], now: world.org.now())
-    try world.handBack(device, as: "again.sqlite")
+    try world.handBack(device, as: "again.sqlite", edited: account, ["Description": "+1 555 0154"])
     let before = world.server.log.writes.count
     let summary = try await world.run()
     #expect(try contacts("Lindqvist") == 1)
@@ -109,13 +105,11 @@ import Testing
   }
 
   @Test func `a new record that was never sent is sent after it was looked for`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try loseLedger()
     try await recover()
     try create("Lindqvist", on: device)
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.created: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
     #expect(try contacts("Lindqvist") == 1)
   }
 
@@ -172,29 +166,25 @@ import Testing
   }
 
   @Test func `the sender's own other records do not hold a new one back`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try loseLedger()
     _ = world.org.create("Contact", ["LastName": "Somebody else"], as: try world.user("ada"))
     try await recover()
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.created: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
   }
 
   @Test func `a new record and those that belong to it are found, and none is made twice`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     _ = try device.create(
       "accounts", type: "Account", ["Name": "Lindqvist & Co"], localID: "local_1",
       now: world.org.now())
     _ = try device.create(
       "contacts", type: "Contact", ["LastName": "Lindqvist", "AccountId": "local_1"],
       localID: "local_2", now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.run().verdicts == [.created: 2])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 2])
     try loseLedger()
     try await recover()
     let before = world.server.log.writes.count
@@ -232,8 +222,7 @@ import Testing
       "contacts", id: Self.localID, ["LastName": "Lindquist", "Title": "Owner"],
       now: world.org.now() + 60_000)
     try await recover()
-    try world.handBack(device, as: "again.sqlite")
-    #expect(try await world.run().verdicts == [.inDoubt: 1])
+    #expect(try await world.verdicts(device, as: "again.sqlite") == [.inDoubt: 1])
     #expect(try contacts("Lindquist") == 0)
   }
 
@@ -254,8 +243,7 @@ import Testing
     let night = try await world.run()
     #expect(night.snapshots.contains { $0.generation == 1001 })
     try world.handBack(device, as: "ada.sqlite")
-    try world.handBack(late, as: "late.sqlite")
-    let summary = try await world.run()
+    let summary = try await world.run(late, as: "late.sqlite")
     #expect(try contacts("Lindqvist") == 1)
     #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
     #expect(summary.verdicts[.alreadyThere] == 1, "\(summary.verdicts)")
@@ -264,18 +252,15 @@ import Testing
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)
     // What is primed since is a bundle like any other.
     let next = try world.device("ada", as: "next")
-    try next.edit("accounts", id: account, ["Description": "+1 555 0161"], now: world.org.now())
-    try world.handBack(next, as: "next.sqlite")
+    try world.handBack(next, as: "next.sqlite", edited: account, ["Description": "+1 555 0161"])
     #expect(try await world.run().verdicts == [.updated: 1])
   }
 
   @Test func `what waited in the backup is looked for before it is sent`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try create("Åkesson", on: device, local: "local_500600700801")
-    try world.handBack(device, as: "ada.sqlite")
-    try await world.run(.ingest)
+    try await world.run(device, as: "ada.sqlite", .ingest)
     let backup = try await backUp()
     // One was sent since by the machine that is lost, as nobody knows any more.
     _ = world.org.create(
@@ -289,9 +274,7 @@ import Testing
   }
 
   @Test func `a return that waited, and names of every kind, come back`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     let names = ["ada.sqlite", "Ada.sqlite", "ådå\\ 1.sqlite"]
     for name in names { try world.handBack(device, as: name) }
@@ -442,14 +425,11 @@ import Testing
   }
 
   @Test func `returns of a ledger that was lost long ago can be released then`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     try loseLedger()
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
-    try world.handBack(device, as: "old.sqlite")
-    try await world.run()
+    try await world.run(device, as: "old.sqlite")
     #expect(try Quarantine.list(world.data.quarantine).count == 1)
     let findings = try await recover { $0.isRestored = true }
     #expect(findings.releasable == ["old.sqlite"])
@@ -470,8 +450,7 @@ import Testing
     #expect(error?.code == "stamp-key.foreign")
     #expect(error?.fix?.contains("attache recover") == true)
     try await recover()
-    try world.handBack(device, as: "again.sqlite")
-    _ = try await world.run()
+    _ = try await world.run(device, as: "again.sqlite")
     #expect(try contacts("Lindqvist") == 1)
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)
   }

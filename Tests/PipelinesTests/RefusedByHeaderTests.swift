@@ -15,8 +15,7 @@ import Testing
     async throws
   {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let store = try Files.read(device.storePath)
     let inbox = world.data.inbox("inbox")
     let heads: [(name: String, bytes: [UInt8])] = [
@@ -63,8 +62,7 @@ import Testing
     }
     try stamp.write(into: one)
     for store in [one, other] { try store.close() }
-    try world.handBack(ada, as: "ada.sqlite")
-    let summary = try await world.run(.ingest, .reconcile)
+    let summary = try await world.run(ada, as: "ada.sqlite", .ingest, .reconcile)
     #expect(summary.returns.quarantined == 1 && summary.edits.found == 0)
     let reasons = world.told.withLock { $0 }.compactMap {
       if case .returnQuarantined(_, let code, let reason) = $0 { code + ": " + reason } else { nil }
@@ -73,7 +71,6 @@ import Testing
     #expect(reason.hasPrefix("return.contradiction: ada.sqlite has the stamp of the user"))
     for name in ["ada", "ben"] { #expect(reason.contains(try world.user(name).id)) }
     // Each user's own store is taken.
-    try world.handBack(ben, as: "ben.sqlite")
-    #expect(try await world.run(.ingest).returns.ingested == 1)
+    #expect(try await world.run(ben, as: "ben.sqlite", .ingest).returns.ingested == 1)
   }
 }

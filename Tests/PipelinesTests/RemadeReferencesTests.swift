@@ -83,8 +83,7 @@ import Testing
     async throws
   {
     let scene = try scene()
-    let phone = try await scene.phone()
-    let first = try scene.scene.account(phone)
+    let (phone, first) = try await scene.primed()
     var ids = [first]
     for place in 1...2 {
       try delete(ids[place - 1], scene)
@@ -138,8 +137,7 @@ import Testing
     async throws
   {
     let scene = try scene()
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     try delete(id, scene)
     let long = JSONValue.string(String(repeating: "x", count: 256))
     try phone.edit("accounts", id: id, ["Name": long], now: scene.world.org.now())

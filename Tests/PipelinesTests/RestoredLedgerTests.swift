@@ -25,8 +25,7 @@ import Testing
     try Files.copy(world.data.state, to: backup)
     let device = try world.device("ada")
     let account = try world.ids("accounts", on: device)[0]
-    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
     return (device, account)
   }
@@ -57,11 +56,8 @@ import Testing
   @Test func `one whose last run was dated by a clock that is ahead is refused as well`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try world.ids("accounts", on: device)[0]
-    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     // It asks nothing of the org, which this machine's clock is ahead of.
     let ahead = try await world.run(.ingest)
     try Files.copy(world.data.state, to: backup)
@@ -80,8 +76,7 @@ import Testing
     try Files.copy(world.data.state, to: backup)
     let device = try world.device("ada")
     let account = try world.ids("accounts", on: device)[0]
-    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     #expect(try await world.program(["ingest"]).status == 0)
     try restore()
     let run = try await world.program(["run"])
@@ -114,10 +109,8 @@ import Testing
     let admin = try world.user("admin")
     let account = try world.ids("accounts", on: try world.device("ada"))[0]
     #expect(world.org.update("Account", id: account, ["Phone": "7"], as: admin).errors.isEmpty)
-    try await world.run()
-    let device = try world.device("ada", as: "ada-2")
-    try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let device = try await world.primed("ada", as: "ada-2")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     #expect(try await world.run().verdicts == [.updated: 1])
     #expect(world.org.update("Account", id: account, ["Phone": "9"], as: admin).errors.isEmpty)
     try Files.remove(world.data.path)

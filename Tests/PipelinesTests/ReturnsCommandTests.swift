@@ -33,9 +33,7 @@ import Testing
   }
 
   @Test func `each is told with where it lies, since when and why`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try world.ids("accounts", on: device)[0]
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
     try device.handBack(to: world.directory.file("ada.sqlite"), now: world.org.now())
     try put("holiday.jpg", hoursAgo: 2)
@@ -72,9 +70,7 @@ import Testing
   func `what was refused is proved again when it is released, and taken in where that is mended`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try world.ids("accounts", on: device)[0]
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
     try device.handBack(to: world.directory.file("ada.sqlite"), now: world.org.now())
     try world.rewrite(#"["store"]"#, #"["bundle"]"#)

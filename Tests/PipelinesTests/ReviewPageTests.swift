@@ -14,8 +14,7 @@ struct ReviewPageTests {
   /// Ada has changed two fields of an account that the office changes too, and one of another.
   private func scene() async throws -> (DecisionScene, ids: [String]) {
     let scene = try DecisionScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let ids = [try scene.account(device, 0), try scene.account(device, 1)]
     let now = scene.world.org.now()
     try device.edit(
@@ -83,8 +82,7 @@ struct ReviewPageTests {
 
   @Test func `long values are cut on the page and sent whole`() async throws {
     let scene = try DecisionScene()
-    try await scene.world.run()
-    let device = try scene.world.device("ada")
+    let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)
     let text = String(repeating: "seven.", count: 4000)
     try device.edit(

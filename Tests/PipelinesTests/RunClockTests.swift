@@ -38,8 +38,7 @@ import Testing
   /// A phone with Ada's newest bundle hands back an edit of the account: two others contradict each other there,
   /// and it cannot know of that.
   private func thirdClashes(_ account: String, _ device: Device) async throws {
-    try device.edit("accounts", id: account, ["Phone": "of the third"], now: world.org.now())
-    try world.handBack(device, as: "third.sqlite")
+    try world.handBack(device, as: "third.sqlite", edited: account, ["Phone": "of the third"])
     let verdicts = try await world.run().verdicts
     #expect(verdicts == [.clash: 1], "\(verdicts)")
     #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
@@ -50,12 +49,9 @@ import Testing
     `a report tells a device's edits before the return that brought them, whatever its clock says`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let id = try #require(try world.ids("accounts", on: device).first)
+    let (device, id) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: id, ["Phone": "1"], now: world.org.now() + 3 * 86_400_000)
-    try world.handBack(device, as: "ada.sqlite")
-    let run = try await world.run()
+    let run = try await world.run(device, as: "ada.sqlite")
     let ledger = try LedgerDatabase(path: world.data.state)
     defer { ledger.close() }
     let model = try ReportModel(state: ledger, run: run.run, called: "field")
@@ -126,14 +122,11 @@ import Testing
   {
     // Years ahead of this machine.
     try world.org.moveClock(by: 20 * 365 * 86_400_000)
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
-    try world.handBack(device, as: "old.sqlite")
-    try await world.run()
+    try await world.run(device, as: "old.sqlite")
     var request = PipelineRecovery.Request(by: "olga", now: Clock.wallMilliseconds() + 1000)
     request.isRestored = true
     _ = try PipelineRecovery.perform(world.pipeline, root: world.root, request)
@@ -149,14 +142,11 @@ import Testing
   @Test func `what a recovery lets be ingested again came when it came, in the order of then`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let accounts = try world.ids("accounts", on: device)
-    try device.edit("accounts", id: accounts[0], ["Phone": "+1 555 0101"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(device, as: "one.sqlite", edited: accounts[0], ["Phone": "+1 555 0101"])
     try await world.run()
-    try device.edit("accounts", id: accounts[1], ["Phone": "+1 555 0102"], now: world.org.now())
-    try world.handBack(device, as: "two.sqlite")
+    try world.handBack(device, as: "two.sqlite", edited: accounts[1], ["Phone": "+1 555 0102"])
     try await world.run()
     let times = try times()
     // This machine's clock stood years back when the second one was taken.

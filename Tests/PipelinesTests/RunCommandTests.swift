@@ -202,10 +202,8 @@ import Testing
   @Test func `status counts the edits that no run has judged yet`() async throws {
     let scene = try DecisionScene()
     let world = scene.world
-    let device = try await scene.phone()
-    let id = try scene.account(device)
-    try device.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let (device, id) = try await scene.primed()
+    try world.handBack(device, as: "ada.sqlite", edited: id, ["Phone": "device"])
     #expect(try await world.program(["ingest"]).status == 0)
     let told = try await world.program(["status"])
     #expect(told.output.contains("edits that wait for the next reconciliation: 1"))

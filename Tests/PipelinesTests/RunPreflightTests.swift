@@ -35,8 +35,7 @@ import Testing
     try await run(world)
     let device = try world.device("ada")
     let id = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: id, ["Phone": "+1 555 0199"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    try world.handBack(device, as: "ada.sqlite", edited: id, ["Phone": "+1 555 0199"])
     return id
   }
 

@@ -41,15 +41,13 @@ import Testing
   }
 
   @Test func `a run after a reconciliation changes nothing either`() async throws {
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let account = try #require(try world.ids("accounts", on: device).last)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0142"], now: world.org.now())
     try device.create(
       "contacts", type: "Contact", ["LastName": "Newman", "AccountId": .string(account)],
       localID: "local_1", now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
-    let summary = try await world.run()
+    let summary = try await world.run(device, as: "ada.sqlite")
     #expect(summary.verdicts == [.updated: 1, .created: 1])
     let (before, writes) = (try published(), world.server.log.writes)
     #expect(writes.count == 2)
@@ -61,9 +59,7 @@ import Testing
   }
 
   @Test func `ingesting the same return twice sends nothing`() async throws {
-    try await world.run()
-    let device = try world.device("ben", .android)
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ben", .android, first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0143"], now: world.org.now())
     try device.delete(
       "contacts", id: try #require(try world.ids("contacts", on: device).first),

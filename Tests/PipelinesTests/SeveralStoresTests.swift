@@ -79,13 +79,10 @@ import Testing
       world.org.create("Account", ["Name": "A", "Phone": "1"], as: ada).id)
     try await world.run()
     let (first, second) = try install("phone")
-    try first.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
-    try world.handBack(first, as: "first.sqlite")
-    try world.handBack(second, as: "second.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1])
+    try world.handBack(first, as: "first.sqlite", edited: account, ["Phone": "2"])
+    #expect(try await world.verdicts(second, as: "second.sqlite") == [.updated: 1])
     try first.edit("accounts", id: account, ["Phone": "3"], now: world.org.now() + 60_000)
-    try world.handBack(first, as: "third.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try await world.verdicts(first, as: "third.sqlite") == [.updated: 1])
     #expect(try world.record("Account", account)["Phone"] == "3")
   }
 
@@ -116,20 +113,16 @@ import Testing
     let (first, second) = try install("phone")
     try first.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
     try second.edit("people", id: contact, ["Department": "2"], now: world.org.now())
-    try world.handBack(first, as: "first.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try await world.verdicts(first, as: "first.sqlite") == [.updated: 1])
     // Nobody knows yet what the other store holds.
     #expect(try included() == [])
-    try world.handBack(second, as: "second.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try await world.verdicts(second, as: "second.sqlite") == [.updated: 1])
     #expect(try included() == [1])
     // Numbers are counted on; an older one is named while a later one is not whole.
     try first.edit("accounts", id: account, ["Phone": "3"], now: world.org.now() + 60_000)
-    try world.handBack(first, as: "third.sqlite")
-    #expect(try await world.run().verdicts == [.updated: 1])
+    #expect(try await world.verdicts(first, as: "third.sqlite") == [.updated: 1])
     #expect(try included() == [1])
-    try world.handBack(second, as: "fourth.sqlite")
-    try await world.run()
+    try await world.run(second, as: "fourth.sqlite")
     #expect(try included() == [2])
   }
 }

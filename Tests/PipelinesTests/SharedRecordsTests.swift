@@ -73,8 +73,7 @@ import Testing
     _ mode: String
   ) async throws {
     let world = try world(mode)
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
     try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
     try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
@@ -84,8 +83,7 @@ import Testing
     #expect(try world.record("Account", id)["Website"] == "https://vip.example")
     // Another night, before the device got a new bundle: the third field, in either soup.
     try device.edit("accounts", id: id, ["Description": "later"], now: world.org.now() + 60_000)
-    try world.handBack(device, as: "two.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts[.updated] == 1)
+    #expect(try await world.verdicts(device, as: "two.sqlite", .ingest, .reconcile)[.updated] == 1)
     let record = try world.record("Account", id)
     #expect(record["Phone"] == "+1 555 0001")
     #expect(record["Website"] == "https://vip.example")
@@ -97,15 +95,12 @@ import Testing
     _ mode: String
   ) async throws {
     let world = try world(mode)
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
-    try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
     try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
-    try world.handBack(device, as: "two.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts[.updated] == 1)
+    #expect(try await world.verdicts(device, as: "two.sqlite", .ingest, .reconcile)[.updated] == 1)
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0001")
     #expect(try world.record("Account", id)["Website"] == "https://vip.example")
   }
@@ -114,8 +109,7 @@ import Testing
     async throws
   {
     let world = try world("OVERWRITE")
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
     let other = try #require(try world.ids("accounts", on: device).first { $0 != id })
     let before = try world.record("Account", id)["Phone"]
@@ -123,8 +117,7 @@ import Testing
       try device.edit(soup, id: id, ["Phone": .string(phone)], now: world.org.now())
       try device.edit(soup, id: other, ["Phone": "+1 555 0003"], now: world.org.now())
     }
-    try world.handBack(device, as: "one.sqlite")
-    let run = try await world.run(.ingest, .reconcile)
+    let run = try await world.run(device, as: "one.sqlite", .ingest, .reconcile)
     #expect(run.verdicts == [.clash: 2, .updated: 1, .alreadyThere: 1])
     #expect(try world.record("Account", id)["Phone"] == before)
     #expect(try world.record("Account", other)["Phone"] == "+1 555 0003")
@@ -148,21 +141,18 @@ import Testing
     let next = try world.device("ada", as: "three")
     #expect(
       try next.elements("accounts").contains { $0["Website"]?.string == "https://new.example" })
-    try next.edit("accounts", id: id, ["Phone": "3"], now: world.org.now())
-    try world.handBack(next, as: "three.sqlite")
+    try world.handBack(next, as: "three.sqlite", edited: id, ["Phone": "3"])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
     #expect(try world.record("Account", id)["Phone"] == "3")
   }
 
   @Test func `a record deleted in one soup and edited in the other is a clash`() async throws {
     let world = try world("OVERWRITE")
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
     try device.delete("accounts", id: id, now: world.org.now())
     try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.clash: 2])
+    #expect(try await world.verdicts(device, as: "one.sqlite", .ingest, .reconcile) == [.clash: 2])
     #expect(try world.record("Account", id)["Website"] != "https://vip.example")
   }
 
@@ -178,14 +168,12 @@ import Testing
     let id = try #require(
       try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
     let date = try world.record("Account", id)["LastModifiedDate"]
     try world.change(id, ["Phone": "+1 555 9999"])
     #expect(try world.record("Account", id)["LastModifiedDate"] == date)
-    try world.handBack(device, as: "one.sqlite")
-    let run = try await world.run(.ingest, .reconcile)
+    let run = try await world.run(device, as: "one.sqlite", .ingest, .reconcile)
     #expect(run.verdicts == [.conflict: 1])
     #expect(try world.record("Account", id)["Phone"] == "+1 555 9999")
     let fields = try #require(try details(run.run, world).first).fields
@@ -206,16 +194,14 @@ import Testing
     let id = try #require(
       try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     if deletes {
       try device.delete("accounts", id: id, now: world.org.now())
     } else {
       try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
     }
     try world.change(id, ["Phone": "+1 555 9999"])
-    try world.handBack(device, as: "one.sqlite")
-    let run = try await world.run(.ingest, .reconcile)
+    let run = try await world.run(device, as: "one.sqlite", .ingest, .reconcile)
     #expect(run.verdicts == [deletes ? .conflict : .updated: 1])
     let detail = try #require(try details(run.run, world).first)
     let phone = try #require(detail.fields.first { $0.name == "Phone" })
@@ -227,20 +213,17 @@ import Testing
 
   @Test func `a field that the sender may not read is unknown: clearing it is sent`() async throws {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
     try world.change(id, ["Phone": "+1 555 0000"])
-    try await world.run()
-    let fresh = try world.device("ada", as: "fresh")
+    let fresh = try await world.primed("ada", as: "fresh")
     try fresh.edit("accounts", id: id, ["Phone": .null], now: world.org.now())
     // The administrator takes the field away from ada: what she is told of accounts no longer has it.
     let objects = ["Account", "Contact", "WorkOrder"]
     let answer = try await described(objects, to: "ada@example.com", without: "Phone", world)
     world.server.faults.add(
       .init(kind: .composite, user: "ada@example.com"), nth: 1, .respond(.json(200, answer.text)))
-    try world.handBack(fresh, as: "one.sqlite")
-    let night = try await world.run(.ingest, .reconcile)
+    let night = try await world.run(fresh, as: "one.sqlite", .ingest, .reconcile)
     #expect(night.verdicts == [.updated: 1])
     #expect(night.warnings.contains { $0.contains("Account has no field \"Phone\"") })
     #expect(try world.record("Account", id)["Phone"] == .null)
@@ -281,10 +264,8 @@ import Testing
     let id = try account(try world.device("ada"), world)
     let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
     try world.change(id, ["Name": .string(composed)])
-    try await world.run()
-    let device = try world.device("ada", as: "fresh")
-    try device.edit("accounts", id: id, ["Name": .string(decomposed)], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    let device = try await world.primed("ada", as: "fresh")
+    try world.handBack(device, as: "one.sqlite", edited: id, ["Name": .string(decomposed)])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
     let name = try #require(try world.record("Account", id)["Name"]?.string)
     #expect(Array(name.utf8) == Array(decomposed.utf8))
@@ -292,12 +273,11 @@ import Testing
 
   @Test func `a number that the org cannot hold is sent as it stands, and told`() async throws {
     let world = try world("OVERWRITE")
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
-    try device.edit(
-      "vips", id: id, ["AnnualRevenue": .number("9007199254740993")], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(
+      device, as: "one.sqlite", edited: id, ["AnnualRevenue": .number("9007199254740993")],
+      in: "vips")
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [.updated: 1])
     let held = try #require(try world.record("Account", id)["AnnualRevenue"])
@@ -311,12 +291,11 @@ import Testing
 
   @Test func `a number that the org holds arrives digit by digit`() async throws {
     let world = try world("OVERWRITE")
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let id = try account(device, world)
-    try device.edit(
-      "vips", id: id, ["AnnualRevenue": .number("123456789012345")], now: world.org.now())
-    try world.handBack(device, as: "one.sqlite")
+    try world.handBack(
+      device, as: "one.sqlite", edited: id, ["AnnualRevenue": .number("123456789012345")],
+      in: "vips")
     let run = try await world.run(.ingest, .reconcile)
     #expect(try world.record("Account", id)["AnnualRevenue"]?.double == 123_456_789_012_345)
     #expect(try details(run.run, world).first?.kept == [])

@@ -88,9 +88,7 @@ import Testing
   @Test func `a new ledger beside the key of a lost one takes no device for a forger`()
     async throws
   {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
+    let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
     let aside = world.directory.file("aside")
@@ -98,15 +96,13 @@ import Testing
     for name in ["users", "global", "issued"] {
       try Files.rename(world.data.path + "/" + name, to: aside + "/" + name)
     }
-    try world.handBack(device, as: "old.sqlite")
-    let first = try await world.run()
+    let first = try await world.run(device, as: "old.sqlite")
     #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
     #expect(first.exitStatus == .needsAttention)
     #expect(world.server.log.writes == [])
     // A bundle of the new ledger has the same user and generation, and is another.
     let next = try world.device("ada", as: "new")
-    try next.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
-    try world.handBack(next, as: "new.sqlite")
+    try world.handBack(next, as: "new.sqlite", edited: account, ["Phone": "+1 555 0154"])
     #expect(try await world.run().verdicts == [.updated: 1])
     #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
   }
@@ -120,17 +116,14 @@ import Testing
           of: #""settleSeconds": 0"#,
           with: #""settleSeconds": 0, "acceptExpired": \#(accepts)"#)
       }
-      try await world.run()
-      let device = try world.device("ada")
-      let account = try #require(try world.ids("accounts", on: device).first)
+      let (device, account) = try await world.primed("ada", first: "accounts")
       try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
       try world.org.moveClock(by: 34 * 86_400_000)
       try world.handBack(device, as: "early.sqlite")
       #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
       try device.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
       try world.org.moveClock(by: 2 * 86_400_000)
-      try world.handBack(device, as: "late.sqlite")
-      let late = try await world.run(.ingest, .reconcile)
+      let late = try await world.run(device, as: "late.sqlite", .ingest, .reconcile)
       let codes = try Quarantine.list(world.data.quarantine).map { $0.detail["code"]?.string }
       #expect(codes == (accepts ? [] : ["return.expired"]))
       #expect(late.verdicts == (accepts ? [.updated: 1] : [:]))

@@ -61,8 +61,7 @@ import Testing
   }
 
   @Test func `events are the SDK's states, and the last line is the summary`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let outcome = try scene.sync("--name", "sync1", "--json")
     #expect(outcome.status == 0)
     #expect(outcome.error.isEmpty)
@@ -84,8 +83,7 @@ import Testing
   }
 
   @Test func `changes that stay are listed and end with 3`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     try scene.rename("accounts", ids[0], "Name", "here")
     try scene.rename("accounts", ids[1], "Name", String(repeating: "x", count: 256))
@@ -107,8 +105,7 @@ import Testing
   @Test func `what could not be sent outlives the records that come down after it, run after run`()
     throws
   {
-    let scene = try SyncScene()
-    try scene.prime("contacts")
+    let scene = try SyncScene(primed: "contacts")
     let own = try scene.ownIDs("contacts", "Contact")
     try scene.rename("contacts", own[0], "LastName", "here")
     let admin = try scene.world.user("admin")
@@ -152,8 +149,7 @@ import Testing
   }
 
   @Test func `a sync that fails ends the command before what comes down`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     try scene.rename("accounts", ids[0], "Name", "not lost")
     scene.world.server.faults.add(
@@ -180,8 +176,7 @@ import Testing
   func `a query that the org does not understand ends with 4 and says what to check`(
     _ query: String
   ) throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let config = scene.world.directory.file("wrong.json")
     let syncs: JSONValue = [
       "syncs": [

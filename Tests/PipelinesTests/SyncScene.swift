@@ -20,6 +20,12 @@ struct SyncScene {
     try change(world)
   }
 
+  /// A scene whose store is made from a sample, with all its syncs run.
+  init(primed sample: String) throws {
+    try self.init()
+    try prime(sample)
+  }
+
   struct Outcome {
     let status: Int32
     let output: String

@@ -9,8 +9,7 @@ import Testing
 /// What `attache sync` does with the store file and its syncs.
 @Suite struct SyncStoreTests {
   @Test func `syncs are listed, shown whole, and forgotten`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let list = try scene.attache(["sync", "list", "--store", scene.store])
     #expect(list.status == 0)
     #expect(list.output.contains("sync1") && list.output.contains("syncDown"))
@@ -30,8 +29,7 @@ import Testing
   }
 
   @Test func `a wrong call says what is wrong and what there is`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let cases: [(words: [String], says: String)] = [
       (
         ["sync", "run", "--store", scene.store, "--name", "sync3"] + SyncScene.login, "sync1, sync2"
@@ -139,8 +137,7 @@ import Testing
   }
 
   @Test func `a store that another process syncs is left alone`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let lock = try FileLock(scene.store, note: nil)
     let outcome = try scene.sync("--all")
     #expect(outcome.status == 7)
@@ -155,8 +152,7 @@ import Testing
   }
 
   @Test func `a sealed store is refused with what to do`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let sealed = scene.world.directory.file("sealed.sqlite")
     _ = try SQLCipherFile.seal(
       scene.store, to: sealed, key: SQLCipherKey(passphrase: Secret("a passphrase")))
@@ -169,8 +165,7 @@ import Testing
   }
 
   @Test func `edits in a -wal are sent, and none is left beside the store`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let id = try #require(try scene.ownIDs("accounts", "Account").first)
     // A device keeps its last edits in a -wal: copied while the store is open.
     let live = scene.world.directory.file("live.sqlite")
@@ -196,8 +191,7 @@ import Testing
   }
 
   @Test func `a changed definition is kept and said, and taken when told so`() throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let sample = World.repository + "/pipelines/samples/accounts.usersyncs.json"
     let text = String(decoding: try Files.read(sample), as: UTF8.self)
       .replacing("FROM Account", with: "FROM Account WHERE Name LIKE '%0'")
@@ -254,8 +248,7 @@ import Testing
   func `the columns of a query are named as its own select list names them`(
     _ query: String, _ heading: String
   ) throws {
-    let scene = try SyncScene()
-    try scene.prime("accounts")
+    let scene = try SyncScene(primed: "accounts")
     let outcome = try scene.attache(["store", "query", scene.store, query, "--csv"])
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(outcome.output.hasPrefix(heading + "\n"), "\(outcome.output.prefix(200))")

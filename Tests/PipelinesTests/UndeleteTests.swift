@@ -133,8 +133,7 @@ import Testing
   @Test func `a device that was given the record after the undo deletes it`() async throws {
     let (id, run, _) = try await deleted()
     #expect(try await scene.undo(run).verdicts == [.undone: 1])
-    try await scene.world.run()
-    let later = try scene.world.device("ada", as: "later")
+    let later = try await scene.world.primed("ada", as: "later")
     try later.delete("contacts", id: id, now: org.now())
     #expect(try await scene.night(later, as: "later.sqlite").verdicts == [.deleted: 1])
     #expect(try !scene.isThere(id, "Contact"))
@@ -189,8 +188,7 @@ import Testing
     let contacts = try ["A", "B"].map {
       try make("Contact", ["LastName": .string($0), "AccountId": .string(account)])
     }
-    try await scene.world.run()
-    let phone = try scene.world.device("ada", as: "other")
+    let phone = try await scene.world.primed("ada", as: "other")
     try phone.delete("contacts", id: contacts[0], now: org.now())
     let second = try await scene.night(phone, as: "other.sqlite")
     try org.undelete(contacts[0])

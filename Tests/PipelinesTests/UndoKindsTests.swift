@@ -49,8 +49,7 @@ import Testing
 
   @Test func `what OVERWRITE went over comes back, the office's values too`() async throws {
     let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     try scene.office(id, ["Phone": "office", "Website": "https://office.example"])
     let sent = try await scene.night(phone)
@@ -66,13 +65,11 @@ import Testing
     async throws
   {
     let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     let sent = try await scene.night(phone)
-    _ = try await scene.world.run()
-    let newest = try scene.world.device("ada", as: "newest")
+    let newest = try await scene.world.primed("ada", as: "newest")
     #expect(
       try newest.elements("accounts").first { $0["Id"]?.string == id }?["Phone"] == "device")
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
@@ -106,8 +103,7 @@ import Testing
     try phone.edit(
       "contacts", id: "local_1", ["Phone": "3"], now: scene.world.org.now() + 60_000)
     #expect(try await scene.night(phone, as: "two.sqlite").verdicts == [.deletedOnServer: 1])
-    _ = try await scene.world.run()
-    let newest = try scene.world.device("ada", as: "newest")
+    let newest = try await scene.world.primed("ada", as: "newest")
     let carried = try #require(
       try newest.elements("contacts").compactMap(\.object).first {
         $0["__local__"]?.bool == true
@@ -198,8 +194,7 @@ import Testing
     async throws
   {
     let scene = try Self.family()
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     let now = scene.world.org.now()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: now)
@@ -227,8 +222,7 @@ import Testing
 
   @Test func `the program shows a plan, and carries out the one that is confirmed`() async throws {
     let scene = try UndoScene()
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try #require(try scene.field("Phone", of: id)?.string)
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     let sent = try await scene.night(phone)

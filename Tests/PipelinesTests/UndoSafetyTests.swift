@@ -94,8 +94,7 @@ import Testing
   }
 
   @Test func `a field of which nobody knows what it held stays, and is named`() async throws {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     try phone.edit(
       "accounts", id: id, ["Phone": "device", "Website": "https://device.example"],
@@ -193,8 +192,7 @@ import Testing
   {
     let (id, first) = try await made()
     try scene.office(id, ["Website": "https://office.example"])
-    _ = try await scene.world.run()
-    let phone = try scene.world.device("ada", as: "newest")
+    let phone = try await scene.world.primed("ada", as: "newest")
     try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
     let second = try await scene.night(phone, as: "later.sqlite")
     #expect(second.verdicts == [.updated: 1])
@@ -208,8 +206,7 @@ import Testing
     async throws
   {
     let (id, first) = try await made()
-    _ = try await scene.world.run()
-    let phone = try scene.world.device("ada", as: "newest")
+    let phone = try await scene.world.primed("ada", as: "newest")
     try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
     let second = try await scene.night(phone, as: "later.sqlite")
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
@@ -218,8 +215,7 @@ import Testing
   }
 
   @Test func `a hand-back of the next morning takes no undoing away that waits`() async throws {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.field("Website", of: id)
     try phone.edit(
       "accounts", id: id, ["Website": "https://device.example"], now: scene.world.org.now())

@@ -36,6 +36,12 @@ struct UndoScene {
     return try world.device(name, as: place)
   }
 
+  /// Ada's phone, and an account of hers.
+  func primed() async throws -> (Device, String) {
+    let device = try await phone()
+    return (device, try scene.account(device))
+  }
+
   /// Hands a phone back, an hour later, and reconciles; what the run came to.
   @discardableResult
   func night(_ phone: Device, as name: String = "ada.sqlite") async throws -> RunSummary {

@@ -16,8 +16,7 @@ import Testing
   @Test func `an update gets its former values back, is told, and is never sent again`()
     async throws
   {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     let now = scene.world.org.now()
     try phone.edit("accounts", id: id, ["Phone": "device", "Website": .null], now: now)
@@ -133,8 +132,7 @@ import Testing
   }
 
   @Test func `two edits of one record are taken back one after the other`() async throws {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     try phone.edit("accounts", id: id, ["Phone": "one"], now: scene.world.org.now())
     let first = try await scene.night(phone, as: "one.sqlite")
@@ -162,8 +160,7 @@ import Testing
   func `what its device goes on with does not put the undone value back, whatever the clock does`(
     _ moved: Int64
   ) async throws {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     try scene.world.org.moveClock(by: 60_000)
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
@@ -187,8 +184,7 @@ import Testing
   }
 
   @Test func `what an undo has put back over a decision is not gone over unasked`() async throws {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     try scene.office(id, ["Phone": "office"])
     #expect(try await scene.night(phone, as: "one.sqlite").verdicts == [.conflict: 1])
@@ -217,8 +213,7 @@ import Testing
 
   @Test func `after two edits of a field are undone the second value is no new edit`() async throws
   {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     try phone.edit("accounts", id: id, ["Phone": "first"], now: scene.world.org.now())
     let first = try await scene.night(phone, as: "one.sqlite")
@@ -235,8 +230,7 @@ import Testing
   }
 
   @Test func `the story of the record tells who undid what`() async throws {
-    let phone = try await scene.phone()
-    let id = try scene.scene.account(phone)
+    let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     let sent = try await scene.night(phone)
     let undone = try await scene.undo(sent.run)

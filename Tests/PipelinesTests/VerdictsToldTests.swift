@@ -29,8 +29,7 @@ import Testing
     #expect(second.exitStatus == .needsAttention)
     #expect(second.report != nil)
     // The same store, handed back again.
-    try world.handBack(device, as: "again.sqlite")
-    let third = try await world.run()
+    let third = try await world.run(device, as: "again.sqlite")
     #expect(third.exitStatus == .needsAttention)
     // And one that does not even look at edits.
     let fourth = try await world.run(.pack)
@@ -233,11 +232,8 @@ import Testing
   func `a run that goes on writes the report that was begun, also where nothing is open`(
     _ hasFiles: Bool
   ) async throws {
-    try await world.run()
-    let device = try world.device("ada")
-    let account = try #require(try world.ids("accounts", on: device).first)
-    try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
+    let (device, account) = try await world.primed("ada", first: "accounts")
+    try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try await world.die {
       if case .reportWritten = $0 {
         hasFiles

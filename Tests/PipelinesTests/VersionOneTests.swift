@@ -98,8 +98,7 @@ import Testing
 
   @Test func `a return of a bundle that it issued is ingested, and sent`() async throws {
     let device = try device()
-    try world.handBack(device, as: "late.sqlite")
-    let run = try await world.run()
+    let run = try await world.run(device, as: "late.sqlite")
     #expect(run.returns.ingested == 1)
     #expect(run.returns.quarantined == 0)
     #expect(run.verdicts[.updated] == 1)

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Ledger
 import LocalOrg
 import Pipelines
 import Rehearsal
@@ -154,9 +155,50 @@ final class World: Sendable {
       now: org.now())
   }
 
+  /// A phone with what a run of all stages primed for a technician.
+  func primed(_ name: String, _ platform: Platform = .ios, as place: String? = nil) async throws
+    -> Device
+  {
+    try await run()
+    return try device(name, platform, as: place)
+  }
+
+  /// The same, and the Id of the first record of a soup on it.
+  func primed(
+    _ name: String, _ platform: Platform = .ios, as place: String? = nil, first soup: String
+  ) async throws -> (Device, String) {
+    let device = try await primed(name, platform, as: place)
+    guard let id = try ids(soup, on: device).first else { throw RehearsalError.noStamp(soup) }
+    return (device, id)
+  }
+
   /// Puts a phone's store into the inbox.
   func handBack(_ device: Device, as name: String) throws {
     try device.handBack(to: data.inbox("inbox") + "/" + name, now: org.now() + 3_600_000)
+  }
+
+  /// Changes fields of a record on a phone, and puts the phone's store into the inbox.
+  func handBack(
+    _ device: Device, as name: String, edited id: String, _ fields: JSONObject,
+    in soup: String = "accounts"
+  ) throws {
+    try device.edit(soup, id: id, fields, now: org.now())
+    try handBack(device, as: name)
+  }
+
+  /// Puts a phone's store into the inbox and runs stages, all of them unless some are named.
+  @discardableResult
+  func run(_ device: Device, as name: String, _ stages: Stage...) async throws -> RunSummary {
+    try handBack(device, as: name)
+    return try await run { if !stages.isEmpty { $0.stages = Set(stages) } }
+  }
+
+  /// The verdicts of such a run.
+  func verdicts(_ device: Device, as name: String, _ stages: Stage...) async throws
+    -> [Verdict: Int]
+  {
+    try handBack(device, as: name)
+    return try await run { if !stages.isEmpty { $0.stages = Set(stages) } }.verdicts
   }
 
   /// The ids of a soup on a phone, in order.

@@ -14,8 +14,7 @@ import Testing
     async throws
   {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada", platform)
+    let device = try await world.primed("ada", platform)
     let account = try #require(try world.ids("accounts", on: device).last)
     let inbox = world.data.inbox("inbox") + "/ada.db"
     try withOpenLog(device.storePath) {
@@ -41,8 +40,7 @@ import Testing
     _ harm: String
   ) async throws {
     let world = try World()
-    try await world.run()
-    let device = try world.device("ada")
+    let device = try await world.primed("ada")
     let account = try #require(try world.ids("accounts", on: device).last)
     let inbox = world.data.inbox("inbox") + "/ada.db"
     try withOpenLog(device.storePath) {

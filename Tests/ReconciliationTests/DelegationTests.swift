@@ -22,8 +22,7 @@ import Testing
     let other = try day.make("Account", ["Name": "Not issued either"])
     let id = try day.make("Account", ["Name": "One", "ParentId": .string(parent)])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([edit]) == "updated 1")
     // What the org holds by now is no choice of the device either.
     try day.change("Account", id, ["ParentId": .string(other)])
     try day.handBack([
@@ -197,12 +196,10 @@ import Testing
     let day = try day()
     let foreign = try day.make("Account", ["Name": "Office"])
     let made = day.created("accounts", "Account", "local_1", ["Name": "Ada's"])
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([made], handback: 1) == "created 1")
     var edit = try day.edited("accounts", "Account", foreign, ["Phone": "1"], hasBase: false)
     (edit.row, edit.created) = (made.row, made.created)
-    try day.handBack([edit], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(try await day.verdicts([edit], handback: 2) == "created twice 1")
     #expect(try day.record("Account", foreign)["Phone"] != "1")
   }
 
@@ -210,8 +207,7 @@ import Testing
     let day = try day()
     var edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
     edit.operation = EditOperation(isCreated: true, isDeleted: true)
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(try await day.verdicts([edit]) == "unchanged 1")
     #expect(day.writes.isEmpty)
   }
 }

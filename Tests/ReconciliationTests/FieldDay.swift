@@ -56,6 +56,15 @@ final class FieldDay {
     ]
   }
 
+  /// A day whose only rule is this one.
+  convenience init(
+    _ soup: String, _ fields: [String], mode: MergeMode = .leaveIfChanged,
+    create: [String]? = nil, externalID: String? = nil
+  ) throws {
+    try self.init()
+    rules = [Self.rule(soup, fields, mode: mode, create: create, externalID: externalID)]
+  }
+
   static func rule(
     _ soup: String, _ fields: [String], mode: MergeMode = .leaveIfChanged,
     create: [String]? = nil, externalID: String? = nil
@@ -123,6 +132,14 @@ final class FieldDay {
       lastModified: 1000 + entries, element: JSONValue.object(fields).bytes,
       operation: EditOperation(isCreated: false, isDeleted: deleted), sobject: object,
       serverID: id, modificationDate: date, base: hasBase ? base : nil)
+  }
+
+  /// A record that both technicians may edit, and a dirty row of it.
+  func made(
+    _ object: String, _ fields: JSONObject, edited changes: JSONObject
+  ) throws -> (id: String, Edit) {
+    let id = try make(object, fields)
+    return (id, try edited(object.lowercased() + "s", object, id, changes))
   }
 
   /// A dirty row of a record that the device made.
@@ -204,6 +221,18 @@ final class FieldDay {
     let summary = try await reconciler().run(run)
     try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
     return summary
+  }
+
+  /// Hands edits back, and runs; the verdicts.
+  func verdicts(
+    _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil, install: String? = nil,
+    handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
+    witnesses: [CleanRow] = [], isMarked: Bool = true
+  ) async throws -> String {
+    try handBack(
+      edits, user: user, snapshot: snapshot, install: install, handback: handback, stamp: stamp,
+      issued: issued, witnesses: witnesses, isMarked: isMarked)
+    return verdicts(try await run())
   }
 
   /// What a dry run finds, on a copy of the ledger.

@@ -99,11 +99,8 @@ struct InFlightTests {
   }
 
   @Test func `an upsert never goes beside another user's update of its record`() async throws {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
-    ]
+    let day = try FieldDay(
+      "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V", "External_Id__c": "K"])
     try day.handBack([try day.edited("visits", "Site_Visit__c", visit, ["Notes__c": "ada"])])
     try day.handBack(
@@ -119,11 +116,8 @@ struct InFlightTests {
   @Test func `an upsert never goes beside another user's update that gives its external id away`()
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
-    ]
+    let day = try FieldDay(
+      "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V"])
     try day.handBack([
       try day.edited(
@@ -191,8 +185,7 @@ struct InFlightTests {
 
   @Test func `a run ends when the login of who proves deletions does`() async throws {
     let day = try day(inFlight: 3)
-    let gone = try day.make("Account", ["Name": "Gone"])
-    let edit = try day.edited("accounts", "Account", gone, ["Phone": "2"])
+    let (gone, edit) = try day.made("Account", ["Name": "Gone"], edited: ["Phone": "2"])
     _ = day.org.delete("Account", id: gone, as: day.admin)
     try day.handBack([edit], handback: 2)
     day.server.faults.add(

@@ -118,9 +118,7 @@ struct LedgerDatabaseTests {
   func `the ledger refuses a step that cannot happen`(from: String, to: String) throws {
     let fixture = try LedgerFixture()
     let run = try fixture.state.beginRun(pipeline: "p", now: 0, configHash: "c", host: "h")
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("a"),
-      edits: [LedgerFixture.update(1, date: 1, name: "x")])
+    try fixture.record("a", [LedgerFixture.update(1, date: 1, name: "x")])
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     try raw.run(
       """
@@ -137,9 +135,7 @@ struct LedgerDatabaseTests {
 
   @Test func `an edit is not left without a verdict, nor opened again but by a retry`() throws {
     let fixture = try LedgerFixture()
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("a"),
-      edits: [LedgerFixture.update(1, date: 1, name: "x")])
+    try fixture.record("a", [LedgerFixture.update(1, date: 1, name: "x")])
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     #expect(throws: SQLiteError.self) { try raw.run("UPDATE edit SET state = 'closed'") }
     try raw.run("UPDATE edit SET state = 'closed', verdict = 'failed'")

@@ -28,6 +28,17 @@ struct LedgerFixture {
       soupTotals: totals)
   }
 
+  /// Records a return of `returned`'s kind.
+  @discardableResult
+  func record(
+    _ sha: String, install: String? = nil, handback: Int64? = nil, stamp: String = "stamp-1",
+    totals: [SoupKey: Int]? = nil, _ edits: [Edit], witnesses: [CleanRow] = []
+  ) throws -> IngestResult {
+    var returned = Self.returned(sha, install: install, handback: handback, stamp: stamp)
+    if let totals { returned.soupTotals = totals }
+    return try state.record(return: returned, edits: edits, witnesses: witnesses)
+  }
+
   static func update(
     _ entry: Int64, id: String = accountID, date: Int64, name: String,
     modified: String? = issuedDate

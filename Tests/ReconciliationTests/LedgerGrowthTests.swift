@@ -60,8 +60,7 @@ struct LedgerGrowthTests {
       LedgerFixture.update(
         Int64(place), id: "001000000\(100_000 + place)AAA", date: 1000, name: "n")
     }
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("sha", install: "phone", handback: 1), edits: edits)
+    try fixture.record("sha", install: "phone", handback: 1, edits)
     for edit in try fixture.state.openEdits(run: run.id, snapshotID: "005000000000001AAA") {
       try fixture.state.settle(edit.id, run: run.id, Settlement(.updated, OutcomeDetail()))
     }

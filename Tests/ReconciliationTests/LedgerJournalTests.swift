@@ -15,8 +15,7 @@ struct LedgerJournalTests {
     mode: MergeMode = .leaveIfChanged,
     _ change: @escaping @Sendable (LocalOrg.Org, String, OrgUser) -> Void
   ) throws -> (day: FieldDay, id: String) {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: mode)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: mode)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack([try day.edited("accounts", "Account", id, fields)])
@@ -112,8 +111,7 @@ struct LedgerJournalTests {
   @Test func `what a create left is read back with the night's other writes`() async throws {
     let day = try FieldDay()
     let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([made], handback: 1) == "created 1")
     #expect(try day.state.unreadOperations(since: 0).isEmpty)
     let raw = try Connection(day.directory.file("state.sqlite"))
     defer { raw.close() }
@@ -128,8 +126,7 @@ struct LedgerJournalTests {
     element["Phone"] = "2"
     later.element = JSONValue.object(element).bytes
     later.lastModified += 5
-    try day.handBack([later], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([later], handback: 2) == "conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "office")
   }
 

@@ -12,9 +12,7 @@ struct LedgerReportsTests {
 
   init() throws {
     fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 1),
-      edits: [F.update(1, date: 1, name: "x")])
+    try fixture.record("a", install: "A", handback: 1, [F.update(1, date: 1, name: "x")])
   }
 
   private func begin() throws -> String {

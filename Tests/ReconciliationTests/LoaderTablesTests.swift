@@ -59,10 +59,7 @@ struct LoaderTablesTests {
   }
 
   @Test func `an upsert stands there with its external id`() async throws {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
-    ]
+    let day = try FieldDay("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
     try day.handBack([
       day.created(
         "visits", "Site_Visit__c", "local_v", ["Name": "Device", "External_Id__c": "V-1"])

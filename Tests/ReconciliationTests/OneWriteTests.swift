@@ -40,45 +40,38 @@ struct OneWriteTests {
   }
 
   @Test func `a record that was made anew takes the device's later edits`() async throws {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     for (handback, phone) in [(Int64(2), "6"), (3, "7")] {
       var later = edit
       var element = try #require(try JSONValue(parsing: edit.element).object)
       element["Phone"] = .string(phone)
       later.element = JSONValue.object(element).bytes
       later.lastModified += handback
-      try day.handBack([later], handback: handback)
-      #expect(day.verdicts(try await day.run()) == "updated 1")
+      #expect(try await day.verdicts([later], handback: handback) == "updated 1")
       #expect(try day.count("SELECT Id FROM Account WHERE Phone = '\(phone)'") == 1)
     }
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
   }
 
   @Test func `two devices' edits of a record that was made anew clash`() async throws {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
     let ben = try day.edited("accounts", "Account", id, ["Phone": "6"])
     _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([ada])
-    #expect(day.verdicts(try await day.run()) == "created 1")
-    try day.handBack([ben], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try await day.verdicts([ada]) == "created 1")
+    #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
   }
 
   @Test func `edits of a user whom the ledger does not know are held`() async throws {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.admin)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    let (_, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
+    #expect(try await day.verdicts([edit], user: day.admin) == "held 1")
     #expect(day.writes.isEmpty)
   }
 

@@ -40,20 +40,16 @@ struct OthersRecordsTests {
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
     let id = try #require(outcome.id)
     let made = visit("local_1", "seen")
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
-    try day.handBack([dropped(made)], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(try await day.verdicts([made], handback: 1) == "updated 1")
+    #expect(try await day.verdicts([dropped(made)], handback: 2) == "unchanged 1")
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "seen")
   }
 
   @Test func `a discarded create takes the record away that its upsert made`() async throws {
     visits()
     let made = visit("local_1", "seen")
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
-    try day.handBack([dropped(made)], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try await day.verdicts([made], handback: 1) == "created 1")
+    #expect(try await day.verdicts([dropped(made)], handback: 2) == "deleted 1")
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
   }
 
@@ -85,8 +81,7 @@ struct OthersRecordsTests {
   ) async throws {
     visits()
     day.options.acrossSnapshots = across
-    try day.handBack([visit("local_1", "first")], install: "a")
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([visit("local_1", "first")], install: "a") == "created 1")
     let id = try #require(try day.details().first?.recordID)
     try day.handBack([visit("local_2", "second")], install: "b")
     #expect(day.verdicts(try await day.run()) == verdicts)
@@ -96,8 +91,7 @@ struct OthersRecordsTests {
 
   @Test func `a new record by an external id that the bundle could hold is sent`() async throws {
     visits()
-    try day.handBack([visit("local_1", "first")], install: "a")
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([visit("local_1", "first")], install: "a") == "created 1")
     try day.handBack([visit("local_2", "second")], install: "b", issued: 1000)
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
@@ -107,8 +101,7 @@ struct OthersRecordsTests {
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let anew = try #require(try day.details().first?.recordID)
     try day.org.undelete(id)
     _ = day.org.delete("Account", id: anew, as: day.admin)
@@ -128,8 +121,7 @@ struct OthersRecordsTests {
     let ben = try day.edited("accounts", "Account", id, ["Phone": "ben"])
     let ada = try day.edited("accounts", "Account", id, ["Phone": "ada"])
     try day.handBack([ben], user: day.ben)
-    try day.handBack([ada])
-    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try await day.verdicts([ada]) == "clash 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "ada")
   }
 
@@ -138,8 +130,7 @@ struct OthersRecordsTests {
   {
     let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
-    try day.handBack([made])
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(try await day.verdicts([made]) == "held 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack(
@@ -189,8 +180,7 @@ struct OthersRecordsTests {
     edit.lastModified = made.lastModified + 1
     edit.base = nil
     // An app that counts no hand-backs.
-    try day.handBack([edit], install: nil)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([edit], install: nil) == "updated 1")
     try day.handBack([made], install: nil)
     #expect(
       day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
@@ -205,8 +195,7 @@ struct OthersRecordsTests {
     var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
     edit.lastModified = 5000
     try day.change("Account", id, ["Phone": "2"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "conflict 1")
     try day.handBack(
       [], handback: 3,
       witnesses: [CleanRow(row: edit.row, created: 1, lastModified: 100, serverID: id)])
@@ -222,8 +211,7 @@ struct OthersRecordsTests {
     var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
     edit.lastModified = 9_000_000
     try day.change("Account", id, ["Phone": "2"])
-    try day.handBack([edit], handback: 1, issued: 500)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([edit], handback: 1, issued: 500) == "conflict 1")
     try day.handBack(
       [], handback: 2, issued: 500,
       witnesses: [CleanRow(row: edit.row, created: 1, lastModified: 5000, serverID: id)])
@@ -238,8 +226,7 @@ struct OthersRecordsTests {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.created("accounts", "Account", "local_1", ["Name": .string(long)])
-    try day.handBack([edit], install: "one", handback: 1)
-    #expect(day.verdicts(try await day.run()) == "failed 1")
+    #expect(try await day.verdicts([edit], install: "one", handback: 1) == "failed 1")
     for (install, handback) in [("one", Int64(2)), ("restored from its backup", 1)] {
       let own = try day.make("Account", ["Name": .string(install)])
       try day.handBack(
@@ -260,8 +247,7 @@ struct OthersRecordsTests {
   ) async throws {
     let day = try FieldDay()
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let ours = try #require(try day.details().first?.recordID)
     let own = try day.make("Account", ["Name": "New", "Phone": "1"])
     try day.handBack(

@@ -9,8 +9,7 @@ import Testing
 /// What a device has sent by its own sync, of which nothing but the org's record tells.
 struct OwnSyncsTests {
   private func day(_ mode: MergeMode, merges: Bool = false) throws -> FieldDay {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: mode)]
+    let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
     day.options.mergesFields = merges
     return day
   }
@@ -30,8 +29,7 @@ struct OwnSyncsTests {
     let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
     let most = day.options.maxChanges.perSnapshot
     day.options.maxChanges.perSnapshot = 0
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(try await day.verdicts([made], handback: 1) == "held 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
     let witness = CleanRow(
@@ -76,8 +74,7 @@ struct OwnSyncsTests {
     let (first, id) = try await made(day)
     var dropped = try first.changed([:])
     dropped.operation = .dropped
-    try day.handBack([dropped], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([dropped], handback: 1) == "conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
@@ -86,8 +83,7 @@ struct OwnSyncsTests {
   {
     let day = try day(.overwrite)
     let (first, id) = try await made(day)
-    try day.handBack([try first.changed(["Phone": "3"])], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try first.changed(["Phone": "3"])], handback: 1) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     #expect(try day.details().first?.fields.map(\.server) == ["2"])
   }
@@ -99,8 +95,7 @@ struct OwnSyncsTests {
     _ mode: MergeMode
   ) async throws {
     let day = try day(mode)
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let putBack = try day.edited("accounts", "Account", id, [:])
+    let (id, putBack) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: [:])
     try send(day, id, ["Phone": "A"])
     try day.handBack([putBack])
     let overwrites = mode == .overwrite
@@ -121,8 +116,8 @@ struct OwnSyncsTests {
     _ isOwn: Bool
   ) async throws {
     let day = try day(.leaveIfChanged, merges: true)
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Name": "Two"])
+    let (id, edit) = try day.made(
+      "Account", ["Name": "One", "Phone": "1"], edited: ["Name": "Two"])
     if isOwn {
       try send(day, id, ["Phone": "A"])
     } else {
@@ -138,16 +133,13 @@ struct OwnSyncsTests {
     async throws
   {
     let day = try day(.leaveIfChanged)
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     var other = try day.edited("accounts", "Account", id, [:])
     try day.org.moveClock(by: 60_000)
-    try day.handBack([edit], install: "one")
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([edit], install: "one") == "updated 1")
     // Another phone of the user's has saved the row as it was given it.
     other.lastModified += 50
-    try day.handBack([other], install: "two")
-    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(try await day.verdicts([other], install: "two") == "unchanged 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
@@ -158,8 +150,7 @@ struct OwnSyncsTests {
     _ mode: MergeMode, isOneRun: Bool
   ) async throws {
     let day = try day(mode)
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "A"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "A"])
     try day.org.moveClock(by: 60_000)
     try day.handBack([edit], isMarked: false)
     if !isOneRun { #expect(day.verdicts(try await day.run()) == "updated 1") }

@@ -28,10 +28,8 @@ struct OwnWritesTests {
     // What is read back of both is read in one question, of the fields of both.
     let beside = try day.edited("accounts", "Account", other, ["Industry": "Retail"])
     try day.change("Account", id, ["Industry": "Media"])
-    try day.handBack([edit, beside], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "updated 2")
-    try day.handBack([try edit.changed(["Phone": "3"])], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([edit, beside], handback: 1) == "updated 2")
+    #expect(try await day.verdicts([try edit.changed(["Phone": "3"])], handback: 2) == "updated 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
     #expect(try day.record("Account", id)["Phone"] == "3")
     try day.handBack([try edit.changed(["Phone": "3", "Industry": "Mining"])], handback: 3)
@@ -46,8 +44,7 @@ struct OwnWritesTests {
     try day.handBack([edit], handback: 1)
     comesBetween(day, id, ["Industry": "Media"])
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try day.handBack([try edit.changed(["Phone": "3"])], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([try edit.changed(["Phone": "3"])], handback: 2) == "conflict 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
@@ -56,8 +53,7 @@ struct OwnWritesTests {
   func `what the org made of our write is not put back by the row's next edit`(_ mode: MergeMode)
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: mode)]
+    let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
     let rules = """
       {"objects": {"Account": {"fieldUpdates": [{"name": "Note",
         "condition": "NOT(ISNEW()) && ISCHANGED(Phone)", "set": {"Industry": "'Media'"}}]}}}
@@ -65,11 +61,9 @@ struct OwnWritesTests {
     try day.org.setUp(OrgSetup(parsing: Array(rules.utf8)))
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
-    try day.handBack([try edit.changed(["Name": "Two"])], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try edit.changed(["Name": "Two"])], handback: 2) == "updated 1")
     let record = try day.record("Account", id)
     #expect(record["Name"] == "Two" && record["Industry"] == "Media")
   }
@@ -114,8 +108,7 @@ struct OwnWritesTests {
     let id = try #require(try day.details().first?.recordID)
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     try day.handBack([try edit.changed(["Email": "ada@lovelace.example"])], handback: 2)
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     #expect(try day.record("Contact", id)["Email"]?.string == nil)
     // Decided for the device it sends what that has entered since, and nothing else.
@@ -126,55 +119,46 @@ struct OwnWritesTests {
   }
 
   @Test func `what another device wrote is no base`() async throws {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Industry"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let issued = try day.edited("accounts", "Account", id, ["Phone": "2"])
-    try day.handBack([issued], install: "a")
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([issued], install: "a") == "updated 1")
     // The other device has synchronised since, and the office went on.
     var other = try day.edited("accounts", "Account", id, ["Phone": "3"])
     other.base = issued.base
     try day.org.moveClock(by: 60_000)
     try day.change("Account", id, ["Industry": "Media"])
-    try day.handBack([other], install: "b")
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([other], install: "b") == "updated 1")
     #expect(try day.details().first?.hasNoBase == true)
   }
 
   @Test func `an edit without a date clashes with another device's of a record that was made anew`()
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([ada])
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([ada]) == "created 1")
     let page = try day.org.query(
       "SELECT Id FROM Account", as: day.admin, includeDeleted: false)
     let made = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
     var ben = try day.edited("accounts", "Account", made, ["Phone": "6"])
     ben.modificationDate = nil
-    try day.handBack([ben], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
   }
 
   @Test func `edits of a record that was made anew clash, though they bear its former id`()
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
     let ben = try day.edited("accounts", "Account", id, ["Phone": "6"])
     _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([ada], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([ada], handback: 1) == "created 1")
     try day.handBack([try ada.changed(["Phone": "7"])], handback: 2)
-    try day.handBack([ben], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(try await day.verdicts([ben], user: day.ben) == "clash 2")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
   }
 
@@ -183,18 +167,15 @@ struct OwnWritesTests {
     async throws
   {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([edit]) == "conflict 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
     let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
     var later = try edit.changed([:])
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
-    try day.handBack([later])
-    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    #expect(try await day.verdicts([later]) == "superseded 1, updated 1")
     let ledger = try Connection(day.directory.file("state.sqlite"), mode: .readWrite)
     defer { ledger.close() }
     try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")

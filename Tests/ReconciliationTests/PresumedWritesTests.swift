@@ -38,8 +38,8 @@ import Testing
   }
 
   @Test func `a later edit of a record is planned on what the earlier one leaves`() async throws {
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let first = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, first) = try day.made(
+      "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([first], install: "a", handback: 1)
     let second = try day.edited("accounts", "Account", id, ["Name": "Two"])
     try day.handBack([second], user: day.ben, install: "b", handback: 1)

@@ -15,8 +15,7 @@ struct ReconcilerTests {
       try day.edited("accounts", "Account", second, [:], deleted: true),
       day.created("accounts", "Account", "local_1", ["Name": "Three"]),
     ])
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "created 1, deleted 1, updated 1")
+    #expect(day.verdicts(try await day.run()) == "created 1, deleted 1, updated 1")
     #expect(try day.record("Account", first)["Phone"] == "555")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Three'") == 1)
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Two'") == 0)
@@ -33,9 +32,7 @@ struct ReconcilerTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
     try day.change("Account", id, ["Phone": "server", "Industry": "Banking"])
-    try day.handBack([edit])
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(try await day.verdicts([edit]) == "conflict 1")
     #expect(day.writes.isEmpty)
     let detail = try #require(try day.details().first)
     #expect(
@@ -58,8 +55,7 @@ struct ReconcilerTests {
           _ = org.update("Account", id: id, ["Phone": "server"], as: admin)
         }
       })
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "server")
   }
 
@@ -75,20 +71,16 @@ struct ReconcilerTests {
           _ = org.update("Account", id: id, ["Phone": "server"], as: admin)
         }
       })
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "conflict 1")
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(day.writes.isEmpty)
   }
 
   @Test func `overwrite sends over what somebody else changed`() async throws {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
     try day.change("Account", id, ["Phone": "server", "Name": "Renamed"])
-    try day.handBack([edit])
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "updated 1")
+    #expect(try await day.verdicts([edit]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "device")
     // As the SDK does it; the report says what was lost.
     #expect(try day.record("Account", id)["Name"] == "One")
@@ -116,9 +108,9 @@ struct ReconcilerTests {
         operation: .dropped, sobject: "Account", localID: "local_9"),
       try day.edited("unknown", "Account", ids[3], ["Phone": "2"]),
     ])
-    let summary = try await day.run()
     #expect(
-      day.verdicts(summary) == "already there 1, filtered 1, not configured 1, unchanged 2")
+      day.verdicts(try await day.run())
+        == "already there 1, filtered 1, not configured 1, unchanged 2")
     #expect(day.writes.isEmpty)
     let outside = try day.details().flatMap(\.outside).map(\.name)
     #expect(outside == ["Website"])
@@ -129,36 +121,30 @@ struct ReconcilerTests {
   {
     let day = try FieldDay()
     let made = day.created("accounts", "Account", "local_1", ["Name": "Short-lived"])
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([made], handback: 1) == "created 1")
     var later = made
     later.operation = .dropped
     later.lastModified += 1
-    try day.handBack([later], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try await day.verdicts([later], handback: 2) == "deleted 1")
     #expect(try day.count("SELECT Id FROM Account") == 0)
   }
 
   @Test func `our own write is no conflict on a later return`() async throws {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
+    #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
     var later = edit
     var element = try #require(try JSONValue(parsing: edit.element).object)
     element["Phone"] = "3"
     later.element = JSONValue.object(element).bytes
     later.lastModified += 50
-    try day.handBack([later], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([later], handback: 2) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     try day.change("Account", id, ["Phone": "server"])
     element["Phone"] = "4"
     later.element = JSONValue.object(element).bytes
     later.lastModified += 50
-    try day.handBack([later], handback: 3)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([later], handback: 3) == "conflict 1")
   }
 
   @Test func `two devices that edit one record clash, in one inbox and across nights`()
@@ -171,10 +157,8 @@ struct ReconcilerTests {
     let bens = try day.edited("accounts", "Account", id, ["Phone": "ben"])
     let late = try day.edited("accounts", "Account", other, ["Phone": "ben"])
     try day.handBack([adas, try day.edited("accounts", "Account", other, ["Phone": "ada"])])
-    try day.handBack([bens], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 2, updated 1")
-    try day.handBack([late], user: day.ben, install: "another of ben")
-    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(try await day.verdicts([bens], user: day.ben) == "clash 2, updated 1")
+    #expect(try await day.verdicts([late], user: day.ben, install: "another of ben") == "clash 1")
     #expect(try day.record("Account", other)["Phone"] == "ada")
     // A bundle made after the clash was reported, with what our write left, starts anew.
     let fresh = try day.edited("accounts", "Account", other, ["Phone": "fresh"])
@@ -212,8 +196,7 @@ struct ReconcilerTests {
       day.created(
         "contacts", "Contact", "local_x", ["LastName": "Orphan", "AccountId": "local_none"]),
     ])
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "blocked 1, created 3")
+    #expect(day.verdicts(try await day.run()) == "blocked 1, created 3")
     #expect(
       try day.count(
         "SELECT Id FROM Contact WHERE LastName = 'Child' AND Account.Name = 'Parent' "
@@ -228,16 +211,14 @@ struct ReconcilerTests {
         "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
       day.created("contacts", "Contact", "local_d", ["LastName": "Free"]),
     ])
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "blocked 1, created 1, failed 1")
+    #expect(day.verdicts(try await day.run()) == "blocked 1, created 1, failed 1")
     let refused = try #require(try day.details().first { $0.code != nil })
     #expect(refused.code == "REQUIRED_FIELD_MISSING")
     #expect(refused.errorFields == ["Name"])
   }
 
   @Test func `nothing is made anew because it is absent`() async throws {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let deleted = try day.make("Account", ["Name": "Deleted"])
     let merged = try day.make("Account", ["Name": "Merged"])
     let master = try day.make("Account", ["Name": "Master"])
@@ -249,8 +230,7 @@ struct ReconcilerTests {
     _ = day.org.delete("Account", id: deleted, as: day.admin)
     try day.org.merge(merged, into: master)
     try day.org.unshare(hidden, from: "ada@example.com")
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "created 1, merged on server 1, not visible 1")
+    #expect(day.verdicts(try await day.run()) == "created 1, merged on server 1, not visible 1")
     #expect(try day.details().compactMap(\.otherID).sorted() == [deleted, master].sorted())
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Hidden'") == 1)
@@ -359,8 +339,7 @@ struct ReconcilerTests {
   @Test func `a create whose device sent it too is created twice`() async throws {
     let day = try FieldDay()
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])
     try day.handBack(
       [], handback: 2,
@@ -382,18 +361,14 @@ struct ReconcilerTests {
     element["Phone"] = "77"
     later.element = JSONValue.object(element).bytes
     later.lastModified += 10
-    try day.handBack([later], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([later], handback: 2) == "updated 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '77'") == 1)
   }
 
   @Test func `an external id makes an upsert`() async throws {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
-    ]
+    let day = try FieldDay(
+      "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make(
       "Site_Visit__c", ["Name": "V1", "External_Id__c": "K1", "Notes__c": "old"])
     day.options.sendAs = .integration
@@ -411,11 +386,8 @@ struct ReconcilerTests {
   }
 
   @Test func `an external id gives no access to a record that was not issued`() async throws {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
-    ]
+    let day = try FieldDay(
+      "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make(
       "Site_Visit__c", ["Name": "V1", "External_Id__c": "K'1", "Notes__c": "old"])
     day.options.sendAs = .integration
@@ -444,10 +416,7 @@ struct ReconcilerTests {
   @Test func `a plan blocks the child of a record that is not sent, and its own children`()
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule("contacts", ["LastName", "AccountId", "ReportsToId"])
-    ]
+    let day = try FieldDay("contacts", ["LastName", "AccountId", "ReportsToId"])
     try day.handBack([
       day.created("accounts", "Account", "local_1", ["Name": "New"]),
       day.created("contacts", "Contact", "local_2", ["LastName": "A", "AccountId": "local_1"]),
@@ -470,11 +439,9 @@ struct ReconcilerTests {
     let own = try day.make("Account", ["Name": "New"])
     let witness = CleanRow(
       row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
-    try day.handBack([], handback: 2, witnesses: [witness])
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(try await day.verdicts([], handback: 2, witnesses: [witness]) == "created twice 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
-    try day.handBack([], handback: 3, witnesses: [witness])
-    #expect(day.verdicts(try await day.run()) == "")
+    #expect(try await day.verdicts([], handback: 3, witnesses: [witness]) == "")
     #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
   }
 
@@ -484,8 +451,7 @@ struct ReconcilerTests {
   {
     let day = try FieldDay()
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])
     var later = edit
     (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
@@ -494,7 +460,6 @@ struct ReconcilerTests {
       row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
     try day.handBack([], handback: 3, witnesses: [witness])
     #expect(day.verdicts(try await day.run()).contains("created twice 1"))
-    try day.handBack([], handback: 4, witnesses: [witness])
-    #expect(day.verdicts(try await day.run()) == "")
+    #expect(try await day.verdicts([], handback: 4, witnesses: [witness]) == "")
   }
 }

@@ -15,19 +15,16 @@ struct ReconciliationRulesTests {
     // The device has synchronised on its own since: it holds the newer Phone, and edits another.
     var edit = try day.edited("accounts", "Account", id, ["Industry": "Banking"])
     edit.base = issued.base
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([edit]) == "updated 1")
     #expect(try day.details().first?.fields.map(\.name) == ["Industry"])
   }
 
   @Test func `the last of our own writes is the base, not the first`() async throws {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     for (handback, phone) in [(Int64(1), "2"), (2, "3"), (3, "2")] {
       let later = try edit.changed(["Phone": .string(phone)], later: handback)
-      try day.handBack([later], handback: handback)
-      #expect(day.verdicts(try await day.run()) == "updated 1")
+      #expect(try await day.verdicts([later], handback: handback) == "updated 1")
       #expect(try day.record("Account", id)["Phone"] == .string(phone))
     }
   }
@@ -43,8 +40,7 @@ struct ReconciliationRulesTests {
     let second = try day.edited("accounts", "Account", id, ["Phone": "6"])
     let third = try day.edited("accounts", "Account", id, ["Phone": "7"])
     _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([first])
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([first]) == "created 1")
     let made = try #require(try day.details().first?.recordID)
     try day.org.share(made, with: "ben@example.com")
     try day.handBack([second], user: day.ben)
@@ -78,8 +74,7 @@ struct ReconciliationRulesTests {
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
-    try day.handBack([], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(try await day.verdicts([], handback: 2) == "in doubt 1")
     day.options.quietWindowSeconds = 0
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     // The org has what the device has discarded.
@@ -88,10 +83,8 @@ struct ReconciliationRulesTests {
 
   @Test func `a fork does not own the trunk's hand-back of its number`() async throws {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
-    try day.handBack([edit], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
+    #expect(try await day.verdicts([edit], handback: 2) == "updated 1")
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
     #expect(day.verdicts(try await day.run()) == "clash 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
@@ -104,8 +97,7 @@ struct ReconciliationRulesTests {
     async throws
   {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit])
     #expect(try day.handBack([try edit.changed(["Phone": "3"], later: 0)]).unordered == 1)
     #expect(try await day.run().verdicts[.clash] == 1)
@@ -114,12 +106,8 @@ struct ReconciliationRulesTests {
 
   @Test func `the same row and date with other content is another edit`() throws {
     let fixture = try LedgerFixture()
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("a", install: "A"),
-      edits: [LedgerFixture.update(1, date: 5, name: "x")])
-    let other = try fixture.state.record(
-      return: LedgerFixture.returned("b", install: "B"),
-      edits: [LedgerFixture.update(1, date: 5, name: "y")])
+    try fixture.record("a", install: "A", [LedgerFixture.update(1, date: 5, name: "x")])
+    let other = try fixture.record("b", install: "B", [LedgerFixture.update(1, date: 5, name: "y")])
     #expect(other.new == 1)
     #expect(try fixture.verdicts() == ["open -", "open -"])
   }
@@ -127,9 +115,7 @@ struct ReconciliationRulesTests {
   @Test func `of two states of one row with one date nothing says which came first`() throws {
     let fixture = try LedgerFixture()
     func handBack(_ sha: String, date: Int64, name: String) throws -> IngestResult {
-      try fixture.state.record(
-        return: LedgerFixture.returned(sha, install: "A"),
-        edits: [LedgerFixture.update(1, date: date, name: name)])
+      try fixture.record(sha, install: "A", [LedgerFixture.update(1, date: date, name: name)])
     }
     #expect(try handBack("a", date: 5, name: "x").new == 1)
     #expect(try handBack("b", date: 5, name: "y").unordered == 1)
@@ -228,14 +214,12 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a deleted parent is the reference's trouble, not the record's`() async throws {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("contacts", ["LastName", "AccountId"], mode: .overwrite)]
+    let day = try FieldDay("contacts", ["LastName", "AccountId"], mode: .overwrite)
     let parent = try day.make("Account", ["Name": "Parent"])
     let child = try day.make("Contact", ["LastName": "Child"])
     let edit = try day.edited("contacts", "Contact", child, ["AccountId": .string(parent)])
     _ = day.org.delete("Account", id: parent, as: day.admin)
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "failed 1")
+    #expect(try await day.verdicts([edit]) == "failed 1")
     let detail = try #require(try day.details().first)
     #expect(detail.errorFields == ["AccountId"])
     #expect(day.writes.count == 1)
@@ -250,26 +234,22 @@ struct ReconciliationRulesTests {
 
   @Test func `an edit that was never considered keeps its hand-back out of a bundle`() throws {
     let fixture = try LedgerFixture()
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("a", install: "A", handback: 1), edits: [])
+    try fixture.record("a", install: "A", handback: 1, [])
     #expect(try includes(fixture.state) == [1])
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("b", install: "A", handback: 2),
-      edits: [LedgerFixture.update(1, date: 5, name: "x")])
+    try fixture.record(
+      "b", install: "A", handback: 2, [LedgerFixture.update(1, date: 5, name: "x")])
     #expect(try includes(fixture.state) == [1])
     // The same edit in a later hand-back is as open there.
-    _ = try fixture.state.record(
-      return: LedgerFixture.returned("c", install: "A", handback: 3),
-      edits: [LedgerFixture.update(1, date: 5, name: "x")])
+    try fixture.record(
+      "c", install: "A", handback: 3, [LedgerFixture.update(1, date: 5, name: "x")])
     #expect(try includes(fixture.state) == [1])
   }
 
   @Test func `a later hand-back stands for the soups that it has, and for no others`() throws {
     for hasSoup in [true, false] {
       let fixture = try LedgerFixture()
-      _ = try fixture.state.record(
-        return: LedgerFixture.returned("a", install: "A", handback: 1),
-        edits: [LedgerFixture.update(1, date: 5, name: "x")])
+      try fixture.record(
+        "a", install: "A", handback: 1, [LedgerFixture.update(1, date: 5, name: "x")])
       let row =
         hasSoup
         ? LedgerFixture.returned("b", install: "A", handback: 2)
@@ -291,7 +271,6 @@ struct ReconciliationRulesTests {
         return try day.edited(object.lowercased() + "s", object, id, [:], deleted: true)
       }
     }
-    try day.handBack(edits)
-    #expect(day.verdicts(try await day.run()) == "deleted 4")
+    #expect(try await day.verdicts(edits) == "deleted 4")
   }
 }

@@ -7,10 +7,8 @@ import Testing
 struct RepeatedEditsTests {
   /// A sent edit, and the record that it is of.
   private func sent(_ day: FieldDay) async throws -> (String, Edit) {
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
+    #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
     return (id, edit)
   }
 
@@ -20,8 +18,7 @@ struct RepeatedEditsTests {
     let day = try FieldDay()
     let (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])
-    try day.handBack([edit], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    #expect(try await day.verdicts([edit], handback: 2) == "superseded 1")
     #expect(try day.details().map(\.otherEdits) == [[1]])
     #expect(try day.record("Account", id)["Phone"] == "office")
   }
@@ -33,21 +30,19 @@ struct RepeatedEditsTests {
     var (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])
     edit.lastModified += 5
-    try day.handBack([edit], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "unchanged 1")
+    #expect(try await day.verdicts([edit], handback: 2) == "unchanged 1")
   }
 
   @Test func `an older hand-back that comes late names the edit that stands for its own`()
     async throws
   {
     let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let older = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, older) = try day.made(
+      "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     var newer = try day.edited("accounts", "Account", id, ["Phone": "3"])
     newer.row = older.row
     try day.handBack([newer], handback: 2)
-    try day.handBack([older], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    #expect(try await day.verdicts([older], handback: 1) == "superseded 1, updated 1")
     #expect(try day.details().map(\.otherEdits).contains([1]))
     #expect(try day.record("Account", id)["Phone"] == "3")
   }

@@ -13,8 +13,7 @@ struct ReplacedEditsTests {
 
   /// An edit whose requests got no answer and never arrived: it stays in doubt over the night.
   private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, Edit) {
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit], handback: handback)
     day.server.faults.add(.writes, nth: 1, times: 2, .drop(afterCommit: false))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
@@ -47,19 +46,16 @@ struct ReplacedEditsTests {
 
   /// An edit that is a conflict, of an app that counts no hand-backs.
   private func conflict(_ day: FieldDay) async throws -> (id: String, Edit, run: String) {
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([edit]) == "conflict 1")
     return (id, edit, try lastRun(day))
   }
 
   @Test func `a later date alone takes no open edit's place`() async throws {
     let day = try FieldDay()
     let (_, edit, run) = try await conflict(day)
-    try day.handBack([try edit.changed(["Phone": "3"], later: 5)])
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try await day.verdicts([try edit.changed(["Phone": "3"], later: 5)]) == "conflict 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
 
@@ -73,8 +69,7 @@ struct ReplacedEditsTests {
     var later = try edit.changed(["Phone": "3"], later: 5)
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
-    try day.handBack([later])
-    #expect(day.verdicts(try await day.run()) == "superseded 1, updated 1")
+    #expect(try await day.verdicts([later]) == "superseded 1, updated 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
   }
 
@@ -83,8 +78,7 @@ struct ReplacedEditsTests {
     day.options.acrossSnapshots = .last
     let (id, _, run) = try await conflict(day)
     let other = try day.edited("accounts", "Account", id, ["Phone": "3"])
-    try day.handBack([other], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([other], user: day.ben) == "updated 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
 
@@ -102,9 +96,8 @@ struct ReplacedEditsTests {
     async throws
   {
     let day = try soups()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
+    #expect(try await day.verdicts([edit]) == "updated 1")
     // The write and this have different seconds.
     try day.change("Account", id, ["Industry": "Energy"])
     try day.handBack([try day.edited("others", "Account", id, ["Phone": "3"])])
@@ -125,8 +118,7 @@ struct ReplacedEditsTests {
     second = try second.changed(["LastModifiedDate": date], later: 5)
     second.modificationDate = date.string
     second.base?.modificationDate = date.string
-    try day.handBack([second])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([second]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
@@ -151,8 +143,7 @@ struct ReplacedEditsTests {
     }
     try day.org.moveClock(by: 5000)
     try day.change("Account", id, ["Phone": "office"])
-    try day.handBack([second])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([second]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "office")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
@@ -167,8 +158,7 @@ struct ReplacedEditsTests {
     try day.org.moveClock(by: 5000)
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try day.handBack([second])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([second]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
@@ -183,8 +173,7 @@ struct ReplacedEditsTests {
       try day.edited(soup, "Account", id, ["Phone": .string(soup)])
     }
     try day.handBack([edits[0]])
-    try day.handBack([edits[1]], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(try await day.verdicts([edits[1]], user: day.ben) == "clash 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "others")
   }
 }

@@ -44,8 +44,7 @@ struct RequestCountTests {
       least += (count + 24) / 25 + 2 * reads + 1
     }
     let before = day.server.log.count
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "updated \(updates)")
+    #expect(day.verdicts(try await day.run()) == "updated \(updates)")
     let entries = day.server.log.entries(after: before)
     let counts = entries.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 }
     #expect(counts[.describe] == users.count)

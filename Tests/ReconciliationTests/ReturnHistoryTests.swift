@@ -59,12 +59,10 @@ struct ReturnHistoryTests {
     var deliveries = handbacks.shuffled(using: &numbers)
     deliveries += handbacks.filter { _ in Bool.random(using: &numbers) }
     for handback in deliveries {
-      _ = try fixture.state.record(
-        return: LedgerFixture.returned(
-          "d\(handback.device)-\(handback.number)",
-          install: app == .silent ? nil : "device \(handback.device)",
-          handback: app == .counts ? handback.number : nil),
-        edits: Array(handback.edits.values))
+      try fixture.record(
+        "d\(handback.device)-\(handback.number)",
+        install: app == .silent ? nil : "device \(handback.device)",
+        handback: app == .counts ? handback.number : nil, Array(handback.edits.values))
     }
     try expectNothingLost(fixture.state, handbacks)
     try expectOneRecordPerCreate(fixture.state, handbacks)

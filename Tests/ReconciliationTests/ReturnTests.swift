@@ -8,8 +8,8 @@ struct ReturnTests {
   @Test func `the same file twice is one return`() throws {
     let fixture = try F()
     let edits = [F.update(1, date: 5, name: "x")]
-    let first = try fixture.state.record(return: F.returned("a"), edits: edits)
-    let again = try fixture.state.record(return: F.returned("a"), edits: edits)
+    let first = try fixture.record("a", edits)
+    let again = try fixture.record("a", edits)
     #expect(first.new == 1)
     #expect(again.isKnown)
     #expect(again.new == 0)
@@ -18,15 +18,15 @@ struct ReturnTests {
 
   @Test func `a later hand-back supersedes what it changed and what it no longer has`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 1),
-      edits: [
+    try fixture.record(
+      "a", install: "A", handback: 1,
+      [
         F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
         F.update(3, id: "001000000000003AAA", date: 6, name: "same"),
       ])
-    let second = try fixture.state.record(
-      return: F.returned("b", install: "A", handback: 2),
-      edits: [
+    let second = try fixture.record(
+      "b", install: "A", handback: 2,
+      [
         F.update(1, date: 9, name: "x2"),
         F.update(3, id: "001000000000003AAA", date: 6, name: "same"),
       ])
@@ -39,13 +39,12 @@ struct ReturnTests {
 
   @Test func `an earlier hand-back that comes late changes nothing`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("b", install: "A", handback: 2),
-      edits: [F.update(1, date: 9, name: "x2")],
+    try fixture.record(
+      "b", install: "A", handback: 2, [F.update(1, date: 9, name: "x2")],
       witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
-    let late = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 1),
-      edits: [
+    let late = try fixture.record(
+      "a", install: "A", handback: 1,
+      [
         F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
       ])
     #expect(late.superseded == 2)
@@ -57,13 +56,12 @@ struct ReturnTests {
     throws
   {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("b", install: "A", handback: 3),
-      edits: [F.update(1, date: 9, name: "x2")],
+    try fixture.record(
+      "b", install: "A", handback: 3, [F.update(1, date: 9, name: "x2")],
       witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
-    let restored = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 2),
-      edits: [
+    let restored = try fixture.record(
+      "a", install: "A", handback: 2,
+      [
         F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 12, name: "y"),
       ])
     #expect(restored.superseded == 0)
@@ -79,64 +77,52 @@ struct ReturnTests {
     }
     var other = F.update(7, date: 5, name: "other")
     other.row = F.row(7, soup: "others")
-    _ = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 1, totals: totals), edits: [other])
-    let second = try fixture.state.record(
-      return: F.returned("b", install: "A", handback: 2, totals: totals),
-      edits: [F.update(1, date: 9, name: "x"), other])
+    try fixture.record("a", install: "A", handback: 1, totals: totals, [other])
+    let second = try fixture.record(
+      "b", install: "A", handback: 2, totals: totals, [F.update(1, date: 9, name: "x"), other])
     #expect(second.new == 1 && second.known == 1 && second.superseded == 0)
     #expect(try fixture.verdicts() == ["open -", "open -"])
   }
 
   @Test func `a hand-back without the soup supersedes nothing of it`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 1),
-      edits: [F.update(1, date: 5, name: "x")])
-    _ = try fixture.state.record(
-      return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
+    try fixture.record("a", install: "A", handback: 1, [F.update(1, date: 5, name: "x")])
+    try fixture.record("b", install: "A", handback: 2, totals: [:], [])
     #expect(try fixture.verdicts() == ["open -"])
   }
 
   @Test func `without hand-backs an older date with other content is not ordered`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("b", install: "A"), edits: [F.update(1, date: 9, name: "new")])
-    let late = try fixture.state.record(
-      return: F.returned("a", install: "A"), edits: [F.update(1, date: 5, name: "old")])
+    try fixture.record("b", install: "A", [F.update(1, date: 9, name: "new")])
+    let late = try fixture.record("a", install: "A", [F.update(1, date: 5, name: "old")])
     #expect(late.unordered == 1)
     #expect(try fixture.verdicts() == ["open -", "open -"])
   }
 
   @Test func `two devices of one bundle that create the same row make two records`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "one")])
-    _ = try fixture.state.record(
-      return: F.returned("b"), edits: [F.create(101, local: "local_2", date: 500, name: "two")])
-    _ = try fixture.state.record(
-      return: F.returned("c"),
-      edits: [F.create(101, local: "local_1", created: 501, date: 501, name: "three")])
+    try fixture.record("a", [F.create(101, local: "local_1", date: 500, name: "one")])
+    try fixture.record("b", [F.create(101, local: "local_2", date: 500, name: "two")])
+    try fixture.record(
+      "c", [F.create(101, local: "local_1", created: 501, date: 501, name: "three")])
     #expect(try fixture.state.creationCount() == 3)
     #expect(try fixture.verdicts() == ["open -", "open -", "open -"])
   }
 
   @Test func `a create that comes back changed is the same record`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("a", install: "A", handback: 1),
-      edits: [F.create(101, local: "local_1", date: 500, name: "one")])
-    _ = try fixture.state.record(
-      return: F.returned("b", install: "A", handback: 2),
-      edits: [F.create(101, local: "local_1", date: 600, name: "one more")])
+    try fixture.record(
+      "a", install: "A", handback: 1, [F.create(101, local: "local_1", date: 500, name: "one")])
+    try fixture.record(
+      "b", install: "A", handback: 2, [F.create(101, local: "local_1", date: 600, name: "one more")]
+    )
     #expect(try fixture.state.creationCount() == 1)
     #expect(try fixture.verdicts() == ["closed superseded", "open -"])
   }
 
   @Test func `rows of earlier returns are asked for as witnesses`() throws {
     let fixture = try F()
-    _ = try fixture.state.record(
-      return: F.returned("a"), edits: [F.update(7, date: 5, name: "x")])
+    try fixture.record("a", [F.update(7, date: 5, name: "x")])
     #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-1"]) == [F.row(7)])
     #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-2"]).isEmpty)
   }

@@ -127,8 +127,7 @@ struct SameRecordTests {
     try day.handBack([try direct()])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "held 1")
-    try day.handBack([upsert()], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 1, held 1")
+    #expect(try await day.verdicts([upsert()], user: day.ben) == "clash 1, held 1")
     #expect(day.writes.isEmpty)
   }
 

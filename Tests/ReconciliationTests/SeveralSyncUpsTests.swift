@@ -125,10 +125,8 @@ import Testing
   func `of a record that is made anew what a new one does not bring is told`(mode: MergeMode)
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule("accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
-    ]
+    let day = try FieldDay(
+      "accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
     let id = try day.make("Account", ["Name": "One", "Fax": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Fax": "2", "Phone": "2"])])
     _ = day.org.delete("Account", id: id, as: day.admin)
@@ -145,12 +143,10 @@ import Testing
   @Test func `an edit beside the list of a row that its device made is told when it comes again`()
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [FieldDay.rule("accounts", ["Name", "Phone"])]
+    let day = try FieldDay("accounts", ["Name", "Phone"])
     let made = day.created(
       "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
-    try day.handBack([made], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([made], handback: 1) == "created 1")
     #expect(try day.details().first?.outside.map(\.name) == ["Site"])
     func later(_ fields: JSONObject, _ handback: Int64) throws {
       var edit = made
@@ -171,10 +167,7 @@ import Testing
   @Test func `an edit whose user cannot act, and a new record, are shown with their values`()
     async throws
   {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule("accounts", ["Phone"], create: ["Name", "Site"])
-    ]
+    let day = try FieldDay("accounts", ["Phone"], create: ["Name", "Site"])
     try day.handBack([
       day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "x"])
     ])

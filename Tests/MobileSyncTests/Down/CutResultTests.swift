@@ -23,13 +23,11 @@ import MobileSync
   func `what its user edited stays when something else was deleted in the org`(
     _ end: String, _ listsAll: Bool
   ) async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(5)
+    let org = try SyncedOrg(accounts: 5)
     let other = try org.make("Account", ["Name": "Z"])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],
       syncs: [.soql("down", "SELECT Id, Name FROM Account \(end)", into: Self.soup)])
-    try await snapshot.prime()
     let held = try snapshot.column("Id", of: Self.soup)
     let edited = held.filter { $0 != other }.prefix(2)
     try org.update("Account", edited[0], ["Site": "Hall 3"])
@@ -47,12 +45,10 @@ import MobileSync
   }
 
   @Test func `an edited record that was deleted in the org counts before the guard`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(50)
-    let snapshot = Snapshot(
+    let org = try SyncedOrg(accounts: 50)
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],
       syncs: [.soql("down", "SELECT Id, Name FROM Account LIMIT 25", into: Self.soup)])
-    try await snapshot.prime()
     let ids = try snapshot.column("Id", of: Self.soup)
     for id in ids { try org.delete(id) }
     snapshot.changed = Set(ids)
@@ -153,9 +149,8 @@ import MobileSync
   func `a record that a refresh renewed stays where the sync that brought it may be a cut one`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
-    let snapshot = Snapshot(
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],
       syncs: [
         .soql(
@@ -168,7 +163,6 @@ import MobileSync
             RefreshTarget(sobjectType: "Account", fieldlist: ["Name"], soupName: Self.soup)),
           options: SyncOptions(mergeMode: .overwrite)),
       ])
-    try await snapshot.prime()
     try org.makeAccounts(3, name: "late")
     snapshot.listIDs = ["userstore/oslo"]
     for _ in 0..<2 { try await snapshot.prime() }

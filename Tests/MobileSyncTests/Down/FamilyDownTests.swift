@@ -27,8 +27,7 @@ import Testing
   func `a deleted parent leaves with its children, and counts alone`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 3)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.syncFamilies(.accounts(families))
     try store.org.delete(families[0].id)
     let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
@@ -40,8 +39,7 @@ import Testing
   // SDK: testCleanResyncGhostsForParentChildrenWithMultipleSyncs (151)
   @Test(arguments: Platform.allCases)
   func `ghosts are those of the sync that brought them last`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(6, children: 3)
+    let (store, families) = try await ManagedStore.with(families: 6, children: 3, platform)
     let first = try await store.syncFamilies(.accounts(Array(families[0..<3])))
     let second = try await store.syncFamilies(.accounts(Array(families[2..<6])))
     try await check(store, has: families)
@@ -56,8 +54,7 @@ import Testing
   func `a tree that was changed on the device is no ghost, nor any part of it`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(3, children: 2)
+    let (store, families) = try await ManagedStore.with(families: 3, children: 2, platform)
     let run = try await store.syncFamilies(.accounts(families))
     try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }
     try await store.rename([families[1].id])
@@ -82,8 +79,7 @@ import Testing
   }
 
   @Test func `children that the org did not give to the end are no ghosts`() async throws {
-    let store = try await ManagedStore()
-    let families = try store.org.makeFamilies(2, children: 3)
+    let (store, families) = try await ManagedStore.with(families: 2, children: 3)
     let run = try await store.syncFamilies(.accounts(families))
     func family(_ family: Family, isDone: Bool) -> String {
       let child = "{\"Id\":\"\(family.children[0])\"}"
@@ -146,8 +142,7 @@ import Testing
   }
 
   @Test func `parents that were promised and did not come are an error`() async throws {
-    let store = try await ManagedStore()
-    let families = try store.org.makeFamilies(3, children: 1)
+    let (store, families) = try await ManagedStore.with(families: 3, children: 1)
     let body = #"{"totalSize":3,"done":true,"records":[]}"#
     store.org.server.faults.add(
       .kind(.query),
@@ -221,8 +216,7 @@ import Testing
 
   @Test(arguments: Platform.allCases)
   func `a changed child under an unchanged parent comes too`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 2)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 2, platform)
     let target = ParentChildrenTarget.accounts(
       nil, filter: "Name != 'Account 3' OR Name = 'nobody'")
     let run = try await store.syncFamilies(target)
@@ -251,8 +245,7 @@ import Testing
   }
 
   @Test func `a new child of a changed tree stays away when it comes alone`() async throws {
-    let store = try await ManagedStore()
-    let families = try store.org.makeFamilies(2, children: 1)
+    let (store, families) = try await ManagedStore.with(families: 2, children: 1)
     let run = try await store.manager.syncDown(
       target: .parentChildren(.accounts()), options: SyncOptions(mergeMode: .leaveIfChanged),
       soupName: "accounts")

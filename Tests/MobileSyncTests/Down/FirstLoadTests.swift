@@ -14,12 +14,10 @@ import Testing
   private func begun(
     _ platform: Platform
   ) async throws -> (store: ManagedStore, ids: [String], run: SyncRun, release: DispatchSemaphore) {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(650)
+    let (store, ids) = try await ManagedStore.with(accounts: 650, platform)
     let held = DispatchSemaphore(value: 0)
     store.org.server.faults.add(.kind(.queryMore), nth: 3, .pause(afterBytes: 10) { held.wait() })
-    let run = try await store.manager.syncDown(
-      target: Self.target, soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await store.manager.syncDown(Self.target, named: "down")
     var states = run.makeAsyncIterator()
     while let state = await states.next(), state.progress < 90 {}
     return (store, ids, run, held)
@@ -32,9 +30,8 @@ import Testing
 
   @Test(arguments: Platform.allCases)
   func `a store is whole after it, with all indexes`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(650)
-    let run = try await store.manager.syncDown(target: Self.target, soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 650, platform)
+    let run = try await store.manager.syncDown(Self.target)
     #expect(try await run.finish().written == 650)
     #expect(try await store.column("Id") == ids.sorted())
     #expect(try violations(store).isEmpty)
@@ -91,8 +88,7 @@ import Testing
   }
 
   @Test func `a record that comes twice is in the store once, with its last values`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(450)
+    let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 1,
       .mutate { served in
@@ -103,8 +99,7 @@ import Testing
       let sync = try await store.manager.syncStatus(named: "down")
       let run =
         sync == nil
-        ? try await store.manager.syncDown(
-          target: Self.target, soupName: ManagedStore.accounts, syncName: "down")
+        ? try await store.manager.syncDown(Self.target, named: "down")
         : try await store.manager.reSync(named: "down")
       try await run.finish()
     }

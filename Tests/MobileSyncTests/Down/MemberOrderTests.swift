@@ -50,8 +50,7 @@ import Testing
   @Test func `an org that sends members in another order changes nothing and stops nothing`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts", "Name")],
       syncs: [.soql("down", "SELECT Id, Name, Phone FROM Account", into: "accounts")])

@@ -16,10 +16,8 @@ import Testing
   func `recent records are fetched, and those deleted in the org are ghosts`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(3)
-    let run = try await store.manager.syncDown(
-      target: Self.target("Id", "Name"), soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
+    let run = try await store.manager.syncDown(Self.target("Id", "Name"))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"])
     #expect(try await store.column("Id") == ids.sorted())
     #expect(store.org.requests(.object) == 1)
@@ -33,12 +31,10 @@ import Testing
   func `the id and the modification date are fetched without being named, once where they are`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(2)
+    let (store, ids) = try await ManagedStore.with(accounts: 2, platform)
     for fields in [["Name"], ["Name", "id", "lastmodifieddate"]] {
       let run = try await store.manager.syncDown(
-        target: .mru(MruTarget(sobjectType: "Account", fieldlist: fields)),
-        soupName: ManagedStore.accounts)
+        .mru(MruTarget(sobjectType: "Account", fieldlist: fields)))
       try await run.finish()
       #expect(await run.lastState.maxTimeStamp > 0)
     }
@@ -50,27 +46,22 @@ import Testing
   @Test func `a user without recent records gets none, and loses none`() async throws {
     let org = try SyncedOrg()
     let store = try await ManagedStore(org: org, as: "ben@example.com")
-    let run = try await store.manager.syncDown(
-      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target("Name"))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
     #expect(org.requests(.query) == 0)
   }
 
   @Test func `a recent record that is gone by now is left out of the total`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(3)
+    let (store, ids) = try await ManagedStore.with(accounts: 3)
     let org = store.org
     store.org.server.faults.add(.kind(.query), .mutate { _ in try org.delete(ids[1]) })
-    let run = try await store.manager.syncDown(
-      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target("Name"))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/2", "DONE 100/2"])
   }
 
   @Test func `a record that is no longer recent stays, a changed one too`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(2)
-    let run = try await store.manager.syncDown(
-      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 2)
+    let run = try await store.manager.syncDown(Self.target("Name"))
     try await run.finish()
     try store.org.makeAccounts(205, name: "later")
     try store.org.delete(ids[1])
@@ -80,10 +71,8 @@ import Testing
   }
 
   @Test func `more ids than one query takes are asked about in slices`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(510)
-    let run = try await store.manager.syncDown(
-      target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 510)
+    let run = try await store.manager.syncDown(.soql(.accounts()))
     try await run.finish()
     let target = Self.target("Name")
     try await store.manager.withStore { store in
@@ -100,10 +89,8 @@ import Testing
   }
 
   @Test func `an answer with fewer ids than promised makes no ghosts`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(3)
-    let run = try await store.manager.syncDown(
-      target: Self.target("Name"), soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 3)
+    let run = try await store.manager.syncDown(Self.target("Name"))
     try await run.finish()
     let answer = ServerResponse.json(#"{"totalSize":3,"done":true,"records":[]}"#)
     store.org.server.faults.add(.kind(.query), .respond(answer))

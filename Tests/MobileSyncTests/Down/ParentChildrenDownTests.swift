@@ -12,8 +12,7 @@ import Testing
   func `trees are taken apart into both soups, clean, with the sync's id and the parent's`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 3)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     // The parent's id is not asked for: it has to be put into the children.
     var target = ParentChildrenTarget.accounts(families)
     target.childrenFieldlist = ["LastName"]
@@ -41,10 +40,8 @@ import Testing
   func `families come into both soups in one request, and parents are counted`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 3)
-    let run = try await store.manager.syncDown(
-      target: .parentChildren(.accounts(families)), soupName: ManagedStore.accounts)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
+    let run = try await store.manager.syncDown(.parentChildren(.accounts(families)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/4", "DONE 100/4"])
     #expect(try await store.column("Id") == families.map(\.id).sorted())
     #expect(
@@ -60,8 +57,7 @@ import Testing
   // SDK: testSyncDownNoChildren (146)
   @Test(arguments: Platform.allCases)
   func `parents without children come alone`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 0)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 0, platform)
     try await store.syncFamilies(.accounts(families))
     #expect(try await store.column("Id") == families.map(\.id).sorted())
     #expect(try await store.elements(ManagedStore.contacts).isEmpty)
@@ -72,8 +68,7 @@ import Testing
   func `LEAVE_IF_CHANGED leaves the whole tree of a changed parent or child`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 3)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let target = ParentChildrenTarget.accounts(families)
     try await store.syncFamilies(target)
     try await store.rename([families[0].id])
@@ -133,8 +128,7 @@ import Testing
   // SDK: testReSyncWithUpdatedParents (148)
   @Test(arguments: Platform.allCases)
   func `a second run fetches the changed parents alone`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    let families = try store.org.makeFamilies(4, children: 3)
+    let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let first = try await store.syncFamilies(.accounts(families))
     let cursor = await first.lastState.maxTimeStamp
     for family in families[1...2] {

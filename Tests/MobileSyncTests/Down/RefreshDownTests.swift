@@ -47,8 +47,7 @@ import Testing
     _ platform: Platform
   ) async throws {
     let (store, ids) = try await Self.store(platform)
-    let run = try await store.manager.syncDown(
-      target: Self.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target())
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
     #expect(store.org.requests(.query) == 1)
     #expect(try await store.column("Id") == ids)
@@ -61,8 +60,7 @@ import Testing
     _ platform: Platform
   ) async throws {
     let (store, _) = try await Self.store(platform)
-    let run = try await store.manager.syncDown(
-      target: Self.target(perQuery: 2), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target(perQuery: 2))
     #expect(
       await run.story == [
         "RUNNING 0/-1", "RUNNING 0/10", "RUNNING 20/10", "RUNNING 40/10", "RUNNING 60/10",
@@ -78,8 +76,7 @@ import Testing
     _ platform: Platform
   ) async throws {
     let (store, ids) = try await Self.store(platform)
-    let first = try await store.manager.syncDown(
-      target: Self.target(perQuery: 1), soupName: ManagedStore.accounts)
+    let first = try await store.manager.syncDown(Self.target(perQuery: 1))
     try await first.finish()
     let cursor = await first.lastState.maxTimeStamp
     #expect(cursor > 0)
@@ -101,8 +98,7 @@ import Testing
     _ platform: Platform
   ) async throws {
     let (store, ids) = try await Self.store(platform)
-    let run = try await store.manager.syncDown(
-      target: Self.target(perQuery: 3), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target(perQuery: 3))
     try await run.finish()
     for id in [ids[0], ids[5], ids[9]] { try store.org.delete(id) }
     let queries = store.org.requests(.query)
@@ -118,8 +114,7 @@ import Testing
     store.org.server.faults.add(
       .kind(.query), times: 9,
       .mutate { _ in })
-    let run = try await store.manager.syncDown(
-      target: Self.target(perQuery: 3), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target(perQuery: 3))
     #expect(await run.story.last == "DONE 100/3")
     #expect(store.org.requests(.query) == 1)
     #expect(try await store.column("Id") == (ids + local).sorted())
@@ -134,8 +129,7 @@ import Testing
   ) async throws {
     let (store, ids) = try await Self.store(platform)
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: Self.target(perQuery: 2), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(Self.target(perQuery: 2))
     var states = run.makeAsyncIterator()
     while let state = await states.next() {
       guard state.progress == 20 else { continue }
@@ -151,8 +145,7 @@ import Testing
   @Test func `what is no record id is not asked for, and stays`() async throws {
     let (store, ids) = try await Self.store()
     try await Self.put(["mine", "", "0010000000000-1AAA"], into: store)
-    let run = try await store.manager.syncDown(
-      target: Self.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target())
     try await run.finish()
     try await store.reSync(run)
     try await store.manager.cleanResyncGhosts(id: run.syncID)
@@ -168,8 +161,7 @@ import Testing
     let old = try store.org.makeAccounts(1, name: "old")
     let recent = try store.org.makeAccounts(1, name: "recent")
     try await Self.put(recent, into: store)
-    let run = try await store.manager.syncDown(
-      target: Self.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target())
     try await run.finish()
     try await Self.put(old, into: store)
     let again = try await store.manager.reSync(id: run.syncID)
@@ -181,20 +173,18 @@ import Testing
   func `what another sync brought since is fetched again, however old it is`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(3)
+    let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     for id in ids { try store.org.update("Account", id, ["Site": "here"]) }
     let mru = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
-    let recent = try await store.manager.syncDown(target: mru, soupName: ManagedStore.accounts)
+    let recent = try await store.manager.syncDown(mru)
     try await recent.finish()
-    let run = try await store.manager.syncDown(
-      target: Self.target(fields: ["Name", "Site"]), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target(fields: ["Name", "Site"]))
     try await run.finish()
     // The whole list comes again, with its few fields: what the later sync completed stays.
     try await store.manager.reSync(id: recent.syncID).finish()
     #expect(try await store.column("Site") == ["here", "here", "here"])
     // A new sync writes what it brings.
-    let other = try await store.manager.syncDown(target: mru, soupName: ManagedStore.accounts)
+    let other = try await store.manager.syncDown(mru)
     try await other.finish()
     #expect(try await store.column("Site").isEmpty)
     #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 3)
@@ -204,8 +194,7 @@ import Testing
 
   @Test func `the fields that a sync lives by are fetched without being named`() async throws {
     let (store, ids) = try await Self.store(count: 2)
-    let run = try await store.manager.syncDown(
-      target: Self.target(fields: ["Name"]), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target(fields: ["Name"]))
     try await run.finish()
     #expect(try await store.column("Id") == ids)
     #expect(await run.lastState.maxTimeStamp > 0)
@@ -262,8 +251,7 @@ import Testing
     let (store, _) = try await Self.store(count: 6)
     store.org.server.faults.add(
       .kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY", message: "no"))
-    let run = try await store.manager.syncDown(
-      target: Self.target(perQuery: 2), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(Self.target(perQuery: 2))
     await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(await run.lastState.status == .failed)
     #expect(await run.lastState.maxTimeStamp == -1)

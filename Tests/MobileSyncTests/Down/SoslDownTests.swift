@@ -20,8 +20,7 @@ import Testing
   func `what a search no longer finds is a ghost`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let ids = try Self.acmes(3, store)
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"])
     #expect(try await store.column("Id") == ids.sorted())
     try store.org.delete(ids[0])
@@ -36,8 +35,7 @@ import Testing
     let store = try await ManagedStore(platform)
     let ids = try Self.acmes(2, store)
     let query = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, LastModifiedDate)"
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: query)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: query)))
     try await run.finish()
     let state = try #require(try await store.manager.syncStatus(id: run.syncID))
     #expect(state.maxTimeStamp > 0)
@@ -51,15 +49,13 @@ import Testing
   @Test func `a search without dates keeps no cursor`() async throws {
     let store = try await ManagedStore()
     try Self.acmes(2, store)
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.lastState.maxTimeStamp == -1)
   }
 
   @Test func `a search that finds nothing is done`() async throws {
     let store = try await ManagedStore()
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
   }
 
@@ -68,8 +64,7 @@ import Testing
     try Self.acmes(1, store)
     let answer = ServerResponse.json(#"{"searchRecords":[{"Name":"Acme"}]}"#)
     store.org.server.faults.add(.kind(.search), .respond(answer))
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .definition)
     #expect(error?.description.contains("RETURNING") == true)
@@ -79,8 +74,7 @@ import Testing
   @Test func `an answer that is no answer to a search fails the sync`() async throws {
     let store = try await ManagedStore()
     store.org.server.faults.add(.kind(.search), .respond(.json(#"{"other":1}"#)))
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .badResponse)
   }
@@ -97,8 +91,7 @@ import Testing
     let store = try await ManagedStore()
     let ids = try Self.acmes(3, store)
     let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: "FIND {Acme} RETURNING Account(Id)")),
-      soupName: ManagedStore.accounts)
+      .sosl(SoslTarget(query: "FIND {Acme} RETURNING Account(Id)")))
     try await run.finish()
     let target = SyncTarget.sosl(SoslTarget(query: query))
     try await store.manager.withStore { store in
@@ -121,8 +114,7 @@ import Testing
     }
     let answer = ServerResponse.json("{\"searchRecords\":[\(records.joined(separator: ","))]}")
     store.org.server.faults.add(.kind(.search), times: 2, .respond(answer))
-    let run = try await store.manager.syncDown(
-      target: .sosl(SoslTarget(query: Self.search)), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     let report = try await run.finish()
     #expect(report.fetched == RequestLimits.search)
     #expect(report.warnings.contains { $0.contains("more may match") })

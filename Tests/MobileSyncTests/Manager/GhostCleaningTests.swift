@@ -11,11 +11,9 @@ import Testing
   func `a record that was deleted in the org leaves the soup, and the sync goes on`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(3)
+    let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await manager.syncDown(.soql(.accounts(ids)), named: "down")
     let state = await run.lastState
     try store.org.delete(ids[0])
     #expect(try await manager.cleanResyncGhosts(id: run.syncID).count == 1)
@@ -28,14 +26,11 @@ import Testing
   // SDK: testCleanResyncGhostsWithMultipleSyncs (11)
   @Test(arguments: Platform.allCases)
   func `cleaning one sync leaves what another brought`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(6)
+    let (store, ids) = try await ManagedStore.with(accounts: 6, platform)
     let manager = store.manager
-    let one = try await manager.syncDown(
-      target: .soql(.accounts(Array(ids[0...2]))), soupName: ManagedStore.accounts)
+    let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2]))))
     try await one.finish()
-    let two = try await manager.syncDown(
-      target: .soql(.accounts(Array(ids[2...5]))), soupName: ManagedStore.accounts)
+    let two = try await manager.syncDown(.soql(.accounts(Array(ids[2...5]))))
     try await two.finish()
     #expect(try await store.element(ids[2])?["__sync_id__"]?.int == two.syncID)
     for index in [0, 2, 5] { try store.org.delete(ids[index]) }
@@ -49,11 +44,9 @@ import Testing
   func `what no sync brought is a ghost of a sync that fills its soup alone`(
     _ hasOther: Bool
   ) async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(2)
+    let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: .soql(.accounts([ids[1]])), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(.soql(.accounts([ids[1]])))
     try await run.finish()
     if hasOther {
       _ = try await manager.createSyncDown(
@@ -85,8 +78,7 @@ import Testing
     let ids = try store.org.makeAccounts(2, name: "Acme")
     if kind == .refresh { try await RefreshDownTests.put([ids[1]], into: store) }
     try store.org.delete(ids[0])
-    let run = try await store.manager.syncDown(
-      target: kind.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(kind.target())
     try await run.finish()
     if hasOther {
       _ = try await store.manager.createSyncDown(
@@ -100,11 +92,9 @@ import Testing
   }
 
   @Test func `a clean element with a local id is no ghost: no org can know it`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(1)
+    let (store, ids) = try await ManagedStore.with(accounts: 1)
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(.soql(.accounts(ids)))
     try await run.finish()
     try await manager.withStore { store in
       _ = try store.upsert(
@@ -134,8 +124,7 @@ import Testing
   }
 
   @Test func `a dirty record is no ghost, and an empty soup asks for nothing`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(3)
+    let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
     let sync = try await manager.createSyncDown(
       target: .soql(.accounts(ids)), soupName: ManagedStore.accounts)
@@ -154,8 +143,7 @@ import Testing
       settings: SyncSettings(overlapSeconds: 0, maxDeletesPercent: 10, minimumDeletes: 2))
     let ids = try store.org.makeAccounts(20)
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await manager.syncDown(.soql(.accounts()), named: "down")
     try await run.finish()
     for id in ids[0...2] { try store.org.delete(id) }
     let error = await #expect(throws: SyncError.self) {
@@ -169,11 +157,9 @@ import Testing
   }
 
   @Test func `under a LIMIT that cuts the list nothing is cleaned, and it is told`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(5)
+    let (store, ids) = try await ManagedStore.with(accounts: 5)
     let run = try await store.manager.syncDown(
-      target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account LIMIT 3")),
-      soupName: ManagedStore.accounts)
+      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account LIMIT 3")))
     try await run.finish()
     for id in ids[0...1] { try store.org.delete(id) }
     let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
@@ -185,8 +171,7 @@ import Testing
   @Test func `a custom target that cannot tell what is gone cleans nothing`() async throws {
     let target = GatedTarget(3)
     let store = try await ManagedStore(customTargets: target.targets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     try await run.finish()
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 0)
     #expect(try await store.elements().count == 3)

@@ -36,6 +36,22 @@ final class ManagedStore {
       directory.file("store.db"), org, username, settings, customTargets)
   }
 
+  /// A store, and the ids of so many accounts of its org.
+  static func with(accounts count: Int, _ platform: Platform = .ios) async throws
+    -> (ManagedStore, [String])
+  {
+    let store = try await ManagedStore(platform)
+    return (store, try store.org.makeAccounts(count))
+  }
+
+  /// A store, and so many families of its org.
+  static func with(
+    families count: Int, children: Int, _ platform: Platform = .ios
+  ) async throws -> (ManagedStore, [Family]) {
+    let store = try await ManagedStore(platform)
+    return (store, try store.org.makeFamilies(count, children: children))
+  }
+
   /// A manager over the store as if the program had been started again.
   func restarted(settings: SyncSettings = SyncSettings(overlapSeconds: 0)) async throws
     -> SyncManager
@@ -189,6 +205,13 @@ extension SoqlTarget {
     return SoqlTarget(
       query:
         "SELECT \(fields), LastModifiedDate FROM Account\(list ?? "") ORDER BY LastModifiedDate")
+  }
+}
+
+extension SyncManager {
+  /// Syncs down into the soup of accounts.
+  func syncDown(_ target: SyncTarget, named name: String? = nil) throws(SyncError) -> SyncRun {
+    try syncDown(target: target, soupName: ManagedStore.accounts, syncName: name)
   }
 }
 

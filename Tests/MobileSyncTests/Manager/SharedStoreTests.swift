@@ -9,8 +9,7 @@ import Testing
 /// A store that a sync manager and others have in use at once.
 @Suite struct SharedStoreTests {
   @Test func `a sync and the writers of a queue over the same file lose nothing`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(40)
+    let (store, ids) = try await ManagedStore.with(accounts: 40)
     try await store.down(nil)
     let queue = try StoreQueue(store.directory.file("store.db"), waitSeconds: 60)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -72,8 +71,7 @@ import Testing
     let gate = PageGate(closedAt: 1)
     let target = GatedTarget(6, perPage: 2, gate: gate)
     let store = try await ManagedStore(customTargets: target.targets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     await gate.reached()
     let path = store.directory.file("store.db")
     #expect(throws: StoreError.self) { _ = try StoreQueue(path, waitSeconds: 0) }

@@ -22,8 +22,7 @@ import Testing
   ) async throws {
     let target = GatedTarget(30, perPage: 10)
     let store = try await store(platform, target.targets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts, syncName: "custom")
+    let run = try await store.manager.syncDown(GatedTarget.target(), named: "custom")
     #expect(
       await run.story
         == ["RUNNING 0/-1", "RUNNING 0/30", "RUNNING 33/30", "RUNNING 66/30", "DONE 100/30"])
@@ -40,8 +39,7 @@ import Testing
 
   @Test func `a custom target without its code is an error that names the class`() async throws {
     let store = try await store(.ios, CustomTargets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.message.contains(GatedTarget.className) == true)
     #expect(await run.lastState.status == .failed)
@@ -53,8 +51,7 @@ import Testing
     let gate = PageGate(closedAt: 1)
     let store = try await store(platform, GatedTarget(3, gate: gate).targets())
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(GatedTarget.target())
     await gate.reached()
     let error = await #expect(throws: SyncError.self) {
       _ = try await manager.reSync(id: run.syncID)
@@ -79,8 +76,7 @@ import Testing
     let target = GatedTarget(10, gate: gate)
     let store = try await store(platform, target.targets())
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(GatedTarget.target())
     await gate.reached()
     await manager.stop()
     #expect(await manager.isStopping)
@@ -133,11 +129,9 @@ import Testing
     targets.add("Two", syncDown: { _ in two })
     let store = try await store(platform, targets)
     let manager = store.manager
-    let first = try await manager.syncDown(
-      target: GatedTarget.target("One"), soupName: ManagedStore.accounts)
+    let first = try await manager.syncDown(GatedTarget.target("One"))
     await gates[0].reached()
-    let second = try await manager.syncDown(
-      target: GatedTarget.target("Two"), soupName: ManagedStore.accounts)
+    let second = try await manager.syncDown(GatedTarget.target("Two"))
     let queued = try #require(try await manager.syncStatus(id: second.syncID))
     #expect(queued.status == .running)
     #expect(queued.progress == 0 && queued.totalSize == -1)
@@ -172,8 +166,7 @@ import Testing
     var target = GatedTarget(4, gate: gate)
     target.isSortedByModification = false
     let store = try await store(.ios, target.targets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     await gate.reached()
     await store.manager.stop()
     await gate.open()
@@ -191,8 +184,7 @@ import Testing
     let manager = store.manager
     await manager.stop()
     let error = await #expect(throws: SyncError.self) {
-      _ = try await manager.syncDown(
-        target: .soql(.accounts()), soupName: ManagedStore.accounts)
+      _ = try await manager.syncDown(.soql(.accounts()))
     }
     #expect(error?.code == .stopped)
     #expect(try await manager.syncs().isEmpty)
@@ -201,8 +193,7 @@ import Testing
   @Test func `who is cancelled while waiting for a run stops it`() async throws {
     let gate = PageGate(closedAt: 2)
     let store = try await store(.ios, GatedTarget(4, gate: gate).targets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     let waiting = Task { try await run.finish() }
     await gate.reached()
     waiting.cancel()
@@ -219,8 +210,7 @@ import Testing
     let gate = PageGate(closedAt: 2)
     let store = try await store(.ios, GatedTarget(4, gate: gate).targets())
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(GatedTarget.target())
     await gate.reached()
     try await manager.deleteSync(id: run.syncID)
     await gate.open()
@@ -239,8 +229,7 @@ import Testing
       if page == 2, !isOver.exchange(true, ordering: .relaxed) { throw Failure() }
     }
     let store = try await store(.ios, target.targets())
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     #expect(await run.lastState.status == .failed)
     #expect(try await store.elements().count == 2)
     try await store.manager.reSync(id: run.syncID).finish()
@@ -264,8 +253,7 @@ import Testing
         return GatedTarget(2, gate: gate)
       })
     let store = try await store(.ios, targets)
-    let run = try await store.manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(GatedTarget.target())
     let failed = await run.lastState
     #expect(failed.status == .failed)
     #expect(failed.error.contains("Failure"))

@@ -70,8 +70,7 @@ import Testing
     #expect(
       error?.message == "Failed to create sync \(kind): there is already a sync with name:X")
     await #expect(throws: SyncError.self) {
-      _ = try await manager.syncDown(
-        target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "X")
+      _ = try await manager.syncDown(.soql(.accounts()), named: "X")
     }
     #expect(try await manager.syncs() == [state])
     #expect(store.org.requests(.query) == 0)

@@ -21,10 +21,8 @@ import Testing
   func `a sync down fetches everything and tells of it as the SDK does`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(10)
-    let run = try await store.manager.syncDown(
-      target: .soql(.accounts(ids)), soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
+    let run = try await store.manager.syncDown(.soql(.accounts(ids)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
     #expect(try await store.column("Id") == ids.sorted())
     for element in try await store.elements() {
@@ -41,8 +39,7 @@ import Testing
   func `LEAVE_IF_CHANGED leaves local edits and tells of them, OVERWRITE takes them and tells`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(10)
+    let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
     try await store.down(ids)
     let edited = Array(ids[2...4])
     try await store.rename(edited)
@@ -73,8 +70,7 @@ import Testing
   func `a second run fetches what changed, by id or by name`(
     _ platform: Platform, _ isByName: Bool
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(10)
+    let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
     let manager = store.manager
     let sync = try await manager.createSyncDown(
       target: .soql(.accounts(ids)), soupName: ManagedStore.accounts, syncName: "down")
@@ -112,8 +108,7 @@ import Testing
     let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: 300))
     let ids = try store.org.makeAccounts(5)
     let manager = store.manager
-    let first = try await manager.syncDown(
-      target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "down")
+    let first = try await manager.syncDown(.soql(.accounts()), named: "down")
     try await first.finish()
     try await store.rename([ids[1], ids[2]])
     try store.org.update("Account", ids[2], ["Name": "server"])
@@ -130,9 +125,7 @@ import Testing
     let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: overlap))
     try store.org.makeAccounts(3)
     let manager = store.manager
-    try await manager.syncDown(
-      target: .soql(.accounts()), soupName: ManagedStore.accounts, syncName: "down"
-    ).finish()
+    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
     // The last run was at a moment when a newer record was there and this one not yet.
     let late = try store.org.makeAccounts(1, name: "Late")
     let newest = try store.org.makeAccounts(1)
@@ -147,12 +140,9 @@ import Testing
   }
 
   @Test func `a cursor in the org's future is answered by reading everything`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(3)
+    let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
-    let state = await
-      (try manager.syncDown(
-        target: .soql(.accounts()), soupName: ManagedStore.accounts)).lastState
+    let state = await (try manager.syncDown(.soql(.accounts()))).lastState
     try await manager.withStore { store in
       var ahead = state
       ahead.maxTimeStamp += 3_600_000
@@ -166,8 +156,7 @@ import Testing
   }
 
   @Test func `an edit made while a sync runs is left under LEAVE_IF_CHANGED`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(450)
+    let (store, ids) = try await ManagedStore.with(accounts: 450)
     let manager = store.manager
     try await store.down(nil)
     for id in ids { try store.org.update("Account", id, ["Name": "server"]) }
@@ -191,10 +180,8 @@ import Testing
   func `a soup that the app has cleared is filled again, and the run says so`(
     _ platform: Platform
   ) async throws {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(3)
-    let run = try await store.manager.syncDown(
-      target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
+    let run = try await store.manager.syncDown(.soql(.accounts()))
     try await run.finish()
     #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
     try await store.manager.withStore { store in

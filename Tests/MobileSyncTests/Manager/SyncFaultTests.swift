@@ -12,8 +12,7 @@ import Testing
   private func paged(
     _ count: Int = 650, _ platform: Platform = .ios
   ) async throws -> (ManagedStore, [String], SoqlTarget) {
-    let store = try await ManagedStore(platform)
-    let ids = try store.org.makeAccounts(count)
+    let (store, ids) = try await ManagedStore.with(accounts: count, platform)
     return (store, ids, SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
   }
 
@@ -22,8 +21,7 @@ import Testing
   {
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireSession)
-    let run = try await store.manager.syncDown(
-      target: .soql(target), soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await store.manager.syncDown(.soql(target), named: "down")
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     // The token cannot be renewed: somebody has to log in again.
     #expect(error?.isAuthentication == true)
@@ -57,8 +55,7 @@ import Testing
       store: ManagedStore.makeStore(directory.file("store.db"), .android), org: client)
     org.server.faults.add(.kind(.queryMore), nth: 1, .expireSession)
     let run = try await manager.syncDown(
-      target: .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200)),
-      soupName: ManagedStore.accounts)
+      .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200)))
     try await run.finish()
     #expect(org.server.faults.fired == 1)
     #expect(org.requests(.token) == 2)
@@ -71,8 +68,7 @@ import Testing
     store.org.server.faults.add(.kind(.queryMore), nth: 1, .drop(afterCommit: false))
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .status(503, code: "SERVER_UNAVAILABLE"))
     store.org.server.faults.add(.kind(.queryMore), nth: 4, .truncate(bytes: 100))
-    let run = try await store.manager.syncDown(
-      target: .soql(target), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.soql(target))
     try await run.finish()
     #expect(try await store.column("Id") == ids.sorted())
     #expect(store.org.server.faults.fired == 3)
@@ -84,8 +80,7 @@ import Testing
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2, times: 100, .status(503, code: "SERVER_UNAVAILABLE"))
-    let run = try await store.manager.syncDown(
-      target: .soql(target), soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await store.manager.syncDown(.soql(target), named: "down")
     let failed = await run.lastState
     #expect(failed.status == .failed)
     #expect(failed.error.contains("503"))
@@ -106,8 +101,7 @@ import Testing
   ) async throws {
     let (store, ids, target) = try await paged(650, platform)
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
-    let run = try await store.manager.syncDown(
-      target: .soql(target), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.soql(target))
     let story = await run.story
     #expect(story.last?.hasPrefix("DONE 100/") == true)
     #expect(try await store.column("Id") == ids.sorted())
@@ -122,8 +116,7 @@ import Testing
         .init(
           status: 200, headers: ["Content-Type": "application/json"],
           body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
-    let run = try await store.manager.syncDown(
-      target: .soql(target), soupName: ManagedStore.accounts)
+    let run = try await store.manager.syncDown(.soql(target))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .incomplete)
   }
@@ -131,8 +124,7 @@ import Testing
   @Test func `a sync that is stopped between its pages goes on where it stood`() async throws {
     let (store, ids, target) = try await paged()
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: .soql(target), soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await manager.syncDown(.soql(target), named: "down")
     for await state in run where state.progress == 30 { await manager.stop() }
     let state = await run.lastState
     #expect(state.status == .stopped || state.status == .done)
@@ -145,8 +137,7 @@ import Testing
   @Test func `a query that the org refuses fails the run in the org's words`() async throws {
     let store = try await ManagedStore()
     let run = try await store.manager.syncDown(
-      target: .soql(SoqlTarget(query: "SELECT Id, Region__c FROM Account")),
-      soupName: ManagedStore.accounts, syncName: "down")
+      .soql(SoqlTarget(query: "SELECT Id, Region__c FROM Account")), named: "down")
     #expect(await run.story == ["RUNNING 0/-1", "FAILED 0/-1"])
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .queryRefused)
@@ -166,14 +157,10 @@ import Testing
   }
 
   @Test func `what failed does not hold up what waits behind it`() async throws {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(3)
+    let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
-    let bad = try await manager.syncDown(
-      target: .soql(SoqlTarget(query: "SELECT Id FROM Nothing__c")),
-      soupName: ManagedStore.accounts)
-    let good = try await manager.syncDown(
-      target: .soql(.accounts()), soupName: ManagedStore.accounts)
+    let bad = try await manager.syncDown(.soql(SoqlTarget(query: "SELECT Id FROM Nothing__c")))
+    let good = try await manager.syncDown(.soql(.accounts()))
     #expect(await good.lastState.status == .done)
     #expect(await bad.lastState.status == .failed)
     #expect(try await store.column("Id") == ids.sorted())
@@ -182,8 +169,7 @@ import Testing
   @Test func `a record that changes while its page is on its way costs no other`()
     async throws
   {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(450)
+    let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 1,
       .mutate { served in
@@ -194,8 +180,7 @@ import Testing
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2, .status(400, code: "UNKNOWN", message: "no"))
     let run = try await store.manager.syncDown(
-      target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
-      soupName: ManagedStore.accounts)
+      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)))
     await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(try await store.elements().count == 400)
     try await store.manager.reSync(id: run.syncID).finish()
@@ -205,8 +190,7 @@ import Testing
   @Test func `a record that is changed after its page was read arrives with the next run`()
     async throws
   {
-    let store = try await ManagedStore()
-    let ids = try store.org.makeAccounts(450)
+    let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,
       .mutate { served in
@@ -217,8 +201,7 @@ import Testing
         _ = served.update("Account", id: ids[449], ["Name": "late"], as: admin)
       })
     let run = try await store.manager.syncDown(
-      target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
-      soupName: ManagedStore.accounts)
+      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)))
     try await run.finish()
     try await store.manager.reSync(id: run.syncID).finish()
     #expect(try await store.element(ids[0])?["Name"] == "early")

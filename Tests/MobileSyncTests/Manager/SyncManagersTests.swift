@@ -75,8 +75,7 @@ import Testing
   }
 
   @Test func `an app starts: log in, soups, syncs, and the first run`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
     let directory = TemporaryDirectory("app")
     for _ in 1...2 {
       let managers = SyncManagers(directory: directory.path, platform: .ios, org: try org.client())

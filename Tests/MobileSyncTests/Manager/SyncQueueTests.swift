@@ -75,8 +75,7 @@ import Testing
     var runs: [SyncRun] = []
     for _ in 0..<5 {
       runs.append(
-        try await manager.syncDown(
-          target: GatedTarget.target(), soupName: ManagedStore.accounts))
+        try await manager.syncDown(GatedTarget.target()))
     }
     await gate.reached()
     await manager.stop()
@@ -92,8 +91,7 @@ import Testing
     let gate = PageGate(closedAt: 1)
     let store = try await ManagedStore(customTargets: GatedTarget(3, gate: gate).targets())
     let manager = store.manager
-    let run = try await manager.syncDown(
-      target: GatedTarget.target(), soupName: ManagedStore.accounts)
+    let run = try await manager.syncDown(GatedTarget.target())
     await gate.reached()
     let closing = Task { try await manager.close() }
     while await !manager.isStopping { await Task.yield() }

@@ -43,8 +43,7 @@ import Testing
   // D5
   @Test func `a failed rule is told and removes nothing`() async throws {
     let (org, ids, contacts) = try Base.org(accounts: 4, contacts: 3)
-    let snapshot = Base.snapshot(org)
-    try await snapshot.prime()
+    let snapshot = try await Base.snapshot(org).primed()
     try org.delete(ids[0])
     try org.update("Account", ids[1], ["Name": "new"])
     let rules = try org.org.briefcaseRules(of: org.admin, app: "app")
@@ -75,8 +74,7 @@ import Testing
   // D6
   @Test func `a record that cannot be read is kept, named and asked for again`() async throws {
     let (org, ids, _) = try Base.org(accounts: 4)
-    let snapshot = Base.snapshot(org, [Base.accounts])
-    try await snapshot.prime()
+    let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in ids { try org.update("Account", id, ["Name": "new"]) }
     org.server.faults.add(.kind(.retrieve), .nullEntry(id: ids[2]))
     let outcome = try await snapshot.prime()
@@ -109,8 +107,7 @@ import Testing
   // D7
   @Test func `a type that no longer comes is cleaned, behind the guard`() async throws {
     let (org, accounts, contacts) = try Base.org(accounts: 3, contacts: 3)
-    let snapshot = Base.snapshot(org)
-    try await snapshot.prime()
+    let snapshot = try await Base.snapshot(org).primed()
     for id in contacts { try org.delete(id) }
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.ghosts) == [0, 3])
@@ -122,8 +119,7 @@ import Testing
     async throws
   {
     let (org, accounts, _) = try Base.org(accounts: 20)
-    let snapshot = Base.snapshot(org, [Base.accounts])
-    try await snapshot.prime()
+    let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in accounts[0..<11] { try org.delete(id) }
     let refused = try await snapshot.prime()
     #expect(refused.guardTripped)
@@ -177,10 +173,9 @@ import Testing
     let info = BriefcaseObjectInfo(
       soupName: "accounts", sobjectType: "Account", fieldlist: ["Name"],
       idFieldName: "AccountNumber", modificationDateFieldName: "SystemModstamp")
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts", "AccountNumber")],
       syncs: [.briefcase("briefcase", [info])])
-    try await snapshot.prime()
     #expect(try snapshot.column("AccountNumber", of: "accounts") == ["N-0", "N-1", "N-2"])
     #expect(snapshot.cursors["userstore/briefcase"] ?? 0 > 0)
     try org.update("Account", ids[1], ["Name": "new"])

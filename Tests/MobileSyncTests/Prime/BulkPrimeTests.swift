@@ -174,8 +174,7 @@ import Testing
 
   @Test func `the run after it fetches what changed since the job began`() async throws {
     let org = try filled()
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let snapshot = try await snapshot(org).primed()
     try org.org.moveClock(by: 60_000)
     let id = try #require(try snapshot.column("Id", of: "accounts").first)
     try org.update("Account", id, ["Phone": "later"])
@@ -220,8 +219,7 @@ import Testing
     let store = try await ManagedStore(org: org, settings: settings)
     changeTwo(org)
     let target = SyncTarget.soql(SoqlTarget(query: "SELECT Id, Name, Phone FROM Account"))
-    let run = try await store.manager.syncDown(
-      target: target, soupName: ManagedStore.accounts, syncName: "down")
+    let run = try await store.manager.syncDown(target, named: "down")
     #expect(try await run.finish().written == 4500)
     #expect(org.requests(.bulkCreate) == 1)
     func changed() async throws -> Int {
@@ -302,8 +300,7 @@ import Testing
     let ids = try snapshot.column("Id", of: "accounts")
     try org.update("Account", ids[0], ["Phone": "later"])
     try org.delete(ids[1])
-    snapshot.listIDs = ["userstore/down"]
-    #expect(try await snapshot.prime().soups.map(\.written) == [1])
+    #expect(try await snapshot.prime(listing: "userstore/down").soups.map(\.written) == [1])
     #expect(try snapshot.column("Id", of: "accounts") == ids.filter { $0 != ids[1] })
   }
 

@@ -104,9 +104,7 @@ import Testing
     }
     org.answerLimit = 80_000
     let store = try await ManagedStore(org: org)
-    let report = try await store.manager.syncDown(
-      target: .parentChildren(.accounts()), soupName: ManagedStore.accounts
-    ).finish()
+    let report = try await store.manager.syncDown(.parentChildren(.accounts())).finish()
     #expect(report.fetched == 703)
     #expect(try await store.column("Id") == ids.sorted())
   }

@@ -52,19 +52,15 @@ import Testing
     let org = try SyncedOrg()
     let (_, stays) = try Self.account(org, "Stays")
     let (gone, _) = try Self.account(org, "Goes")
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [Self.soup(hasIndex: hasIndex)], syncs: [Self.oslo, Self.refresh])
-    try await snapshot.prime()
     #expect(try snapshot.elements("contacts").allSatisfy { $0["__sync_id__"] == 2 })
     try org.update("Account", gone, ["BillingCity": "Rome"])
     try await snapshot.prime()
     #expect(try snapshot.column("Id", of: "contacts").count == 2)
-    snapshot.listIDs = ["userstore/oslo"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/oslo")
     #expect(outcome.soups.map(\.ghosts) == [1, 0])
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == stays)
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == stays)
     #expect(try await !snapshot.prime().changed)
   }
 
@@ -73,12 +69,10 @@ import Testing
   {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [Self.soup()], syncs: [Self.oslo, Self.named, Self.refresh])
-    try await snapshot.prime()
     try org.update("Account", gone, ["BillingCity": "Rome"])
-    snapshot.listIDs = ["userstore/oslo", "userstore/named"]
-    try await snapshot.prime()
+    try await snapshot.prime(listing: "userstore/oslo", "userstore/named")
     for platform in Platform.allCases {
       #expect(try snapshot.column("Id", of: "contacts", platform) == [contacts[0]])
       // What the refresh adds is there all the same.
@@ -87,9 +81,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
     try org.update("Contact", contacts[0], ["LastName": "Other"])
     try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [])
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == [])
   }
 
   @Test func `of very many renewed records what another sync selects is told by its list`()
@@ -103,13 +95,11 @@ import Testing
         try org.make("Contact", ["LastName": .string(name), "AccountId": .string(account)])
       }
     }
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [Self.soup()], syncs: [Self.oslo, Self.named, Self.refresh])
-    try await snapshot.prime()
     let first = org.requests(.query) + org.requests(.queryMore)
     try org.update("Account", account, ["BillingCity": "Rome"])
-    snapshot.listIDs = ["userstore/oslo"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/oslo")
     #expect(outcome.soups.map(\.ghosts) == [8, 0, 0])
     #expect(outcome.soups.map(\.written) == [0, 0, 0])
     #expect(org.requests(.query) + org.requests(.queryMore) - first < 12)
@@ -128,9 +118,7 @@ import Testing
     try org.update("Contact", contacts[0], ["LastName": "Low"])
     snapshot.changed = [contacts[0]]
     try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [contacts[1]])
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == [contacts[1]])
   }
 
   @Test
@@ -141,20 +129,16 @@ import Testing
     let (account, contacts) = try Self.account(org, "Kay", "Kim")
     try org.org.share(account, with: "ada@example.com")
     for id in contacts { try org.org.share(id, with: "ada@example.com") }
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, as: "ada@example.com", soups: [Self.soup()], syncs: [Self.named, Self.refresh])
-    try await snapshot.prime()
     try org.org.unshare(contacts[0], from: "ada@example.com")
     try org.update("Contact", contacts[0], ["LastName": "Kay new"])
     try org.update("Contact", contacts[1], ["LastName": "Kim new"])
     try await snapshot.prime()
     #expect(try snapshot.column("LastName", of: "contacts") == ["Kay", "Kim new"])
     try org.org.share(contacts[0], with: "ada@example.com")
-    snapshot.listIDs = ["userstore/named"]
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Kay new", "Kim new"])
-    }
+    try await snapshot.prime(listing: "userstore/named")
+    #expect(try snapshot.columns("LastName", of: "contacts") == ["Kay new", "Kim new"])
   }
 
   // MARK: two syncs of one soup
@@ -167,8 +151,7 @@ import Testing
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     let (near, others) = try Self.account(org, "Lee")
-    let snapshot = Snapshot(org, soups: [Self.soup()], syncs: syncs)
-    try await snapshot.prime()
+    let snapshot = try await Snapshot(org, soups: [Self.soup()], syncs: syncs).primed()
     try org.update("Account", gone, ["BillingCity": "Rome"])
     // The cursors pass what is to stay.
     try org.make("Contact", ["LastName": "Kim", "AccountId": .string(near)])
@@ -187,8 +170,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
     // The sync that holds it takes it out, too.
     try org.update("Contact", contacts[0], ["LastName": "Zoe"])
-    snapshot.listIDs = ["userstore/named"]
-    try await snapshot.prime()
+    try await snapshot.prime(listing: "userstore/named")
     for platform in Platform.allCases {
       #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Kim", "Lee"])
       #expect(try snapshot.column("Id", of: "contacts", platform).contains(others[0]))
@@ -205,8 +187,7 @@ import Testing
     let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.oslo])
     try await snapshot.prime()
     try org.update("Account", account, ["BillingCity": "Rome"])
-    snapshot.listIDs = ["userstore/oslo"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/oslo")
     #expect(!outcome.guardTripped)
     #expect(try snapshot.column("Id", of: "contacts").count == 15)
   }
@@ -230,12 +211,10 @@ import Testing
     ]
     for (place, target) in targets.enumerated() {
       try org.update("Account", gone, ["BillingCity": "Oslo"])
-      let snapshot = Snapshot(
+      let snapshot = try await Snapshot.primed(
         org, soups: [Self.soup()], syncs: [down("other", target), Self.oslo])
-      try await snapshot.prime()
       try org.update("Account", gone, ["BillingCity": "Rome"])
-      snapshot.listIDs = ["userstore/oslo"]
-      try await snapshot.prime()
+      try await snapshot.prime(listing: "userstore/oslo")
       for platform in Platform.allCases {
         let ids = try snapshot.column("Id", of: "contacts", platform)
         // The user has made both, so that both are recent.
@@ -252,16 +231,12 @@ import Testing
     let (gone, contacts) = try Self.account(org, "Kay")
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [Self.soup()],
       syncs: [.briefcase("briefcase", [BriefcasePrimeTests.contacts]), Self.oslo])
-    try await snapshot.prime()
     try org.update("Account", gone, ["BillingCity": "Rome"])
-    snapshot.listIDs = ["userstore/oslo"]
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == contacts)
-    }
+    try await snapshot.prime(listing: "userstore/oslo")
+    #expect(try snapshot.columns("Id", of: "contacts") == contacts)
     #expect(try await !snapshot.prime().changed)
   }
 
@@ -271,19 +246,16 @@ import Testing
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
     let rule = try #require(try org.org.briefcaseRules(of: org.admin, app: "app").first).id
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [Self.soup()],
       syncs: [.briefcase("briefcase", [BriefcasePrimeTests.contacts]), Self.oslo])
-    try await snapshot.prime()
     try org.update("Account", gone, ["BillingCity": "Rome"])
     snapshot.listIDs = ["userstore/oslo"]
     org.server.faults.add(
       .kind(.priming), times: 2, .ruleError(ruleID: rule, object: "Contact"))
     #expect(try await snapshot.prime().hadRuleErrors)
     #expect(org.requests(.priming) == 3)
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == contacts)
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == contacts)
   }
 
   // MARK: families
@@ -318,15 +290,12 @@ import Testing
     // It is older than the cursor of the family, so that no question for changed children tells of it.
     let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
     let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts", "Name"), Self.soup()], syncs: syncs)
-    try await snapshot.prime()
     #expect(try snapshot.column("Id", of: "contacts") == [one])
     try org.update("Account", far, ["Name": "Family far"])
     try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [one, two].sorted())
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == [one, two].sorted())
     #expect(try await !snapshot.prime().changed)
   }
 
@@ -336,7 +305,7 @@ import Testing
     let near = try org.make("Account", ["Name": "Family", "ParentId": .string(owner)])
     let lone = try org.make("Account", ["Name": "Lone", "ParentId": .string(owner)])
     let child = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts", "Name"), Self.soup()],
       syncs: [
         Self.families(where: "Name LIKE 'Family%'"),
@@ -344,15 +313,11 @@ import Testing
           "near", "SELECT Id, Name FROM Account WHERE Parent.BillingCity = 'Oslo'", into: "accounts"
         ),
       ])
-    try await snapshot.prime()
     #expect(try snapshot.column("Id", of: "accounts") == [near, lone].sorted())
     try org.update("Account", owner, ["BillingCity": "Rome"])
-    snapshot.listIDs = ["userstore/near", "userstore/families"]
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "accounts", platform) == [near])
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [child])
-    }
+    try await snapshot.prime(listing: "userstore/near", "userstore/families")
+    #expect(try snapshot.columns("Id", of: "accounts") == [near])
+    #expect(try snapshot.columns("Id", of: "contacts") == [child])
     #expect(try await !snapshot.prime().changed)
   }
 

@@ -38,23 +38,19 @@ import Testing
     let far = try org.make("Account", ["Name": "Far", "BillingCity": "Rome"])
     let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
     let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("contacts", "LastName")],
       syncs: [
         .soql(
           "down", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
           into: "contacts")
       ])
-    try await snapshot.prime()
     #expect(try snapshot.column("Id", of: "contacts") == [one])
     try org.make("Contact", ["LastName": "Later", "AccountId": .string(near)])
     try await snapshot.prime()
     try org.update("Account", far, ["BillingCity": "Oslo"])
-    snapshot.listIDs = ["userstore/down"]
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["Later", "One", "Two"])
-    }
+    try await snapshot.prime(listing: "userstore/down")
+    #expect(try snapshot.columns("LastName", of: "contacts") == ["Later", "One", "Two"])
     #expect(try snapshot.column("Id", of: "contacts").contains(two))
     #expect(try await !snapshot.prime().changed)
   }
@@ -70,10 +66,8 @@ import Testing
     #expect(try snapshot.column("Id", of: "contacts") == [one])
     try org.update("Account", far, ["Name": "Family far"])
     try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [one, two].sorted())
-      #expect(try snapshot.column("Id", of: "accounts", platform) == [near, far].sorted())
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == [one, two].sorted())
+    #expect(try snapshot.columns("Id", of: "accounts") == [near, far].sorted())
     #expect(try await !snapshot.prime().changed)
   }
 
@@ -138,10 +132,9 @@ import Testing
       if place == 1 { info.modificationDateFieldName = "SystemModstamp" }
       return info
     }
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("records", "Name")],
       syncs: [.briefcase("briefcase", infos, perRetrieve: 2)])
-    try await snapshot.prime()
     for platform in Platform.allCases {
       #expect(try snapshot.column("Id", of: "records", platform) == ids.sorted())
       let entries = try snapshot.elements("records", platform).map { $0["_soupEntryId"]?.int }
@@ -164,12 +157,9 @@ import Testing
       ])
     try await snapshot.prime()
     try org.update("Account", owner, ["BillingCity": "Oslo"])
-    snapshot.listIDs = ["userstore/down"]
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [child])
-      #expect(try snapshot.column("Name", of: "accounts", platform) == ["One", "Two"])
-    }
+    try await snapshot.prime(listing: "userstore/down")
+    #expect(try snapshot.columns("Id", of: "contacts") == [child])
+    #expect(try snapshot.columns("Name", of: "accounts") == ["One", "Two"])
     #expect(try await !snapshot.prime().changed)
   }
 
@@ -179,7 +169,7 @@ import Testing
     let contact = try org.make("Contact", ["LastName": "One", "AccountId": .string(account)])
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("contacts", "LastName")],
       syncs: [
         .briefcase("briefcase", [BriefcasePrimeTests.contacts]),
@@ -187,14 +177,10 @@ import Testing
           "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
           into: "contacts"),
       ])
-    try await snapshot.prime()
     try org.update("Account", account, ["BillingCity": "Rome"])
-    snapshot.listIDs = ["userstore/oslo"]
+    try await snapshot.prime(listing: "userstore/oslo")
     try await snapshot.prime()
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "contacts", platform) == [contact])
-    }
+    #expect(try snapshot.columns("Id", of: "contacts") == [contact])
   }
 
   @Test func `the overlap takes no field away that a later sync brought`() async throws {
@@ -229,24 +215,20 @@ import Testing
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let other = try org.make("Account", ["Name": "Other", "BillingCity": "Oslo"])
     let contact = try org.make("Contact", ["LastName": "Old", "AccountId": .string(account)])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("contacts", "LastName")],
       syncs: [
         .soql(
           "down", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
           into: "contacts")
       ])
-    try await snapshot.prime()
     try org.update("Account", account, ["BillingCity": "Rome"])
     try org.update("Contact", contact, ["LastName": "New"])
     try org.make("Contact", ["LastName": "Other", "AccountId": .string(other)])
     try await snapshot.prime()
     try org.update("Account", account, ["BillingCity": "Oslo"])
-    snapshot.listIDs = ["userstore/down"]
-    #expect(try await snapshot.prime().soups.map(\.fetched) == [1])
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["New", "Other"])
-    }
+    #expect(try await snapshot.prime(listing: "userstore/down").soups.map(\.fetched) == [1])
+    #expect(try snapshot.columns("LastName", of: "contacts") == ["New", "Other"])
     let outcome = try await snapshot.prime()
     #expect(!outcome.changed)
     #expect(outcome.soups.map(\.fetched) == [0])
@@ -270,11 +252,8 @@ import Testing
     try org.update("Account", other, ["Name": "Family three"])
     try await snapshot.prime()
     try org.update("Account", owner, ["BillingCity": "Oslo"])
-    snapshot.listIDs = ["userstore/down"]
-    try await snapshot.prime()
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("LastName", of: "contacts", platform) == ["New"])
-    }
+    try await snapshot.prime(listing: "userstore/down")
+    #expect(try snapshot.columns("LastName", of: "contacts") == ["New"])
     #expect(try await !snapshot.prime().changed)
   }
 }

@@ -10,8 +10,7 @@ import Testing
   @Test func `each user's store holds what the user's own token reads, and nothing else`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(6)
+    let (org, ids) = try SyncedOrg.with(accounts: 6)
     let users = ["ada@example.com", "ben@example.com"]
     let shares = [users[0]: ids[0...3], users[1]: ids[2...5]]
     for (user, shared) in shares { for id in shared { try org.org.share(id, with: user) } }
@@ -30,9 +29,7 @@ import Testing
         syncs: [.soql("down", "SELECT Id, Name FROM Account", into: "accounts")])
       for snapshot in [byBriefcase, byQuery] {
         try await snapshot.prime()
-        for platform in Platform.allCases {
-          #expect(try snapshot.column("Id", of: "accounts", platform) == expected)
-        }
+        #expect(try snapshot.columns("Id", of: "accounts") == expected)
       }
       // A record is taken from the user.
       try org.org.unshare(expected[0], from: user)
@@ -71,8 +68,7 @@ import Testing
   @Test func `when one store changes all stores of the snapshot are one new generation`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
     try org.make("Contact", ["LastName": "one"])
     let snapshot = Snapshot(
       org, soups: [.sample("accounts")],
@@ -100,8 +96,7 @@ import Testing
   @Test func `the finishing touch sees the whole store, on each platform, before it is published`()
     async throws
   {
-    let org = try SyncedOrg()
-    try org.makeAccounts(3)
+    let org = try SyncedOrg(accounts: 3)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts")],
       syncs: [.soql("accounts", "SELECT Id, Name FROM Account", into: "accounts")])
@@ -121,12 +116,10 @@ import Testing
   }
 
   @Test func `a changed definition is read whole and its state is written anew`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(3)
-    let snapshot = Snapshot(
+    let org = try SyncedOrg(accounts: 3)
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts")],
       syncs: [.soql("accounts", "SELECT Id, Name FROM Account", into: "accounts")])
-    try await snapshot.prime()
     snapshot.stores[0].syncs = [
       .soql("accounts", "SELECT Id, Name, Site FROM Account", into: "accounts")
     ]
@@ -140,12 +133,10 @@ import Testing
   }
 
   @Test func `another list of syncs, or other indexes, begin the stores anew`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(3)
-    let snapshot = Snapshot(
+    let org = try SyncedOrg(accounts: 3)
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts")],
       syncs: [.soql("accounts", "SELECT Id, Name FROM Account", into: "accounts")])
-    try await snapshot.prime()
     snapshot.stores[0].syncs.append(.up("up", soup: "accounts", fields: ["Name"]))
     #expect(try await snapshot.prime().soups.map(\.fetched) == [3])
     #expect(try SyncsSoup.states(in: snapshot.store()).map(\.name) == ["accounts", "up"])
@@ -158,8 +149,7 @@ import Testing
   // testSetupSyncsSoupFirstTime
   @Test func `the soup of the syncs has three json1 indexes`() async throws {
     let org = try SyncedOrg()
-    let snapshot = Snapshot(org, soups: [.sample("accounts")], syncs: [])
-    try await snapshot.prime()
+    let snapshot = try await Snapshot(org, soups: [.sample("accounts")], syncs: []).primed()
     let specs = try snapshot.store().indexSpecs(of: "syncs_soup")
     #expect(specs.map(\.path) == ["type", "name", "status"])
     #expect(specs.allSatisfy { $0.type == .json1 })

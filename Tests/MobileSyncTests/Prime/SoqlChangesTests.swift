@@ -18,10 +18,8 @@ import Testing
   @Test func `changes and deletions come in one request, rows to the byte as query sends them`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(5)
-    let snapshot = snapshot(org, Self.query)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
+    let snapshot = try await snapshot(org, Self.query).primed()
     try org.delete(ids[0])
     try org.update("Account", ids[1], ["Name": "changed"])
     let added = try org.make("Account", ["Name": "added"])
@@ -72,10 +70,8 @@ import Testing
   }
 
   @Test func `an object without IsDeleted is asked by query alone`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(2)
-    let snapshot = snapshot(org, Self.query)
-    try await snapshot.prime()
+    let org = try SyncedOrg(accounts: 2)
+    let snapshot = try await snapshot(org, Self.query).primed()
     try org.makeAccounts(1, name: "late")
     org.server.faults.add(
       .kind(.query), nth: 1,
@@ -87,8 +83,7 @@ import Testing
   }
 
   @Test func `a LIMIT that deleted rows could fill is asked without them`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(4)
+    let (org, ids) = try SyncedOrg.with(accounts: 4)
     let snapshot = snapshot(org, "SELECT Id, Name FROM Account WHERE Name != 'x' LIMIT 5")
     try await snapshot.prime()
     try org.make("Account", ["Name": "x"])
@@ -102,8 +97,7 @@ import Testing
   }
 
   @Test func `deleted rows do not count for records that did not come`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(14)
+    let (org, ids) = try SyncedOrg.with(accounts: 14)
     let snapshot = snapshot(org, Self.query)
     snapshot.ghosts.minimumDeletes = 20
     try await snapshot.prime()

@@ -14,8 +14,7 @@ import Testing
   }
 
   private func paged(_ count: Int) throws -> (SyncedOrg, [String], Snapshot) {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(count)
+    let (org, ids) = try SyncedOrg.with(accounts: count)
     let snapshot = snapshot(org)
     snapshot.stores[0].syncs = [
       SyncDefinition(

@@ -15,17 +15,13 @@ import Testing
 
   // testCleanResyncGhostsForSOQLTarget
   @Test func `a deleted record leaves the store without a list of all ids`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
+    let snapshot = try await snapshot(org).primed()
     try org.delete(ids[1])
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(outcome.listed.isEmpty)
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "accounts", platform) == [ids[0], ids[2]].sorted())
-    }
+    #expect(try snapshot.columns("Id", of: "accounts") == [ids[0], ids[2]].sorted())
     #expect(
       org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
   }
@@ -38,8 +34,7 @@ import Testing
     try org.update("Account", ids[2], ["Name": "Drop"])
     let before = try await snapshot.prime()
     #expect(!before.changed)
-    snapshot.listIDs = ["userstore/down"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/down")
     #expect(outcome.listed == ["userstore/down"])
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(try snapshot.column("Id", of: "accounts") == ids[0...1].sorted())
@@ -47,8 +42,7 @@ import Testing
 
   // testCleanResyncGhostsWithMultipleSyncs
   @Test func `a record belongs to the last sync that brought it`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(6)
+    let (org, ids) = try SyncedOrg.with(accounts: 6)
     func query(_ places: Int...) -> String {
       let list = places.map { "'\(ids[$0])'" }.joined(separator: ",")
       return "SELECT Id, Name FROM Account WHERE Id IN (\(list))"
@@ -67,15 +61,13 @@ import Testing
       #expect(elements.first { $0["Id"]?.string == ids[2] }?["__sync_id__"] == 2)
     }
     for place in [0, 2, 5] { try org.delete(ids[place]) }
-    snapshot.listIDs = ["userstore/one"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/one")
     #expect(outcome.soups.map(\.ghosts) == [1, 2])
     #expect(try snapshot.column("Id", of: "accounts") == [ids[1], ids[3], ids[4]].sorted())
   }
 
   @Test func `records that two syncs bring do not change an unmoved snapshot`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(4)
+    let org = try SyncedOrg(accounts: 4)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts", "Name")],
       syncs: [
@@ -93,22 +85,19 @@ import Testing
   @Test func `without an index on the sync's id other syncs' records are not taken for ghosts`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(4)
+    let (org, ids) = try SyncedOrg.with(accounts: 4)
     let soup = StoreConfig.Soup(
       soupName: "accounts",
       indexes: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "__local__", type: .string),
       ])
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [soup],
       syncs: [
         .soql("one", "SELECT Id, Name FROM Account WHERE Name < 'Account 2'", into: "accounts"),
         .soql("two", "SELECT Id, Name FROM Account WHERE Name >= 'Account 2'", into: "accounts"),
       ])
-    try await snapshot.prime()
-    snapshot.listIDs = ["userstore/one", "userstore/two"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/one", "userstore/two")
     #expect(!outcome.changed)
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
@@ -118,10 +107,8 @@ import Testing
   func `under a LIMIT records are ghosts only when the list is whole`(
     _ limit: Int, _ ghosts: Int, _ left: Int
   ) async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(5)
-    let snapshot = snapshot(org, "SELECT Id, Name FROM Account LIMIT 100")
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
+    let snapshot = try await snapshot(org, "SELECT Id, Name FROM Account LIMIT 100").primed()
     for id in ids[0...1] { try org.update("Account", id, ["Name": "Z"]) }
     snapshot.stores[0].syncs = [
       .soql(
@@ -134,26 +121,20 @@ import Testing
   }
 
   @Test func `a dirty element is never a ghost`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
+    let snapshot = try await snapshot(org).primed()
     try snapshot.edit("accounts", ids[0]) { $0["__locally_updated__"] = true }
     for id in ids[0...1] { try org.delete(id) }
-    snapshot.listIDs = ["userstore/down"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/down")
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(try snapshot.column("Id", of: "accounts") == [ids[0], ids[2]].sorted())
   }
 
   @Test func `the guard keeps what would be too many`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(30)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 30)
+    let snapshot = try await snapshot(org).primed()
     for id in ids[0..<11] { try org.delete(id) }
-    snapshot.listIDs = ["userstore/down"]
-    let outcome = try await snapshot.prime()
+    let outcome = try await snapshot.prime(listing: "userstore/down")
     #expect(outcome.guardTripped)
     #expect(!outcome.changed)
     #expect(try snapshot.elements("accounts").count == 30)
@@ -196,7 +177,7 @@ import Testing
     let ids = try keys.map {
       try org.make("Account", ["Name": "Account", "AccountNumber": .string($0)])
     }
-    let snapshot = Snapshot(
+    let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts", "AccountNumber")],
       syncs: [
         SyncDefinition(
@@ -207,21 +188,15 @@ import Testing
               fields: TargetFields(idFieldName: "AccountNumber"))),
           options: SyncOptions(mergeMode: .overwrite))
       ])
-    try await snapshot.prime()
     #expect(try snapshot.column("AccountNumber", of: "accounts") == keys)
     try org.delete(ids[0])
-    snapshot.listIDs = ["userstore/down"]
-    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("AccountNumber", of: "accounts", platform) == [keys[1]])
-    }
+    #expect(try await snapshot.prime(listing: "userstore/down").soups.map(\.ghosts) == [1])
+    #expect(try snapshot.columns("AccountNumber", of: "accounts") == [keys[1]])
   }
 
   @Test func `under a LIMIT that cuts, what was deleted in the org goes`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(5)
-    let snapshot = snapshot(org, "SELECT Id, Name FROM Account LIMIT 3")
-    try await snapshot.prime()
+    let org = try SyncedOrg(accounts: 5)
+    let snapshot = try await snapshot(org, "SELECT Id, Name FROM Account LIMIT 3").primed()
     let gone = try #require(try snapshot.column("Id", of: "accounts").first)
     try org.delete(gone)
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
@@ -234,10 +209,8 @@ import Testing
   func `a list of ids that somebody disturbs is read to its end all the same`(_ expires: Bool)
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(450)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 450)
+    let snapshot = try await snapshot(org).primed()
     snapshot.listIDs = ["userstore/down"]
     org.server.faults.add(.kind(.query), nth: 2, .shortPage(records: 200))
     org.server.faults.add(

@@ -23,8 +23,7 @@ import Testing
   @Test func `a first prime fetches everything once and writes it for both platforms`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(10)
+    let (org, ids) = try SyncedOrg.with(accounts: 10)
     let snapshot = snapshot(org)
     let outcome = try await snapshot.prime()
     #expect(outcome.changed)
@@ -48,8 +47,7 @@ import Testing
   @Test func `the syncs are written in the order of the file, downs done and ups new`()
     async throws
   {
-    let org = try SyncedOrg()
-    try org.makeAccounts(3)
+    let org = try SyncedOrg(accounts: 3)
     let snapshot = snapshot(org)
     snapshot.overlapSeconds = 300
     try await snapshot.prime()
@@ -79,10 +77,8 @@ import Testing
 
   // testReSync, testReSyncByName
   @Test func `a second prime fetches what changed and takes the cursor on`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(10)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 10)
+    let snapshot = try await snapshot(org).primed()
     let before = snapshot.cursors
     for id in ids[2...4] { try org.update("Account", id, ["Name": "changed"]) }
     let added = try org.makeAccounts(1, name: "Added")
@@ -108,8 +104,7 @@ import Testing
   @Test func `nothing changed: no file is touched or made, whatever the overlap brings again`()
     async throws
   {
-    let org = try SyncedOrg()
-    try org.makeAccounts(5)
+    let org = try SyncedOrg(accounts: 5)
     let snapshot = snapshot(org)
     snapshot.overlapSeconds = 300
     try await snapshot.prime()
@@ -129,10 +124,8 @@ import Testing
   @Test func `a record that was committed late is found by the overlap, and written alone`()
     async throws
   {
-    let org = try SyncedOrg()
-    try org.makeAccounts(5)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let org = try SyncedOrg(accounts: 5)
+    let snapshot = try await snapshot(org).primed()
     // The last prime ran at a moment when the newest record was there and this one not yet.
     let late = try org.makeAccounts(1, name: "Late")
     snapshot.cursors["userstore/accountsDown"] = org.org.now()
@@ -146,10 +139,8 @@ import Testing
   }
 
   @Test func `a cursor in the org's future is answered by reading everything`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
-    let snapshot = snapshot(org)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
+    let snapshot = try await snapshot(org).primed()
     try org.delete(ids[0])
     snapshot.cursors["userstore/accountsDown"] = org.org.now() + 60_000
     let outcome = try await snapshot.prime()
@@ -160,10 +151,8 @@ import Testing
 
   // testSyncDownWithoutOverwrite
   @Test func `LEAVE_IF_CHANGED leaves dirty elements, OVERWRITE takes them back`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(5)
-    let snapshot = snapshot(org, .leaveIfChanged)
-    try await snapshot.prime()
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
+    let snapshot = try await snapshot(org, .leaveIfChanged).primed()
     for id in ids[0...2] {
       try snapshot.edit("accounts", id) { element in
         element["Name"] = "mine"
@@ -199,8 +188,7 @@ import Testing
   }
 
   @Test func `the same org and clock make the same rows`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(20)
+    let org = try SyncedOrg(accounts: 20)
     let one = snapshot(org)
     let two = snapshot(org)
     try await one.prime()

@@ -30,6 +30,18 @@ struct SyncedOrg {
     server = try OrgServer(org: org, options: options)
   }
 
+  /// An org with so many accounts.
+  init(accounts count: Int) throws {
+    try self.init()
+    try makeAccounts(count)
+  }
+
+  /// The same, and the accounts' ids.
+  static func with(accounts count: Int) throws -> (SyncedOrg, [String]) {
+    let org = try SyncedOrg()
+    return (org, try org.makeAccounts(count))
+  }
+
   /// Bytes of the longest answer that clients take.
   var answerLimit: Int {
     get { limit.withLock { $0 } }
@@ -120,6 +132,27 @@ final class Snapshot {
     directory.file("\(generation ?? self.generation)-\(platform.rawValue)-\(store).db")
   }
 
+  /// A snapshot that is primed.
+  static func primed(
+    _ org: SyncedOrg, as username: String = "admin@example.com", soups: [StoreConfig.Soup],
+    syncs: [SyncDefinition]
+  ) async throws -> Snapshot {
+    try await Snapshot(org, as: username, soups: soups, syncs: syncs).primed()
+  }
+
+  /// The snapshot, once it is primed.
+  func primed() async throws -> Snapshot {
+    try await prime()
+    return self
+  }
+
+  /// Primes with these syncs listing ids, now and from now on.
+  @discardableResult
+  func prime(listing syncs: String...) async throws -> PrimeOutcome {
+    listIDs = Set(syncs)
+    return try await prime()
+  }
+
   /// Primes the next generation; it counts only when something changed.
   @discardableResult
   func prime(finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in })
@@ -182,6 +215,12 @@ final class Snapshot {
   /// One member of every element, sorted.
   func column(_ path: String, of soup: String, _ platform: Platform = .ios) throws -> [String] {
     try elements(soup, platform).compactMap { $0[path]?.string }.sorted()
+  }
+
+  /// The same on all platforms; one after the other where they differ.
+  func columns(_ path: String, of soup: String) throws -> [String] {
+    let columns = try Platform.allCases.map { try column(path, of: soup, $0) }
+    return Set(columns).count == 1 ? columns[0] : columns.flatMap(\.self)
   }
 
   /// Changes an element of the current generation as an app would, on both platforms.

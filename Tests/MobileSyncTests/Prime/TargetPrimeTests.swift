@@ -51,9 +51,7 @@ import Testing
     #expect(outcome.soups.map(\.written) == [1])
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(org.requests(.search) == 3)
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "accounts", platform) == ids[1...].sorted())
-    }
+    #expect(try snapshot.columns("Id", of: "accounts") == ids[1...].sorted())
     let state = try #require(try SyncsSoup.states(in: snapshot.store()).first)
     #expect(state.status == .done)
     #expect(state.totalSize == 2)
@@ -92,8 +90,7 @@ import Testing
   @Test func `recent records are the user's own, and deletions arrive with the next prime`()
     async throws
   {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3)
+    let (org, ids) = try SyncedOrg.with(accounts: 3)
     let target = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
     let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
     #expect(try await snapshot.prime().soups.map(\.fetched) == [3])
@@ -101,16 +98,13 @@ import Testing
     let deleted = try await snapshot.prime()
     #expect(deleted.soups.map(\.ghosts) == [1])
     #expect(deleted.listed.isEmpty)
-    for platform in Platform.allCases {
-      #expect(try snapshot.column("Id", of: "accounts", platform) == ids[1...].sorted())
-    }
+    #expect(try snapshot.columns("Id", of: "accounts") == ids[1...].sorted())
     #expect(try await !snapshot.prime().changed)
     // What the org no longer tells of is found by the list.
     try org.delete(ids[1])
     snapshot.cursors["userstore/recent"] = org.org.now()
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0])
-    snapshot.listIDs = ["userstore/recent"]
-    let listed = try await snapshot.prime()
+    let listed = try await snapshot.prime(listing: "userstore/recent")
     #expect(listed.soups.map(\.ghosts) == [1])
     #expect(listed.listed == ["userstore/recent"])
     let other = Self.snapshot(
@@ -121,8 +115,7 @@ import Testing
   // MARK: refresh
 
   @Test func `a refresh completes what an earlier sync put into the same soup`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(5)
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
     let target = SyncTarget.refresh(
       RefreshTarget(
         sobjectType: "Account", fieldlist: ["Name", "Site"], soupName: "accounts",
@@ -147,8 +140,7 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 0])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
     try org.delete(ids[1])
-    snapshot.listIDs = ["userstore/ids", "userstore/fields"]
-    let listed = try await snapshot.prime()
+    let listed = try await snapshot.prime(listing: "userstore/ids", "userstore/fields")
     #expect(listed.soups.map(\.ghosts) == [1, 0])
     #expect(listed.listed == snapshot.listIDs)
   }
@@ -160,8 +152,7 @@ import Testing
   func `what a refresh completed stays complete, and an unmoved org writes nothing`(
     _ source: SyncTarget
   ) async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(4)
+    let (org, ids) = try SyncedOrg.with(accounts: 4)
     for id in ids { try org.update("Account", id, ["Site": "here"]) }
     let target = SyncTarget.refresh(
       RefreshTarget(sobjectType: "Account", fieldlist: ["Name", "Site"], soupName: "accounts"))
@@ -174,16 +165,12 @@ import Testing
     #expect(try await !snapshot.prime().changed)
     try org.update("Account", ids[2], ["Site": "there"])
     #expect(try await snapshot.prime().changed)
-    for platform in Platform.allCases {
-      #expect(
-        try snapshot.column("Site", of: "accounts", platform) == ["here", "here", "here", "there"])
-    }
+    #expect(try snapshot.columns("Site", of: "accounts") == ["here", "here", "here", "there"])
     #expect(try await !snapshot.prime().changed)
   }
 
   @Test func `a refresh that breaks off leaves no file`() async throws {
-    let org = try SyncedOrg()
-    try org.makeAccounts(4)
+    let org = try SyncedOrg(accounts: 4)
     let target = SyncTarget.refresh(
       RefreshTarget(
         sobjectType: "Account", fieldlist: ["Name"], soupName: "accounts", countIdsPerSoql: 1))
@@ -273,8 +260,7 @@ import Testing
     // A parent that no longer matches is found by the list alone, and its children with it.
     try org.update("Account", parents[2], ["Name": "other"])
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 0])
-    snapshot.listIDs = ["userstore/families"]
-    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 2])
+    #expect(try await snapshot.prime(listing: "userstore/families").soups.map(\.ghosts) == [1, 2])
   }
 
   @Test func `a tree that was changed on the device stays although its parent was deleted`()
@@ -282,9 +268,9 @@ import Testing
   {
     let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
-    let snapshot = Self.snapshot(
-      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged))
-    try await snapshot.prime()
+    let snapshot = try await Self.snapshot(
+      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged)
+    ).primed()
     try snapshot.edit("contacts", children[0]) { $0["LastName"] = "mine" }
     try org.delete(parents[0])
     try org.delete(parents[1])
@@ -297,9 +283,9 @@ import Testing
   @Test func `LEAVE_IF_CHANGED leaves the whole tree of a changed child`() async throws {
     let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
-    let snapshot = Self.snapshot(
-      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged))
-    try await snapshot.prime()
+    let snapshot = try await Self.snapshot(
+      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged)
+    ).primed()
     try snapshot.edit("contacts", children[0]) { $0["LastName"] = "mine" }
     for id in parents { try org.update("Account", id, ["Name": "Family theirs"]) }
     try await snapshot.prime()
