@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import LocalOrg
 import MobileSync
 import Pipelines
@@ -10,24 +11,27 @@ import TestSupport
 import Testing
 
 /// What every kind of sync up does, whether a live store sends its changes or a pipeline a returned one.
+///
+/// A scene is a kind of sync up and a situation. Each has a soup, and all of them are in one store.
 @Suite struct SyncUpContractTests {
-  @Test(arguments: UpKind.allCases)
-  func `a live store and a pipeline send the same requests and come to the same ends`(
-    _ kind: UpKind
-  ) async throws {
-    let store = try UpWorld(kind, .store)
-    let ledger = try UpWorld(kind, .ledger)
-    for situation in UpSituation.all where situation.suits(kind) {
-      let live = try await store.night(situation)
-      let returned = try await ledger.night(situation)
-      // A pipeline sends deletes last, a live store each change in the order of its row.
-      #expect(live.requests.sorted() == returned.requests.sorted(), "\(situation)")
-      #expect(live.ends == returned.ends, "\(situation)")
-      #expect(live.ends == situation.ends, "\(situation)")
-      if let requests = situation.requests(kind) {
-        #expect(live.requests == requests, "\(situation)")
+  @Test func `a live store and a pipeline send the same requests and come to the same ends`()
+    async throws
+  {
+    let world = try await UpWorld()
+    for night in UpNight.allCases {
+      let live = try await world.live(night)
+      for scene in UpScene.all where scene.situation.night == night {
+        #expect(live.requests[scene.soup] == scene.requests, "\(scene)")
       }
+      try await world.expectReturned(night)
+      #expect(live.ends == UpScene.ends(of: night))
     }
+  }
+
+  @Test func `a strict pipeline sends its updates in composites no larger than a batch`()
+    async throws
+  {
+    try await UpWorld(isStrict: true).expectReturned(.day)
   }
 }
 
@@ -36,16 +40,18 @@ enum UpKind: String, CaseIterable, Sendable {
   case collection, batch, single, parentChildren
   /// A stock class that stands under `"type": "custom"`.
   case custom
+  /// Collections of a soup that has a second sync up, under OVERWRITE.
+  case twice
 
   private static func classes(_ name: String) -> String {
     #""iOSImpl":"SF\#(name)","androidImpl":"com.salesforce.androidsdk.mobilesync.target.\#(name)""#
   }
 
   /// The target as a file has it.
-  var target: String {
+  func target(_ soup: String) -> String {
     let key = #""externalIdFieldName":"External_Id__c""#
     return switch self {
-    case .collection: "{\(key),\"maxBatchSize\":3}"
+    case .collection, .twice: "{\(key),\"maxBatchSize\":3}"
     case .batch: "{\(key),\"maxBatchSize\":3,\(Self.classes("BatchSyncUpTarget"))}"
     case .single: "{\(key),\(Self.classes("SyncUpTarget"))}"
     case .custom:
@@ -53,9 +59,9 @@ enum UpKind: String, CaseIterable, Sendable {
     case .parentChildren:
       """
       {\(Self.classes("ParentChildrenSyncUpTarget")),
-       "parent":{"sobjectType":"Account","soupName":"records",\(key)},
-       "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts","soupName":"children",
-         "parentIdFieldName":"AccountId"},
+       "parent":{"sobjectType":"Account","soupName":"\(soup)",\(key)},
+       "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts",
+         "soupName":"\(soup)_children","parentIdFieldName":"AccountId"},
        "createFieldlist":["Name","Phone","External_Id__c"],
        "updateFieldlist":["Name","Phone"],
        "childrenCreateFieldlist":["LastName"],"childrenUpdateFieldlist":["LastName"],
@@ -65,12 +71,12 @@ enum UpKind: String, CaseIterable, Sendable {
   }
 }
 
-/// Who writes down what is sent, and what came of it.
-enum UpJournal: Sendable { case store, ledger }
+/// A store that is sent on its own: the answers of some are lost, before or after the org has done the work.
+enum UpNight: String, CaseIterable, Sendable { case day, arrived, lost }
 
 /// What a device has done, and what happens when it is sent.
-enum UpSituation: Hashable, Sendable, CustomStringConvertible {
-  /// What is asked of the org.
+enum UpSituation: Hashable, Sendable {
+  /// What is asked of the org, in the order of a collection's requests.
   enum Write: String, CaseIterable, Sendable { case create, update, upsert, delete }
 
   /// One of each.
@@ -81,101 +87,203 @@ enum UpSituation: Hashable, Sendable, CustomStringConvertible {
   case conflict
   /// Somebody deleted the records meanwhile.
   case deletedOnServer
-  /// No answer comes, after the work was done or before it.
-  case lost(Write, arrived: Bool)
+  /// No answer comes.
+  case unanswered(Write, UpNight)
   /// More changes than a request takes.
   case many
   /// Records of two types in one soup.
   case mixed
+  /// A parent and its child, and new ones whose ids the app made up.
+  case family
 
   static let all: [UpSituation] =
-    [.accepted, .refused, .conflict, .deletedOnServer, .many, .mixed]
-    + Write.allCases.flatMap { [.lost($0, arrived: true), .lost($0, arrived: false)] }
+    [.accepted, .refused, .conflict, .deletedOnServer, .many, .mixed, .family]
+    + Write.allCases.flatMap { [.unanswered($0, .arrived), .unanswered($0, .lost)] }
 
-  var description: String {
-    switch self {
-    case .accepted: "accepted"
-    case .refused: "refused"
-    case .conflict: "conflict"
-    case .deletedOnServer: "deleted on server"
-    case .lost(let write, let arrived): "lost \(write.rawValue) \(arrived)"
-    case .many: "many"
-    case .mixed: "mixed"
-    }
+  /// The last part of its soups' names.
+  var name: String {
+    if case .unanswered(let write, _) = self { write.rawValue } else { "\(self)" }
   }
 
-  func suits(_ kind: UpKind) -> Bool { self != .mixed || kind != .parentChildren }
+  var night: UpNight { if case .unanswered(_, let night) = self { night } else { .day } }
 
-  /// What becomes of the changes, by what the device did.
-  var ends: [String] {
-    switch self {
-    case .accepted: ["create: created", "create: created", "delete: deleted", "update: updated"]
-    case .refused: ["create: failed", "create: failed", "update: failed"]
-    case .conflict: ["delete: conflict", "update: conflict"]
-    case .deletedOnServer: ["delete: deleted", "update: deleted on server"]
-    case .lost(.delete, _): ["delete: deleted"]
-    case .lost(.update, _): ["update: updated"]
-    case .lost: ["create: created"]
-    case .many: Array(repeating: "update: updated", count: 7)
-    case .mixed:
-      ["create: created", "create: created", "update: updated", "update: updated"]
-    }
-  }
-
-  /// The requests that write; nil where it is enough that all journals make the same.
-  func requests(_ kind: UpKind) -> [String]? {
+  func suits(_ kind: UpKind) -> Bool {
     switch (self, kind) {
-    case (.conflict, _), (.deletedOnServer, _): []
-    case (.many, .collection), (.many, .custom):
-      ["collectionUpdate 3", "collectionUpdate 3", "collectionUpdate 1"]
-    case (.many, .batch): ["composite 3", "composite 3", "composite 1"]
-    case (.many, .single): Array(repeating: "rowUpdate 1", count: 7)
-    case (.many, .parentChildren): Array(repeating: "composite 1", count: 7)
-    default: nil
+    case (.accepted, _), (.conflict, _), (.many, _): true
+    case (_, .twice): false
+    case (.mixed, _): kind != .parentChildren
+    case (.family, _): kind == .parentChildren
+    default: true
+    }
+  }
+
+  /// What the device does, in the order of its rows.
+  var writes: [Write] {
+    switch self {
+    case .accepted: [.update, .delete, .create, .upsert]
+    case .refused: [.update, .create, .upsert]
+    case .conflict, .deletedOnServer: [.update, .delete]
+    case .unanswered(let write, _): [write]
+    case .many: Array(repeating: .update, count: 7)
+    case .mixed, .family: [.update, .update, .create, .create]
     }
   }
 }
 
-/// A pipeline with one sync up of a kind, and a phone for each night.
-final class UpWorld {
-  /// What a night came to.
-  struct Night {
-    /// The requests that wrote, and how many records each held.
-    var requests: [String]
-    /// What became of each change.
-    var ends: [String]
+/// A kind of sync up in a situation.
+struct UpScene: Sendable, CustomStringConvertible {
+  let kind: UpKind
+  let situation: UpSituation
+
+  static let all = UpKind.allCases.flatMap { kind in
+    UpSituation.all.filter { $0.suits(kind) }.map { UpScene(kind: kind, situation: $0) }
   }
+  /// One for each soup.
+  static let soups = all.filter { $0.situation.night != .lost }
+
+  var soup: String { "\(kind.rawValue)_\(situation.name)" }
+  var description: String { "\(soup) \(situation.night)" }
+
+  /// What becomes of the changes of a night, by what the device did.
+  static func ends(of night: UpNight) -> [String: [String]] {
+    all.filter { $0.situation.night == night }.reduce(into: [:]) { $0[$1.soup] = $1.ends }
+  }
+
+  private var ends: [String] {
+    let done: (UpSituation.Write) -> String = {
+      let operation = $0 == .upsert ? "create" : $0.rawValue
+      return "\(operation): \(operation)d"
+    }
+    let ends: [String] =
+      switch situation {
+      case .refused: situation.writes.map { $0 == .update ? "update: failed" : "create: failed" }
+      case .conflict where kind != .twice: ["delete: conflict", "update: conflict"]
+      case .deletedOnServer: ["delete: deleted", "update: deleted on server"]
+      default: situation.writes.map(done)
+      }
+    return ends.sorted()
+  }
+
+  /// How many accounts the org has in the end, and how many of them as the device has them.
+  var accounts: (all: Int, edited: Int) {
+    switch situation {
+    case .refused: (1, 0)
+    case .conflict: kind == .twice ? (1, 1) : (2, 0)
+    case .family: (2, 1)
+    case .mixed: (2, 2)
+    case .deletedOnServer: (0, 0)
+    default:
+      (situation.writes.count { $0 != .delete }, situation.writes.count { $0 != .delete })
+    }
+  }
+
+  /// The requests that write, as the SDK makes them: each with its kind and its number of records.
+  var requests: [String] {
+    if situation == .family { return ["composite 2", "composite 2"] }
+    if situation == .deletedOnServer || situation == .conflict && kind != .twice { return [] }
+    let once = requests(situation.writes)
+    if situation == .refused, kind != .single {
+      // The org has written none of their records.
+      return once.map { "\($0.split(separator: " ")[0]) 0" }
+    }
+    return situation.night == .lost ? once + once : once
+  }
+
+  private func requests(_ writes: [UpSituation.Write]) -> [String] {
+    let batches = stride(from: 0, to: writes.count, by: 3).map {
+      writes[$0..<min($0 + 3, writes.count)]
+    }
+    switch kind {
+    case .single: return writes.map { "row\($0.rawValue.capitalized) 1" }
+    case .parentChildren: return writes.map { _ in "composite 1" }
+    case .batch: return batches.map { "composite \($0.count)" }
+    case .collection, .custom, .twice:
+      return batches.flatMap { batch in
+        UpSituation.Write.allCases.compactMap { write in
+          let count = batch.count { $0 == write }
+          return count == 0 ? nil : "collection\(write.rawValue.capitalized) \(count)"
+        }
+      }
+    }
+  }
+
+  /// The same of a pipeline that lets no update go over what changed since it looked.
+  var strictRequests: [String] {
+    guard [.collection, .custom, .twice].contains(kind), situation != .conflict else {
+      return requests
+    }
+    return requests.map { $0.replacing("collectionUpdate", with: "composite") }
+  }
+}
+
+/// A pipeline with a sync up for each scene, and a phone for each night of either journal.
+final class UpWorld {
+  /// The requests that wrote, with how many records each held, and what became of each change, by soup.
+  typealias Night = (requests: [String: [String]], ends: [String: [String]])
 
   private let world: World
-  private let journal: UpJournal
+  private let isStrict: Bool
   private let admin: OrgUser
-  private var nights = 0
-  private var numbers: Set<Int64> = []
+  private var devices: [String: Device] = [:]
 
-  init(_ kind: UpKind, _ journal: UpJournal) throws {
-    self.journal = journal
-    world = try World(file: Self.files(kind).file("kind.json"))
+  /// Makes the records, primes the phones, and does on each what its night says.
+  init(isStrict: Bool = false) async throws {
+    self.isStrict = isStrict
+    world = try World(file: Self.files.get().file("up.json")) {
+      $0.replacing("\"strict\":false", with: "\"strict\":\(isStrict)")
+    }
     admin = try world.user("admin")
+    var scenes: [(device: String, scene: UpScene, ids: [String])] = []
+    try world.org.transaction {
+      for journal in isStrict ? ["returned"] : ["live", "returned"] {
+        for scene in UpScene.all where !isStrict || scene.situation.night == .day {
+          let device = "\(journal)-\(scene.situation.night)"
+          scenes.append((device, scene, try records(of: scene, device)))
+        }
+      }
+    }
+    try await world.run()
+    for device in Set(scenes.map(\.device)) {
+      devices[device] = try world.device("admin", as: device)
+    }
+    for (name, scene, ids) in scenes { try change(devices[name], name, scene, ids) }
   }
 
-  private static func files(_ kind: UpKind) throws -> TemporaryDirectory {
-    let directory = TemporaryDirectory.untilExit("up-\(kind.rawValue)")
+  private static let files = Result {
+    let directory = TemporaryDirectory.untilExit("up-contract")
     let index = #"""
       {"path":"Id","type":"string"},{"path":"AccountId","type":"string"},
       {"path":"__local__","type":"string"},{"path":"__sync_id__","type":"integer"}
       """#
-    func down(_ name: String, _ query: String) -> String {
+    func down(_ soup: String, _ type: String, _ name: String, _ more: String = "") -> String {
       """
-      {"syncName":"\(name)","syncType":"syncDown","soupName":"records",
-       "target":{"type":"soql","query":"SELECT Id, \(query), Phone, LastModifiedDate FROM \(name) \
-      WHERE \(name == "Account" ? "Name" : "LastName") LIKE 'up %'"},
-       "options":{"mergeMode":"OVERWRITE"}}
+      {"syncName":"down-\(type)-\(soup)","syncType":"syncDown","soupName":"\(soup)",
+       "target":{"type":"soql","query":"SELECT Id, \(name)\(more), Phone, LastModifiedDate FROM \(type) \
+      WHERE \(name) LIKE '\(soup) %'"},"options":{"mergeMode":"OVERWRITE"}}
       """
     }
+    func up(_ name: String, _ scene: UpScene, _ mode: MergeMode) -> String {
+      """
+      {"syncName":"\(name)-\(scene.soup)","syncType":"syncUp","soupName":"\(scene.soup)",
+       "target":\(scene.kind.target(scene.soup)),
+       "options":{"fieldlist":["Name",\(scene.situation == .mixed ? "\"LastName\"," : "")"Phone","External_Id__c"],
+         "mergeMode":"\(mode.rawValue)"}}
+      """
+    }
+    let children = UpScene.soups.filter { $0.kind == .parentChildren }.map { $0.soup + "_children" }
+    let soups = (UpScene.soups.map(\.soup) + children).map {
+      #"{"soupName":"\#($0)","indexes":[\#(index)]}"#
+    }
+    let syncs =
+      UpScene.soups.flatMap { scene in
+        [down(scene.soup, "Account", "Name"), up("up", scene, .leaveIfChanged)]
+          + (scene.kind == .twice ? [up("up-again", scene, .overwrite)] : [])
+          + (scene.situation == .mixed ? [down(scene.soup, "Contact", "LastName")] : [])
+      } + children.map { down($0, "Contact", "LastName", ", AccountId") }
     let files = [
-      "kind.json": """
-      {"format":1,"name":"kind",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
+      "up.json": """
+      {"format":1,"name":"up",
+       "org":{"url":{"env":"ATTACHE_ORG_URL"},"concurrency":1,"login":{"method":"jwt",
          "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
          "integrationUser":"admin@example.com"}},
        "users":{"list":["admin@example.com"]},
@@ -183,16 +291,8 @@ final class UpWorld {
        "reconcile":{"strict":false,"quietWindowSeconds":0},
        "platforms":["ios"],"inbox":{"settleSeconds":0}}
       """,
-      "userstore.json": """
-      {"soups":[{"soupName":"records","indexes":[\(index)]},
-        {"soupName":"children","indexes":[\(index)]}]}
-      """,
-      "usersyncs.json": """
-      {"syncs":[\(down("Account", "Name, External_Id__c")),\(down("Contact", "LastName")),
-        {"syncName":"up","syncType":"syncUp","soupName":"records","target":\(kind.target),
-         "options":{"fieldlist":["Name","LastName","Phone","External_Id__c"],
-           "mergeMode":"LEAVE_IF_CHANGED"}}]}
-      """,
+      "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
+      "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
     ]
     for (name, text) in files {
       try DurableFile.write(Array(text.utf8), to: directory.file(name))
@@ -200,94 +300,80 @@ final class UpWorld {
     return directory
   }
 
-  /// Primes a phone, does there what the situation says, and sends it.
-  func night(_ situation: UpSituation) async throws -> Night {
-    nights += 1
-    let records = try records(for: situation)
-    try await world.run()
-    let device = try world.device("admin", as: "night-\(nights)")
-    try change(device, records, situation)
-    let before = world.server.log.count
-    if case .lost(_, let arrived) = situation {
-      world.server.faults.add(.writes, .drop(afterCommit: arrived))
+  // MARK: the devices
+
+  /// Makes the records that a device is given; answers their ids.
+  private func records(of scene: UpScene, _ device: String) throws -> [String] {
+    func make(_ type: String, _ soup: String, _ fields: JSONObject) throws -> String {
+      var fields = fields
+      fields[type == "Account" ? "Name" : "LastName"] = .string("\(soup) \(device) \(fields.count)")
+      return try #require(world.org.create(type, fields, as: admin).id)
     }
-    let ends =
-      switch journal {
-      case .store: try await live(device)
-      case .ledger: try await returned(device)
-      }
-    let writes = world.server.log.entries(after: before).filter(\.isWrite)
-    return Night(
-      requests: writes.map { "\($0.kind.rawValue) \($0.records ?? 1)" }, ends: ends.sorted())
-  }
-
-  // MARK: the device
-
-  /// Makes the records that the device is given; answers their ids.
-  private func records(for situation: UpSituation) throws -> [String] {
-    let count =
-      switch situation {
-      case .many: 7
-      case .lost(.create, _), .lost(.upsert, _): 0
-      case .lost, .mixed: 1
-      default: 2
-      }
-    var ids = try (0..<count).map { try make("Account", "Name", $0) }
-    if situation == .mixed { ids.append(try make("Contact", "LastName", 1)) }
-    return ids
-  }
-
-  private func make(_ object: String, _ name: String, _ number: Int) throws -> String {
-    let made = world.org.create(object, [name: .string("up \(nights) \(number)")], as: admin)
-    return try #require(made.id)
+    let given = scene.situation.writes.filter { $0 == .update || $0 == .delete }.count
+    if scene.situation == .mixed {
+      return [try make("Account", scene.soup, [:]), try make("Contact", scene.soup, [:])]
+    }
+    if scene.situation == .family {
+      let parent = try make("Account", scene.soup, [:])
+      return [
+        parent, try make("Contact", scene.soup + "_children", ["AccountId": .string(parent)]),
+      ]
+    }
+    return try (0..<given).map { _ in try make("Account", scene.soup, [:]) }
   }
 
   private func change(
-    _ device: Device, _ ids: [String], _ situation: UpSituation
+    _ device: Device?, _ name: String, _ scene: UpScene, _ ids: [String]
   ) throws {
-    let now = world.org.now()
-    let phone: JSONValue = situation == .refused ? .string(String(repeating: "1", count: 99)) : "1"
-    func update(_ ids: some Sequence<String>) throws {
-      for id in ids { try device.edit("records", id: id, ["Phone": phone], now: now) }
-    }
-    func create(_ key: String?, type: String = "Account") throws {
+    let device = try #require(device)
+    let (soup, children) = (scene.soup, scene.soup + "_children")
+    // No two phones make their rows at one time, as no copies of one phone.
+    let now = world.org.now() + Int64(devices.keys.sorted().firstIndex(of: name) ?? 0) * 60_000
+    let phone: JSONValue =
+      scene.situation == .refused ? .string(String(repeating: "1", count: 99)) : "1"
+    func create(_ type: String, _ place: Int, in soup: String, _ others: JSONObject) throws {
       var fields: JSONObject = ["Phone": phone]
-      fields[type == "Account" ? "Name" : "LastName"] = .string("up \(nights) new \(key ?? "")")
-      if let key { fields["External_Id__c"] = .string("\(key)-\(nights)") }
-      try device.create(
-        "records", type: type, fields, localID: "local_\(nights)\(key ?? "")\(type)", now: now)
+      fields[type == "Account" ? "Name" : "LastName"] = .string("\(soup) \(name) new \(place)")
+      for (name, value) in others { fields[name] = value }
+      try device.create(soup, type: type, fields, localID: "local_\(soup)_\(place)", now: now)
     }
-    switch situation {
-    case .accepted, .refused:
-      try update(ids.prefix(1))
-      if situation == .accepted { try device.delete("records", id: ids[1], now: now) }
-      try create(nil)
-      try create("key")
-    case .conflict, .deletedOnServer:
-      try update(ids.prefix(1))
-      try device.delete("records", id: ids[1], now: now)
-      for id in ids {
-        let outcome =
-          situation == .conflict
-          ? world.org.update("Account", id: id, ["Phone": "2"], as: admin)
-          : world.org.delete("Account", id: id, as: admin)
-        #expect(outcome.errors.isEmpty)
+    if scene.situation == .family {
+      try device.edit(soup, id: ids[0], ["Phone": "1"], now: now)
+      try device.edit(children, id: ids[1], ["LastName": .string("\(children) \(name)")], now: now)
+      // An app may make up ids of any form.
+      try device.create(
+        soup, type: "Account", ["Name": .string("\(soup) \(name) new")], localID: "tmp-1", now: now)
+      return try create("Contact", 2, in: children, ["AccountId": "tmp-1", "Phone": .null])
+    }
+    var rest = ids[...]
+    for (place, write) in scene.situation.writes.enumerated() {
+      let isContact = scene.situation == .mixed && place == 3
+      switch write {
+      case .update:
+        try device.edit(soup, id: rest.removeFirst(), ["Phone": phone], now: now)
+      case .delete: try device.delete(soup, id: rest.removeFirst(), now: now)
+      case .create: try create(isContact ? "Contact" : "Account", place, in: soup, [:])
+      case .upsert:
+        let key = JSONValue.string("\(soup) \(name)")
+        try create("Account", place, in: soup, ["External_Id__c": key])
       }
-    case .lost(.create, _): try create(nil)
-    case .lost(.upsert, _): try create("key")
-    case .lost(.update, _), .many: try update(ids)
-    case .lost(.delete, _): try device.delete("records", id: ids[0], now: now)
-    case .mixed:
-      try update(ids)
-      try create(nil)
-      try create(nil, type: "Contact")
+    }
+    for id in ids {
+      switch scene.situation {
+      case .conflict:
+        #expect(world.org.update("Account", id: id, ["Phone": "2"], as: admin).errors.isEmpty)
+      case .deletedOnServer:
+        #expect(world.org.delete("Account", id: id, as: admin).errors.isEmpty)
+      default: break
+      }
     }
   }
 
   // MARK: the live store
 
-  /// Runs the sync up of the device's own store, twice where an answer was lost.
-  private func live(_ device: Device) async throws -> [String] {
+  /// Runs the sync ups of a device's own store, twice where an answer was lost.
+  func live(_ night: UpNight) async throws -> Night {
+    let device = try #require(devices["live-\(night)"])
     let token = try world.server.token(for: "admin@example.com", app: "app")
     let client = try Salesforce.Org(
       url: world.server.url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
@@ -297,14 +383,38 @@ final class UpWorld {
     let manager = try await SyncManager(
       store: Store(opening: device.storePath), settings: settings
     ) { () async throws(Salesforce.OrgError) in try await client.session() }
-    var ends: [Int64: String] = [:]
-    for _ in 0..<2 {
-      let run = try await manager.reSync(named: "up")
-      for record in await run.report.records { ends[record.soupEntryID] = Self.end(record) }
-      if await run.lastState.status == .done { break }
+    var told: Night = ([:], [:])
+    for scene in UpScene.all where scene.situation.night == night {
+      try lapse()
+      let before = world.server.log.count
+      lose(1, of: night)
+      var ends: [String: String] = [:]
+      for name in scene.kind == .twice ? ["up", "up-again"] : ["up", "up"] {
+        let run = try await manager.reSync(named: "\(name)-\(scene.soup)")
+        for record in await run.report.records {
+          ends["\(record.soupName) \(record.soupEntryID)"] = Self.end(record)
+        }
+        if await run.lastState.status == .done, name == "up", scene.kind != .twice { break }
+      }
+      told.ends[scene.soup] = ends.values.sorted()
+      told.requests[scene.soup] = writes(after: before)
     }
     try await manager.close()
-    return Array(ends.values)
+    try expectOrg(night, "live-\(night)")
+    return told
+  }
+
+  /// Later writes are too far from earlier ones to have made their records.
+  private func lapse() throws { try world.org.moveClock(by: 3_600_000) }
+
+  private func lose(_ count: Int, of night: UpNight) {
+    guard night != .day else { return }
+    world.server.faults.add(.writes, times: count, .drop(afterCommit: night == .arrived))
+  }
+
+  private func writes(after count: Int) -> [String] {
+    world.server.log.entries(after: count).filter(\.isWrite)
+      .map { "\($0.kind.rawValue) \($0.records ?? 1)" }
   }
 
   private static func end(_ record: SyncReport.Record) -> String {
@@ -323,24 +433,53 @@ final class UpWorld {
 
   // MARK: the pipeline
 
-  /// Hands the store back and has the pipeline reconcile it.
-  private func returned(_ device: Device) async throws -> [String] {
-    try world.handBack(device, as: "night-\(nights).sqlite")
-    let known = Set(try Told(world).reports.map(\.run))
-    try await world.run(.ingest, .reconcile)
-    var ends: [Int64: String] = [:]
-    for report in try Told(world).reports where !known.contains(report.run) {
-      for list in ["records", "stillOpen"] {
-        for edit in report.json[list]?.array ?? [] {
-          guard let number = edit["number"]?.int, !numbers.contains(number) else { continue }
-          let verdict = edit["verdict"]?.string ?? ""
-          ends[number] =
-            "\(edit["operation"]?.string ?? ""): "
-            + (verdict == "already there" ? "deleted" : verdict)
+  /// Hands a store back and has the pipeline reconcile it, which has to go as the scenes say.
+  func expectReturned(_ night: UpNight) async throws {
+    let scenes = UpScene.all.filter { $0.situation.night == night }
+    let source = "\(night).sqlite"
+    try world.handBack(try #require(devices["returned-\(night)"]), as: source)
+    try lapse()
+    let before = world.server.log.count
+    lose(scenes.count, of: night)
+    let run = try await world.run(.ingest, .reconcile).run
+    // A pipeline sends deletes last, a live store each change in the order of its row.
+    #expect(
+      writes(after: before).sorted()
+        == scenes.flatMap { isStrict ? $0.strictRequests : $0.requests }.sorted())
+    var ends: [String: [String]] = [:]
+    for edit in try DecisionScene(world).edits(of: run) where edit.source == source {
+      let verdict = edit.verdict == .alreadyThere ? Verdict.deleted : edit.verdict
+      ends[edit.soup.replacing("_children", with: ""), default: []]
+        .append("\(edit.operation.rawValue): \(verdict.rawValue)")
+    }
+    #expect(ends.mapValues { $0.sorted() } == UpScene.ends(of: night))
+    try expectOrg(night, "returned-\(night)")
+  }
+
+  /// The org holds each record once, and as the device has it unless that was left or refused.
+  private func expectOrg(_ night: UpNight, _ device: String) throws {
+    func count(_ condition: String, _ type: String = "Account") throws -> Int {
+      let soql = "SELECT Id FROM \(type) WHERE \(condition)"
+      return try world.org.query(soql, as: admin, includeDeleted: false).totalSize
+    }
+    for scene in UpScene.all where scene.situation.night == night {
+      let name = "\(scene.soup) \(device)"
+      #expect(try count("Name LIKE '\(name)%'") == scene.accounts.all, "\(name)")
+      #expect(
+        try count("Name LIKE '\(name)%' AND Phone = '1'") == scene.accounts.edited, "\(name)")
+      switch scene.situation {
+      case .mixed:
+        #expect(try count("LastName LIKE '\(name)%' AND Phone = '1'", "Contact") == 2, "\(name)")
+      case .family:
+        for (child, parent) in [("", ""), (" new 2", " new")] {
+          let condition = """
+            LastName = '\(scene.soup)_children \(device)\(child)' \
+            AND Account.Name LIKE '\(name)\(parent)%'
+            """
+          #expect(try count(condition, "Contact") == 1, "\(condition)")
         }
+      default: break
       }
     }
-    numbers.formUnion(ends.keys)
-    return Array(ends.values)
   }
 }

@@ -1,19 +1,13 @@
 import JSON
 import LocalOrg
-import MobileSync
 import Pipelines
 import Rehearsal
-import Salesforce
-import SmartStore
 import System
 import TestSupport
 import Testing
 
-/// A pipeline whose sync ups are of every kind.
+/// A pipeline with families of accounts and contacts, and accounts of their own.
 @Suite struct SyncUpKindsTests {
-  /// The soups of accounts, each with the prefix of its accounts' names.
-  private static let soups = ["parents", "small", "batch", "single", "twice"]
-
   static let pipeline = Result {
     let directory = TemporaryDirectory.untilExit("up-kinds")
     let index = #"""
@@ -23,21 +17,19 @@ import Testing
     func down(_ soup: String, _ query: String) -> String {
       """
       {"syncName":"down-\(soup)","syncType":"syncDown","soupName":"\(soup)",
-       "target":{"type":"soql","query":"\(query)"},"options":{"mergeMode":"OVERWRITE"}}
+       "target":{"type":"soql","query":"SELECT Id, \(query)"},
+       "options":{"mergeMode":"OVERWRITE"}}
       """
     }
-    func up(_ name: String, _ soup: String, _ target: String, _ options: String) -> String {
+    func up(_ soup: String, _ target: String) -> String {
       """
-      {"syncName":"\(name)","syncType":"syncUp","soupName":"\(soup)","target":\(target),
-       "options":{"fieldlist":["Name","Phone"]\(options)}}
+      {"syncName":"up-\(soup)","syncType":"syncUp","soupName":"\(soup)","target":\(target),
+       "options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}}
       """
-    }
-    let leave = #","mergeMode":"LEAVE_IF_CHANGED""#
-    let impl = { (name: String) in
-      #""iOSImpl":"SF\#(name)","androidImpl":"com.salesforce.androidsdk.mobilesync.target.\#(name)""#
     }
     let family = """
-      {\(impl("ParentChildrenSyncUpTarget")),
+      {"iOSImpl":"SFParentChildrenSyncUpTarget",
+       "androidImpl":"com.salesforce.androidsdk.mobilesync.target.ParentChildrenSyncUpTarget",
        "parent":{"sobjectType":"Account","soupName":"parents"},
        "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts","soupName":"children",
          "parentIdFieldName":"AccountId"},
@@ -45,19 +37,15 @@ import Testing
        "childrenCreateFieldlist":["LastName"],"childrenUpdateFieldlist":["LastName"],
        "relationshipType":"MASTER_DETAIL"}
       """
-    let syncs =
-      soups.map {
-        down($0, "SELECT Id, Name, Phone, LastModifiedDate FROM Account WHERE Name LIKE '\($0)%'")
-      }
-      + [
-        down("children", "SELECT Id, LastName, AccountId, LastModifiedDate FROM Contact"),
-        up("up-families", "parents", family, leave),
-        up("up-small", "small", #"{"maxBatchSize":3}"#, leave),
-        up("up-batch", "batch", "{\(impl("BatchSyncUpTarget"))}", leave),
-        up("up-single", "single", "{\(impl("SyncUpTarget"))}", leave),
-        up("up-twice", "twice", "{}", leave),
-        up("up-twice-again", "twice", "{}", #","mergeMode":"OVERWRITE""#),
-      ]
+    let syncs = [
+      down("parents", "Name, Phone, LastModifiedDate FROM Account WHERE Name LIKE 'parents%'"),
+      down("small", "Name, Phone, LastModifiedDate FROM Account WHERE Name LIKE 'small%'"),
+      down("children", "LastName, AccountId, LastModifiedDate FROM Contact"),
+      up("parents", family), up("small", #"{"maxBatchSize":3}"#),
+    ]
+    let soups = ["parents", "small", "children"].map {
+      #"{"soupName":"\#($0)","indexes":[\#(index)]}"#
+    }
     let files = [
       "kinds.json": """
       {"format":1,"name":"kinds",
@@ -68,138 +56,13 @@ import Testing
        "reconcile":{"strict":true,"quietWindowSeconds":0},
        "platforms":["ios"],"inbox":{"settleSeconds":0}}
       """,
-      "userstore.json": """
-      {"soups":[\((soups + ["children"]).map { #"{"soupName":"\#($0)","indexes":[\#(index)]}"# }
-        .joined(separator: ","))]}
-      """,
+      "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
       "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
     ]
     for (name, text) in files {
       try DurableFile.write(Array(text.utf8), to: directory.file(name))
     }
     return directory
-  }
-
-  /// The edits of a day, on the phone that ada was primed.
-  private struct Day {
-    var device: Device
-    var contested: String
-    var child: String
-  }
-
-  /// Makes records, primes a phone with them, and edits them there.
-  private func day(_ world: World) async throws -> Day {
-    let ada = try world.user("ada")
-    func make(_ soup: String, _ count: Int) throws -> [String] {
-      try (0..<count).map { number in
-        try #require(
-          world.org.create("Account", ["Name": .string("\(soup) \(number)")], as: ada).id)
-      }
-    }
-    let ids = Dictionary(
-      uniqueKeysWithValues: try zip(Self.soups, [1, 4, 2, 2, 2]).map { ($0, try make($0, $1)) })
-    let parent = try #require(ids["parents"]?.first)
-    let child = try #require(
-      world.org.create(
-        "Contact", ["LastName": "Child", "AccountId": .string(parent)], as: ada
-      ).id)
-    try await world.run()
-    let device = try world.device("ada")
-    let now = world.org.now()
-    for soup in Self.soups {
-      for id in ids[soup] ?? [] { try device.edit(soup, id: id, ["Phone": "1"], now: now) }
-    }
-    try device.edit("children", id: child, ["LastName": "Grown"], now: now)
-    // An app may make up ids of any form.
-    try device.create(
-      "parents", type: "Account", ["Name": "parents new"], localID: "tmp-1", now: now)
-    try device.create(
-      "children", type: "Contact", ["LastName": "New", "AccountId": "tmp-1"], localID: "tmp-2",
-      now: now)
-    try device.create("batch", type: "Account", ["Name": "batch new"], localID: "b-1", now: now)
-    // The first sync up of the soup leaves it, the second does not.
-    let contested = try #require(ids["twice"]?.first)
-    _ = world.org.update(
-      "Account", id: contested, ["Phone": "2"], as: try world.user("admin"))
-    return Day(device: device, contested: contested, child: child)
-  }
-
-  /// The writes of `body`, when the org holds all that was edited.
-  private func writes(
-    _ world: World, _ day: Day, _ body: () async throws -> Void
-  ) async throws -> [String] {
-    let before = world.server.log.count
-    try await body()
-    let admin = try world.user("admin")
-    #expect(try world.record("Account", day.contested)["Phone"] == "1")
-    #expect(try world.record("Contact", day.child)["LastName"] == "Grown")
-    for soql in [
-      "SELECT Id FROM Contact WHERE LastName = 'New' AND Account.Name = 'parents new'",
-      "SELECT Id FROM Account WHERE Name = 'parents new'",
-      "SELECT Id FROM Account WHERE Name = 'batch new'",
-    ] {
-      #expect(try world.org.query(soql, as: admin, includeDeleted: false).totalSize == 1)
-    }
-    let entries = world.server.log.entries(after: before).filter(\.isWrite)
-    return entries.map { "\($0.kind.rawValue) \($0.records ?? 1)" }
-  }
-
-  /// What the SDK sends of the day's edits.
-  private static let requests = [
-    "composite 2", "composite 2", "collectionUpdate 3", "collectionUpdate 1", "composite 3",
-    "rowUpdate 1", "rowUpdate 1", "collectionUpdate 1", "collectionUpdate 1",
-  ]
-
-  @Test func `a live store sends every kind of sync up as the SDK does`() async throws {
-    let world = try World(file: Self.pipeline.get().file("kinds.json"))
-    let day = try await day(world)
-    let url = world.server.url
-    let token = try world.server.token(for: "ada@example.com", app: "app")
-    let client = try Salesforce.Org(
-      url: url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
-      concurrency: 2, pause: .none)
-    let manager = try await SyncManager(
-      store: Store(opening: day.device.storePath), settings: SyncSettings(refreshesDates: false)
-    ) { () async throws(Salesforce.OrgError) in try await client.session() }
-    let names = try #require(world.pipeline.stores.first?.reconcile)
-    let writes = try await writes(world, day) {
-      for name in names { _ = try await manager.reSync(named: name).finish() }
-    }
-    #expect(writes == Self.requests)
-  }
-
-  @Test func `a pipeline sends every kind of sync up as the SDK does`() async throws {
-    let world = try World(file: Self.pipeline.get().file("kinds.json")) {
-      Self.oneAtATime($0).replacing("\"strict\":true", with: "\"strict\":false")
-    }
-    let day = try await day(world)
-    let writes = try await writes(world, day) { try await handBack(day, world) }
-    #expect(writes == Self.requests)
-  }
-
-  /// Requests beside each other arrive in any order.
-  private static func oneAtATime(_ text: String) -> String {
-    text.replacing("\"login\":", with: "\"concurrency\":1,\"login\":")
-  }
-
-  private func handBack(_ day: Day, _ world: World) async throws {
-    try world.handBack(day.device, as: "night.sqlite")
-    let summary = try await world.run(.ingest, .reconcile)
-    #expect(summary.verdicts == [.updated: 12, .created: 3])
-  }
-
-  @Test func `a strict pipeline sends its updates in composites no larger than a batch`()
-    async throws
-  {
-    let world = try World(
-      file: Self.pipeline.get().file("kinds.json"), change: Self.oneAtATime)
-    let day = try await day(world)
-    let writes = try await writes(world, day) { try await handBack(day, world) }
-    #expect(
-      writes == [
-        "composite 2", "composite 2", "composite 3", "composite 1", "composite 3",
-        "rowUpdate 1", "rowUpdate 1", "composite 1", "collectionUpdate 1",
-      ])
   }
 
   /// An account with a contact, and the phone that has both.

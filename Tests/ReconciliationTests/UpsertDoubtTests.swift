@@ -7,6 +7,66 @@ import Testing
 
 /// Creates that go out by an external id, while others use that id.
 struct UpsertDoubtTests {
+  /// An upsert, what became of its first request, and what the office does before it is looked for.
+  struct Row: Sendable, CustomTestStringConvertible {
+    enum Answer: Sendable, CaseIterable { case given, arrived, lost }
+    enum Office: Sendable, CaseIterable {
+      case nothing, changes, deletes, makes
+      /// The very values of the device, after the search for the lost upsert and before it is sent again.
+      case makesSame
+    }
+
+    var mode: MergeMode
+    /// Whether the office had a record of the external id before.
+    var stood: Bool
+    var answer: Answer
+    var office: Office
+
+    var testDescription: String { "\(mode) \(stood ? "stood" : "new") \(answer) \(office)" }
+
+    static let all = [MergeMode.leaveIfChanged, .overwrite].flatMap { mode in
+      [
+        (true, Answer.given, Office.nothing), (false, .given, .nothing),
+        (false, .arrived, .nothing),
+        (false, .arrived, .changes), (false, .arrived, .deletes), (false, .lost, .nothing),
+        (true, .lost, .nothing), (true, .lost, .deletes), (false, .lost, .makes),
+        (false, .lost, .makesSame),
+      ].map { Row(mode: mode, stood: $0.0, answer: $0.1, office: $0.2) }
+    }
+
+    /// What has arrived is made, whatever the office did to it; what has not goes as if it had never left, against
+    /// the record that stands there now.
+    var verdict: String {
+      switch (answer, office) {
+      case (.arrived, _): "created 1"
+      case (_, .deletes): mode == .overwrite ? "created 1" : "deleted on server 1"
+      case (_, .makes): mode == .overwrite ? "updated 1" : "conflict 1"
+      default: stood || office == .makesSame ? "updated 1" : "created 1"
+      }
+    }
+
+    /// The name of the record in the end; nil where there is none.
+    var name: String? {
+      switch (answer, office) {
+      case (.arrived, .deletes): nil
+      case (.arrived, .changes): "Office"
+      case (_, .deletes), (_, .makes):
+        mode == .overwrite ? "Device" : office == .makes ? "Office" : nil
+      default: "Device"
+      }
+    }
+
+    /// What the edit says beside its verdict.
+    var message: String? {
+      switch (answer, office) {
+      case (.arrived, .changes): "Name"
+      case (.arrived, .deletes): "deleted since"
+      case (.lost, .deletes): mode == .overwrite ? "made anew" : nil
+      default: nil
+      }
+    }
+  }
+
   private let day: FieldDay
 
   init() throws {
@@ -29,40 +89,63 @@ struct UpsertDoubtTests {
     ])
   }
 
-  /// A visit of the office under the same external id, which the technician may change.
-  private func officeVisit() throws -> String {
-    try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
+  private func visits(_ name: String = "%") throws -> Int {
+    try day.count("SELECT Id FROM Site_Visit__c WHERE Name LIKE '\(name)'")
   }
 
-  /// The upsert gets no answer, and before it is looked for the office makes a visit of the same id.
-  private func loseUpsert(_ fault: Faults.Action) {
-    let admin = day.admin
-    let ada = day.ada
-    day.server.faults.add(.kind(.collectionUpsert), fault)
+  /// The office works on the external id's record, or makes one that the technician may change, before the query.
+  private func office(_ work: Row.Office) {
+    let (admin, ada) = (day.admin, day.ada)
+    let values: JSONObject =
+      work == .makesSame
+      ? ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
+      : ["Name": "Office", "External_Id__c": "V-1"]
     day.server.faults.add(
-      .kind(.query), nth: 2,
+      .kind(.query), nth: work == .makesSame ? 3 : 2,
       .mutate { org in
         let id =
-          org.create(
-            "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"], as: admin
-          ).id ?? ""
-        try org.share(id, with: ada.username)
+          try org.find("Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin)
+          ?? ""
+        switch work {
+        case .nothing: break
+        case .changes: _ = org.update("Site_Visit__c", id: id, ["Name": "Office"], as: admin)
+        case .deletes: _ = org.delete("Site_Visit__c", id: id, as: admin)
+        case .makes, .makesSame:
+          try org.share(
+            org.create("Site_Visit__c", values, as: admin).id ?? "", with: ada.username)
+        }
       })
   }
 
-  private func visits() throws -> Int { try day.count("SELECT Id FROM Site_Visit__c") }
-
-  @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `what an upsert overwrites is listed on the edit`(_ mode: MergeMode) async throws {
-    rule(mode)
-    let id = try officeVisit()
+  @Test(arguments: Row.all)
+  func `an upsert goes over nobody's work unseen, whatever became of its first request`(
+    _ row: Row
+  ) async throws {
+    rule(row.mode)
+    let id =
+      row.stood
+      ? try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"]) : nil
     try handBack()
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    if row.answer != .given {
+      day.server.faults.add(
+        .kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
+      office(row.office)
+    }
+    #expect(day.verdicts(try await day.run()) == row.verdict)
+    #expect(try visits() == (row.name == nil ? 0 : 1))
+    if let name = row.name { #expect(try visits(name) == 1) }
     let detail = try #require(try day.details().first)
-    #expect(detail.recordID == id)
-    #expect(detail.fields.first { $0.name == "Name" }?.server == "Office")
-    #expect(detail.fields.first { $0.name == "Name" }?.isConflicting == true)
-    #expect(try day.record("Site_Visit__c", id)["Name"] == "Device")
+    if let message = row.message { #expect(detail.message?.contains(message) == true) }
+    if let id {
+      let wasRemade = row.office == .deletes && row.mode == .overwrite
+      #expect((wasRemade ? detail.otherID : detail.recordID) == id)
+    }
+    // What is overwritten or left is listed on the edit.
+    if row.office == .makes || row.stood && row.office == .nothing {
+      let name = detail.fields.first { $0.name == "Name" }
+      #expect(name?.server == "Office")
+      #expect(row.answer == .lost || name?.isConflicting == true)
+    }
   }
 
   @Test func `the external id that an upsert has sent is not outside the field list`() async throws
@@ -73,123 +156,16 @@ struct UpsertDoubtTests {
     #expect(try day.details().first?.outside.map(\.name) == ["Notes__c"])
   }
 
-  @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a lost upsert is not sent over what the office made of the record meanwhile`(
-    _ mode: MergeMode
-  ) async throws {
-    rule(mode)
-    try handBack()
-    let admin = day.admin
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: true))
-    // Before it is looked for, the office corrects what was made.
-    day.server.faults.add(
-      .kind(.query), nth: 2,
-      .mutate { org in
-        guard
-          let id = try org.find(
-            "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin)
-        else { return }
-        _ = org.update("Site_Visit__c", id: id, ["Name": "Office"], as: admin)
-      })
-    #expect(day.verdicts(try await day.run()) == "created 1")
-    #expect(try visits() == 1)
-    #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Office'") == 1)
-    let detail = try #require(try day.details().first)
-    #expect(detail.message?.contains("Name") == true)
-  }
-
-  @Test(arguments: [(MergeMode.leaveIfChanged, "conflict 1"), (.overwrite, "updated 1")])
-  func `a lost upsert that did not arrive is compared with what the office entered`(
-    _ mode: MergeMode, _ verdict: String
-  ) async throws {
-    rule(mode)
-    try handBack()
-    loseUpsert(.drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == verdict)
-    #expect(try visits() == 1)
-    let detail = try #require(try day.details().first)
-    #expect(detail.fields.first { $0.name == "Name" }?.server == "Office")
-    let name = mode == .overwrite ? "Device" : "Office"
-    #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = '\(name)'") == 1)
-  }
-
-  @Test func `what the office entered just as a lost upsert has it is no conflict`() async throws {
-    rule(.leaveIfChanged)
-    try handBack()
-    let (admin, ada) = (day.admin, day.ada)
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
-    // After the search for the lost upsert, before it is sent again.
-    day.server.faults.add(
-      .kind(.query), nth: 3,
-      .mutate { org in
-        let id =
-          org.create(
-            "Site_Visit__c", ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"],
-            as: admin
-          ).id ?? ""
-        try org.share(id, with: ada.username)
-      })
-    #expect(day.verdicts(try await day.run()) == "updated 1")
-    #expect(try visits() == 1)
-  }
-
   @Test func `a conflict whose lost upsert arrives after all stays open`() async throws {
     rule(.leaveIfChanged)
     try handBack()
-    loseUpsert(.deliverLate(seconds: 1_000_000))
+    day.server.faults.add(.kind(.collectionUpsert), .deliverLate(seconds: 1_000_000))
+    office(.makes)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     day.server.deliverHeld()
-    #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Device'") == 1)
+    #expect(try visits("Device") == 1)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
-  }
-
-  @Test func `a lost upsert of a record that stands as it stood is sent again`() async throws {
-    rule(.leaveIfChanged)
-    let id = try officeVisit()
-    try handBack()
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "updated 1")
-    #expect(try day.record("Site_Visit__c", id)["Name"] == "Device")
-  }
-
-  @Test(arguments: [(MergeMode.leaveIfChanged, "deleted on server 1"), (.overwrite, "created 1")])
-  func `a lost upsert of a record that was there and is deleted since goes as its mode says`(
-    _ mode: MergeMode, _ verdict: String
-  ) async throws {
-    rule(mode)
-    let id = try officeVisit()
-    try handBack()
-    let admin = day.admin
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
-    day.server.faults.add(
-      .kind(.query), nth: 2,
-      .mutate { org in _ = org.delete("Site_Visit__c", id: id, as: admin) })
-    #expect(day.verdicts(try await day.run()) == verdict)
-    #expect(try visits() == (mode == .overwrite ? 1 : 0))
-    let detail = try #require(try day.details().first)
-    let named = mode == .overwrite ? detail.otherID : detail.recordID
-    #expect(named == id)
-    #expect(mode == .leaveIfChanged || detail.message?.contains("made anew") == true)
-  }
-
-  @Test func `a lost upsert whose record was deleted since is not made again`() async throws {
-    rule(.leaveIfChanged)
-    try handBack()
-    let admin = day.admin
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: true))
-    day.server.faults.add(
-      .kind(.query), nth: 2,
-      .mutate { org in
-        guard
-          let id = try org.find(
-            "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin)
-        else { return }
-        _ = org.delete("Site_Visit__c", id: id, as: admin)
-      })
-    #expect(day.verdicts(try await day.run()) == "created 1")
-    #expect(try visits() == 0)
-    #expect(try day.details().first?.message?.contains("deleted since") == true)
   }
 }
