@@ -142,9 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a hard link with content, and what is encrypted, are refused as what they are`()
-    throws
-  {
+  @Test func `a hard link with content, and what is encrypted, are refused as such`() throws {
     let script = """
       import io, sys, tarfile, zipfile
       with tarfile.open(sys.argv[1] + "/link.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as f:

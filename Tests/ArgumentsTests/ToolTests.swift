@@ -98,9 +98,7 @@ private func outcome(_ line: String) async throws -> String {
     ),
     ("help prime it", #"planner help: there is no command "prime it""#),
   ])
-  func `an error says what is wrong and what to write`(
-    _ line: String, _ expected: String
-  ) async throws {
+  func `an error says what is wrong, with a fix`(_ line: String, _ expected: String) async throws {
     #expect(try await outcome(line) == expected)
   }
 

@@ -41,9 +41,7 @@ import Testing
     #expect(try Files.read(pack(issued, format)) == first)
   }
 
-  @Test func `a store that is not what the manifest says is not packed, and nothing is left`()
-    throws
-  {
+  @Test func `a store that the manifest does not describe is not packed`() throws {
     var issued = try Issued(.ios)
     issued.manifest.stores[0].sha256 = String(repeating: "0", count: 64)
     let error = #expect(throws: BundleError.self) { try pack(issued) }

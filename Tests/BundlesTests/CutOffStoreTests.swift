@@ -87,9 +87,7 @@ import Testing
     #expect(try refusal(Array(bytes.dropLast(3)))?.code == .damaged)
   }
 
-  @Test func `what a store lacks is read from its log, and what that lacks too is damage`()
-    throws
-  {
+  @Test func `what a store lacks is read from its log, what that lacks too is damage`() throws {
     let (store, log, pages) = try inLog()
     let last = store.count / 4096
     try #require(pages.contains(last))

@@ -63,8 +63,7 @@ import Testing
     #expect(try Files.list(inbox.directory) == [])
   }
 
-  @Test func `a file that changes while it is taken is left and taken when it stands still`() throws
-  {
+  @Test func `a file that changes while it is taken is taken when it stands still`() throws {
     let path = try put("a.db", [1, 2])
     var changing = inbox
     changing.betweenReadings = { try DurableFile.write([3, 4, 5], to: path) }
@@ -87,9 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["a.db", "a.db-wal"])
-  func `a change in place is told by the file's times, which nobody can set back`(changed: String)
-    throws
-  {
+  func `a change in place is told by times that nobody can set back`(changed: String) throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
@@ -193,9 +190,7 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-journal"], ["directory", "link", "dangling", "pipe"])
-  func `a companion that is no file refuses its store, whatever run reads it`(
-    suffix: String, kind: String
-  ) throws {
+  func `a companion that is no file refuses its store always`(suffix: String, kind: String) throws {
     let path = try put("a.db", [1, 2])
     switch kind {
     case "directory": try Files.makeDirectory(path + suffix + "/full/of/things")

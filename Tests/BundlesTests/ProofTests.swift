@@ -48,9 +48,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [true, false])
-  func `a bare store is validated, with the edit that stands in its log alone`(
-    platform: Platform, inLog: Bool
-  ) throws {
+  func `a bare store is validated with its log's edit`(platform: Platform, inLog: Bool) throws {
     let issued = try Issued(platform)
     try edit(issued.storePath, inLog: inLog)
     let before = try Files.read(directory.file("returned.db"))

@@ -84,9 +84,7 @@ import Testing
       "1:12: colour: \"blue\" is not a colour; write one of \"red\", \"green\""
     ),
   ])
-  func `a wrong value is told with its place, what it must be and what to write`(
-    text: String, expected: String
-  ) throws {
+  func `a wrong value is told with place, kind and fix`(text: String, expected: String) throws {
     let (_, said) = try read(text) { object in
       _ = object.int("count", default: 1, in: 1...9)
       _ = object.text("name")
@@ -140,9 +138,7 @@ import Testing
     ("b.x", #"{"a":0,"b":{"c":1,"d":2}}"#), ("a.x", #"{"a":0,"b":{"c":1,"d":2}}"#),
     ("x.y", #"{"a":0,"b":{"c":1,"d":2}}"#),
   ])
-  func `a member is left out wherever it stands, and all else keeps its place`(
-    path: String, expected: String
-  ) throws {
+  func `a member is left out anywhere, and others stay put`(path: String, expected: String) throws {
     let reader = ConfigurationReader(file: "f")
     let node = try #require(reader.parse(Array(#"{"a": 0, "b": {"c": 1, "d": 2}}"#.utf8)))
     let parts = path.split(separator: ".").map(String.init)

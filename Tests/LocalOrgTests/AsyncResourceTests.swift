@@ -107,9 +107,7 @@ import Testing
     #expect(page == "\"Records not found for this query\"\n")
   }
 
-  @Test func `a job that is not there, and a caller who is nobody, are told in its own words`()
-    async throws
-  {
+  @Test func `an unknown job and an unknown caller are told in the job's own words`() async throws {
     let served = try ServedOrg()
     let missing = try await served.async("GET", "job/750000000000000AAA")
     #expect(missing.status == 400)

@@ -218,9 +218,7 @@ import Testing
   }
 
   @Test(arguments: ["createFieldlist", "updateFieldlist"])
-  func `a sync up that only creates, or only updates, needs the list of that alone`(
-    _ list: String
-  ) throws {
+  func `a sync up that only creates or updates needs the list of that`(_ list: String) throws {
     func read(_ target: String) throws -> SyncsConfig {
       let text = """
         {"syncs": [{"syncName": "s", "syncType": "syncUp", "soupName": "x", "target": \(target),
@@ -244,9 +242,7 @@ import Testing
       + #""sobjectTypePlural": "Cs", "parentIdFieldName": "AId"}, "#
       + #""childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#,
   ])
-  func `a text that no object of an org can be named is refused where a file has it`(
-    _ target: String
-  ) throws {
+  func `a text that no org can name is refused where a file has it`(_ target: String) throws {
     for name in ["Site Visit__c", "Account ", "1Account", "Acc-ount", "Größe__c"] {
       let error = #expect(throws: Problems.self) {
         try config(target.replacing("NAME", with: name))

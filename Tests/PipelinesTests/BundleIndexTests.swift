@@ -18,9 +18,7 @@ import Testing
     return list["bundles"]?.array ?? []
   }
 
-  @Test func `each user has a link to the newest bundle, and the list says what it is`()
-    async throws
-  {
+  @Test func `each user has a link to the newest bundle, and the list says which`() async throws {
     try await world.run()
     let entries = try index()
     try expectNewest(entries)

@@ -15,15 +15,13 @@ import Testing
   private static let long = String(repeating: "x", count: 300)
 
   private func accounts(_ scene: CarriedScene, _ name: String) throws -> [String] {
-    let page = try scene.world.org.query(
-      "SELECT Id FROM Account WHERE Name = '\(name)'", as: scene.world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    try scene.world.column("SELECT Id FROM Account WHERE Name = '\(name)'")
   }
 
   private func parent(of name: String, _ scene: CarriedScene) throws -> String? {
-    let page = try scene.world.org.query(
-      "SELECT AccountId FROM Contact WHERE LastName = '\(name)'", as: scene.world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.first?["AccountId"]?.string
+    return try scene.world.column(
+      "SELECT AccountId FROM Contact WHERE LastName = '\(name)'", "AccountId"
+    ).first
   }
 
   /// Hands back a new account and a contact of it.
@@ -85,9 +83,7 @@ import Testing
 
   // MARK: new records of one local id
 
-  @Test func `two phones' new records of one local id are not carried, nor what refers to them`()
-    async throws
-  {
+  @Test func `two phones' new records of one local id are not carried, nor others`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     for name in ["one", "two"] {
@@ -109,9 +105,7 @@ import Testing
     #expect(try scene.includes().count == 2)
   }
 
-  @Test func `a mended child finds its own phone's parent among records of one local id`()
-    async throws
-  {
+  @Test func `a mended child finds its own phone's parent of the same local id`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
@@ -132,10 +126,7 @@ import Testing
 
   // MARK: what was carried once
 
-  @Test
-  func `what was carried once stays carried beside another phone's edit, until it is settled`()
-    async throws
-  {
+  @Test func `what was carried once stays so beside another phone's edit`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (
@@ -237,9 +228,7 @@ import Testing
 
   // MARK: the device's own sync
 
-  @Test func `a carried create that its device has sent by itself is told as made twice`()
-    async throws
-  {
+  @Test func `a carried create that its device has sent is told as made twice`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)

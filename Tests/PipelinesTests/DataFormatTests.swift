@@ -171,9 +171,7 @@ import Testing
     return result.status == 137
   }
 
-  @Test func `a run that dies in the step takes it again, and it comes out the same`()
-    async throws
-  {
+  @Test func `a run that dies in the step repeats it, with the same outcome`() async throws {
     let bases = try files("bases")
     try await world.run(.ingest)
     let (issued, users) = (try files("issued"), try files("users"))

@@ -21,9 +21,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a report that a run of days ago died over is written whole, or told by the next`(
-    _ hasFiles: Bool
-  ) async throws {
+  func `the report of a run that died days ago is still written`(_ hasFiles: Bool) async throws {
     try await world.run()
     _ = try world.fieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
@@ -62,10 +60,7 @@ import Testing
     #expect(try latest().ended != nil)
   }
 
-  @Test
-  func `what a run primes that goes on hours later bears its generation's date and is issued`()
-    async throws
-  {
+  @Test func `what a resumed run primes has its generation's date and is issued`() async throws {
     try await world.run()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()

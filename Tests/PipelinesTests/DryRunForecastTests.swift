@@ -26,9 +26,7 @@ import Testing
     return try #require(try JSONValue(parsing: page.records).array).count
   }
 
-  @Test func `before the first run what can be counted is the least that is expected`()
-    async throws
-  {
+  @Test func `before the first run what can be counted is the least expected`() async throws {
     let world = try World()
     let count = try products(world)
     let summary = try await look(world)
@@ -48,9 +46,7 @@ import Testing
     #expect(spent.records == night.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.fetched })
   }
 
-  @Test func `a night like the last one costs what that one did, and changes are counted`()
-    async throws
-  {
+  @Test func `a night like the last costs the same, and changes are counted`() async throws {
     let world = try World()
     for _ in 0..<2 { _ = try await world.runAsWritten(Set(Stage.allCases)) }
     let admin = try world.user("admin")

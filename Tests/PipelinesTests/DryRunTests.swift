@@ -35,9 +35,7 @@ import Testing
     #expect(try Files.list(whole.data.reports).count == 2)
   }
 
-  @Test func `a look takes in what a run that died had taken from the inbox, and leaves it there`()
-    async throws
-  {
+  @Test func `a look counts what a dead run had taken from the inbox`() async throws {
     let world = try World()
     try await world.run()
     _ = try world.fieldDay()
@@ -54,9 +52,7 @@ import Testing
     #expect(look.returns.ingested == night.returns.ingested)
   }
 
-  @Test func `a look at a whole night takes in what lies in the inbox, and leaves it there`()
-    async throws
-  {
+  @Test func `a look at a whole run counts what is in the inbox, and leaves it`() async throws {
     let world = try World()
     try await world.run()
     _ = try world.fieldDay()

@@ -73,10 +73,7 @@ import Testing
     ).totalSize == 1
   }
 
-  @Test
-  func `a detail that was moved to another master is judged by its own, not with the deleted one`()
-    async throws
-  {
+  @Test func `a detail moved to another master is not judged by the deleted one`() async throws {
     let world = try Self.world()
     let family = try await family(world)
     try work(family, world, ["LastName": "Grown"])
@@ -123,10 +120,7 @@ import Testing
     #expect(child["LastName"] == "Grown")
   }
 
-  @Test
-  func `a parent that only the office has touched is not made anew for children, which is told`()
-    async throws
-  {
+  @Test func `a parent that only the office touched is not recreated for children`() async throws {
     // Who sees all proves that it is deleted.
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
@@ -216,9 +210,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `the edit of a detail that waited is settled with its parent's deletion`(
-    _ mode: String
-  ) async throws {
+  func `a waiting detail's edit is settled by the deletion above it`(_ mode: String) async throws {
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
@@ -274,9 +266,7 @@ import Testing
     #expect(try isThere("Contact", family.child, world))
   }
 
-  @Test func `a detail that the office deleted is not told as deleted with its parent`()
-    async throws
-  {
+  @Test func `a detail that the office deleted is not told as deleted with it`() async throws {
     let world = try Self.world(Self.proving)
     let family = try await family(world)
     try family.device.edit(
@@ -288,9 +278,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a family that the office deleted and nobody edited is not brought back`(
-    _ overwrites: Bool
-  ) async throws {
+  func `a deleted family that nobody edited is not brought back`(_ overwrites: Bool) async throws {
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
     } others: {

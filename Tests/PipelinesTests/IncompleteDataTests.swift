@@ -101,9 +101,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a record that could not be read holds the cursor before its change`(
-    _ isInitialLoad: Bool
-  ) async throws {
+  func `a record that could not be read holds back the cursor`(_ isInitialLoad: Bool) async throws {
     if !isInitialLoad { try await world.run() }
     let ada = try world.user("ada")
     func first(_ object: String) throws -> String {

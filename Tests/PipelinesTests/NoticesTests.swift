@@ -36,9 +36,7 @@ import Testing
 
   // MARK: the log
 
-  @Test func `a log file gathers the runs, each line with its time, pipeline and run`()
-    async throws
-  {
+  @Test func `a log file gathers runs, each line with time, pipeline and run`() async throws {
     let world = try World()
     let log = directory.file("attache.log")
     #expect(try await world.program(["run"], ["--log-file", log]).status == 0)
@@ -128,9 +126,7 @@ import Testing
 
   // MARK: figures
 
-  @Test func `the metrics are those of the last run, and a failed one keeps the last success`()
-    async throws
-  {
+  @Test func `metrics are of the last run, and a failure keeps the last success`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     #expect(try await world.program(["run"]).status == 0)
@@ -234,9 +230,7 @@ import Testing
       ), "\(run.messages)")
   }
 
-  @Test func `an address gets a signed message, and the heartbeat is for runs that did their work`()
-    async throws
-  {
+  @Test func `an address gets a signed message, a heartbeat only runs that worked`() async throws {
     let asked = Locked<[(path: String, request: ServerRequest)]>([])
     let refusals = Locked(1)
     let server = try HTTPServer { request in
@@ -386,9 +380,7 @@ import Testing
     #expect(Files.exists(asked))
   }
 
-  @Test func `check sends a test to everybody, marked as one, and says what each answered`()
-    async throws
-  {
+  @Test func `check sends a marked test to everybody, and says what each answered`() async throws {
     let told = directory.file("told")
     let asked = Locked<[(path: String, request: ServerRequest)]>([])
     let answer = Locked(204)
@@ -444,8 +436,7 @@ import Testing
     #expect(check.status == 4 && check.messages.contains("[notify.nobody]"), "\(check.everything)")
   }
 
-  @Test func `what is said beside JSON is JSON too, with the run that it belongs to`() async throws
-  {
+  @Test func `what is said beside JSON is JSON too, with the run of it`() async throws {
     let world = try world(#""notify": {"on": ["success"], "command": ["/bin/false"]}"#)
     let run = try await world.program(["run"], ["--json"], shell: #"exec "$@" 2>&1"#)
     #expect(run.status == 0)

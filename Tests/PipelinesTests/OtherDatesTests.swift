@@ -118,9 +118,7 @@ import Testing
   @Test(
     arguments: ["none", "of the app's clock"],
     ["config", "mergeFields"])
-  func `a date that an app has written itself takes no base from an edit`(
-    _ date: String, mode: String
-  ) async throws {
+  func `an app's own date takes no base from an edit`(_ date: String, mode: String) async throws {
     let scene = try scene(Dates.all[0], mode: mode)
     let (device, ids) = try await phone(scene)
     let given = try scene.field("Phone", of: ids[0])
@@ -161,9 +159,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `check says that a sync up takes a date which no sync down fetches`(
-    _ dates: Dates
-  ) throws {
+  func `check says that a sync up takes a date which no sync down fetches`(_ dates: Dates) throws {
     let world = try scene(dates).world
     let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: true).notes
     let told = notes.filter { $0.contains("syncUpAccounts takes \(dates.up) for the date") }

@@ -26,9 +26,7 @@ import Testing
     #expect(try await atOnce(jobs: 1, expecting: 1) == 1)
   }
 
-  @Test func `where few requests are left no more users are asked for than are worked on`()
-    async throws
-  {
+  @Test func `where few requests are left no more users are read than worked on`() async throws {
     #expect(try await atOnce(jobs: 2, expecting: 2, budget: 500) == 2)
   }
 }

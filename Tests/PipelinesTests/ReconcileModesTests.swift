@@ -46,9 +46,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a user's directory that somebody removed gives no generation's number twice`()
-    async throws
-  {
+  @Test func `a user's directory that was removed gives no number twice`() async throws {
     let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
     let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)
@@ -70,9 +68,7 @@ import Testing
   // MARK: edits without flags
 
   @Test(arguments: ["flags", "diff"])
-  func `an edit that its app did not flag is found by comparison alone`(
-    _ trust: String
-  ) async throws {
+  func `an unflagged edit of an app is found by comparison alone`(_ trust: String) async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"\(trust)\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -131,9 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["damaged", "absent", "flags"])
-  func `an open edit without a flag stays open where nobody looks for such edits any more`(
-    _ way: String
-  ) async throws {
+  func `an open unflagged edit stays open where none are looked for`(_ way: String) async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -185,9 +179,7 @@ import Testing
 
   // MARK: the guard
 
-  @Test func `a guard holds the return that is out of proportion, not the user's other devices`()
-    async throws
-  {
+  @Test func `a guard holds the disproportionate return, not the other devices`() async throws {
     let scene = try DecisionScene(Self.setting("\"maxChanges\": {\"perSnapshot\": 2}"))
     let world = scene.world
     try await world.run()

@@ -32,9 +32,7 @@ import Testing
     try world.data.generations(of: world.user("ada").id).last ?? 0
   }
 
-  @Test func `of two recoveries from one backup the later one's bundles have the higher numbers`()
-    async throws
-  {
+  @Test func `the later recovery from one backup has bundles of higher numbers`() async throws {
     try await world.run()
     let file = try await backUp()
     try Files.remove(world.data.path)
@@ -54,9 +52,7 @@ import Testing
     #expect(try newest() > first)
   }
 
-  @Test func `where the whole directory was put back, numbers leap whatever the ledger is`()
-    async throws
-  {
+  @Test func `where the whole directory was put back, numbers leap anyway`() async throws {
     try await world.run()
     for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
     try recover { $0.isRestored = true }
@@ -66,9 +62,7 @@ import Testing
     #expect(try newest() > 1000)
   }
 
-  @Test func `by a clock that stands in the past no two recoveries begin the same epoch`()
-    async throws
-  {
+  @Test func `by a clock in the past no two recoveries begin the same epoch`() async throws {
     try await world.run()
     let file = try await backUp()
     var epochs: Set<Int64> = []
@@ -112,9 +106,7 @@ import Testing
     #expect(Files.exists(upload))
   }
 
-  @Test func `a recovery beside the file whose runs they were says what the next run would refuse`()
-    async throws
-  {
+  @Test func `a recovery beside its runs' file says what the next run would refuse`() async throws {
     try await world.run()
     let backup = try await backUp()
     let copy = world.directory.file("pipelines/copy.json")
@@ -147,9 +139,7 @@ import Testing
     #expect(!Files.exists(world.data.state))
   }
 
-  @Test func `data that were put aside keep a run from beginning anew, and no recovery`()
-    async throws
-  {
+  @Test func `data that were put aside keep a run from beginning, no recovery`() async throws {
     try await world.run()
     let file = try await backUp()
     let aside = world.root + "/demo.damaged"
@@ -173,9 +163,7 @@ import Testing
     #expect(try await world.program(["run"]).status == 0)
   }
 
-  @Test func `a recovery that died keeps a run from beginning anew until it is repeated`()
-    async throws
-  {
+  @Test func `an interrupted recovery keeps a run from beginning until repaired`() async throws {
     try await world.run()
     let file = try await backUp()
     try Files.remove(world.data.path)

@@ -51,9 +51,7 @@ import Testing
   }
 
   private func contactIDs(_ name: String) throws -> [String] {
-    let page = try world.org.query(
-      "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'")
   }
 
   /// What `tar` says.
@@ -138,9 +136,7 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `what may have been sent goes over nothing, though its sync up overwrites`()
-    async throws
-  {
+  @Test func `what may have been sent overwrites nothing, though its sync up would`() async throws {
     try world.overwriteAccounts()
     let all = Set(Stage.allCases)
     _ = try await world.runAsWritten(all)
@@ -174,9 +170,7 @@ import Testing
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
   }
 
-  @Test func `a new record and those that belong to it are found, and none is made twice`()
-    async throws
-  {
+  @Test func `a new record and its children are found, and none is made twice`() async throws {
     let device = try await world.primed("ada")
     _ = try device.create(
       "accounts", type: "Account", ["Name": "Lindqvist & Co"], localID: "local_1",
@@ -305,9 +299,7 @@ import Testing
     #expect(try Files.list(world.data.path).allSatisfy { !$0.hasPrefix(".tmp-") })
   }
 
-  @Test func `a ledger that is put back from a backup by hand is refused until it is recovered`()
-    async throws
-  {
+  @Test func `a ledger restored by hand is refused until it is recovered`() async throws {
     try await world.run()
     let backup = try await backUp()
     try loseLedger()
@@ -336,9 +328,7 @@ import Testing
   }
 
   @Test(arguments: ["cut", "less", "other", "text"])
-  func `what is no whole backup of the pipeline is refused, and leaves nothing`(_ fault: String)
-    async throws
-  {
+  func `what is no whole backup is refused, and leaves nothing`(_ fault: String) async throws {
     try await world.run()
     let backup = try await backUp()
     try loseMachine()
@@ -403,8 +393,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `a store that lost its stamp is one of before, where its generation is`() async throws
-  {
+  @Test func `a store that lost its stamp is an old one, where its generation is`() async throws {
     let device = try await forgottenContact()
     try await recover()
     let store = try Connection(device.storePath, mode: .readWrite)

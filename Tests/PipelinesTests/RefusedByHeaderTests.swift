@@ -11,9 +11,7 @@ import Testing
 
 /// Returns that are refused before they cost anything, or before they are sent as another user.
 @Suite struct RefusedByHeaderTests {
-  @Test func `sparse files of gigabytes are refused by their headers, and no copy is made`()
-    async throws
-  {
+  @Test func `sparse files of gigabytes are refused by their headers, uncopied`() async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let store = try Files.read(device.storePath)
@@ -47,9 +45,7 @@ import Testing
     #expect(try await world.run(.ingest).returns.quarantined == 1)
   }
 
-  @Test func `a store with another user's stamp is refused, and the reason names both users`()
-    async throws
-  {
+  @Test func `a store with another user's stamp is refused, with both users' names`() async throws {
     let world = try World()
     try await world.run()
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))

@@ -8,9 +8,7 @@ import Testing
 
 /// The report of a night that has not been yet.
 @Suite struct RehearsedReportTests {
-  @Test func `a rehearsal writes the report of the night that follows, and nothing else`()
-    async throws
-  {
+  @Test func `a rehearsal writes the report of the next night, and nothing else`() async throws {
     let world = try World()
     try await world.run()
     let phone = try world.fieldDay(handBack: false)

@@ -36,9 +36,7 @@ struct ReviewPageTests {
   private static let isFresh =
     "document.getElementById('freshness').textContent.startsWith('The org was asked')"
 
-  @Test func `conflicts are decided by keys alone, planned, sent, and the list is empty`()
-    async throws
-  {
+  @Test func `conflicts are decided by keys alone, planned and sent to the end`() async throws {
     let (scene, ids) = try await scene()
     let server = try serve(scene)
     let browser = try Browser()
@@ -167,9 +165,7 @@ struct ReviewPageTests {
   @Test(
     .enabled(if: Browser.hasAxe, "axe-core is missing: make deps-test fetches it"),
     arguments: Browser.Look.all)
-  func `the page has no console error and nothing that axe-core finds`(_ look: Browser.Look)
-    async throws
-  {
+  func `the page has no console error and no axe-core finding`(_ look: Browser.Look) async throws {
     let (scene, _) = try await scene()
     let server = try serve(scene)
     let browser = try Browser()
@@ -195,9 +191,7 @@ struct ReviewPageTests {
     await server.stop()
   }
 
-  @Test func `thousands of open edits are scrolled, searched and decided as ten are`()
-    async throws
-  {
+  @Test func `thousands of open edits are scrolled, found and decided as ten are`() async throws {
     let (scene, _) = try await scene()
     let count = Int64(CampaignSize.rows.count)
     try scene.withLedger { ledger in
@@ -266,9 +260,7 @@ struct ReviewPageTests {
   }
 
   @Test(arguments: [true, false])
-  func `a clash stands beside the other device's edit, and says where they differ`(
-    _ overlaps: Bool
-  ) async throws {
+  func `a clash stands beside the other edit, with its difference`(_ overlaps: Bool) async throws {
     let scene = try DecisionScene()
     let id = try await scene.clash(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])

@@ -37,9 +37,7 @@ import Testing
 
   // MARK: who may ask
 
-  @Test func `the printed address opens the page once, and nothing answers without it`()
-    async throws
-  {
+  @Test func `the printed address opens the page once, nothing answers without it`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let shown = try await page.ask("GET", page.path)
@@ -60,9 +58,7 @@ import Testing
     }
   }
 
-  @Test func `another site, another name of the machine, and a form of elsewhere get 403`()
-    async throws
-  {
+  @Test func `another site, another host name, and a foreign form get 403`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let body: JSONValue = ["decisions": [["edit": 1, "decision": "device"]]]
@@ -105,8 +101,7 @@ import Testing
     #expect(try scene.decisions.open()[0].edit.detail.fields[0].server == "office")
   }
 
-  @Test func `a record that is gone by now is told as such, and only taken up again`() async throws
-  {
+  @Test func `a record that is gone by now is told as such, and only retried`() async throws {
     let id = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -144,9 +139,7 @@ import Testing
 
   // MARK: what is decided
 
-  @Test func `a plan sends nothing, a sending sends what was planned and closes the edit`()
-    async throws
-  {
+  @Test func `a plan sends nothing, a sending sends the plan and closes the edit`() async throws {
     let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -172,8 +165,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a sending tells of its run as it happens, and of each edit at its end`() async throws
-  {
+  @Test func `a sending tells of its run at once, and of each edit at its end`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -187,9 +179,7 @@ import Testing
     #expect(events.last?["results"]?[0]?["verdict"] == "updated")
   }
 
-  @Test func `a decision holds for the values that the page showed, not for newer ones`()
-    async throws
-  {
+  @Test func `a decision holds for the values that were shown, not for newer ones`() async throws {
     let id = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -211,9 +201,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `what a look showed after the last report is decided about without another report`()
-    async throws
-  {
+  @Test func `what a look showed after the last report is decided without another`() async throws {
     let id = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -227,9 +215,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `values that only another look has shown are not taken for those of the page`()
-    async throws
-  {
+  @Test func `values that only another look has shown are not the page's`() async throws {
     let id = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -255,9 +241,7 @@ import Testing
     #expect(plan["replaced"] == [["edit": 1, "by": "hedy"]])
   }
 
-  @Test func `an edit that a run has taken up since the page showed it is not decided unseen`()
-    async throws
-  {
+  @Test func `an edit that a run processed since the page is not decided unseen`() async throws {
     let id = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")
@@ -269,9 +253,7 @@ import Testing
     #expect(refused["reason"]?.string?.contains("a run has taken it up since") == true)
   }
 
-  @Test func `what is not possible is left out of a plan with its reason, and refused as a whole`()
-    async throws
-  {
+  @Test func `what is impossible is left out of a plan with its reason, or refused`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let body: JSONValue = [
@@ -306,9 +288,7 @@ import Testing
     #expect(try scene.states() == [])
   }
 
-  @Test func `an org that does not answer fails the plan with the reason, and nothing is decided`()
-    async throws
-  {
+  @Test func `an unreachable org fails the plan with the reason, decides nothing`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     _ = try await page.get("edits")

@@ -21,10 +21,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test
-  func `a dry run foretells the bundles that are lacking, and none that would not be written`()
-    async throws
-  {
+  @Test func `a dry run foretells the bundles that are lacking, and no others`() async throws {
     let world = try World()
     try await world.run(.prime)
     let before = try await world.program(["pack"], ["--dry-run"])
@@ -155,9 +152,7 @@ import Testing
     #expect(!stores.isEmpty && stores.allSatisfy { Files.exists($0) })
   }
 
-  @Test func `as JSON a run is events, of which the last is the summary with its status`()
-    async throws
-  {
+  @Test func `as JSON a run is events, the last is the summary with its status`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--json"])
     let lines = try documents(run.output)
@@ -213,8 +208,7 @@ import Testing
     #expect(!(try await world.program(["status"]).output.contains("next reconciliation")))
   }
 
-  @Test func `who only looks is told of a lost ledger, and not that all is in order`() async throws
-  {
+  @Test func `who only looks is told of a lost ledger, not that all is well`() async throws {
     let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in try Files.list(world.data.path) where file.hasPrefix("state.sqlite") {
@@ -266,9 +260,7 @@ import Testing
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
-  @Test func `where the file lists its users, another name is refused without asking the org`()
-    async throws
-  {
+  @Test func `where the file lists users, another name is refused without the org`() async throws {
     let world = try World {
       $0.replacing(
         #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
@@ -288,9 +280,7 @@ import Testing
     (["reconcile", "retry", "p"], "RUN is missing"),
     (["org", "serve", "--port", "70000"], "65535"),
   ])
-  func `words that are wrong are status 2, with what to write instead`(
-    words: [String], hint: String
-  ) async throws {
+  func `wrong words are status 2, with a correction`(words: [String], hint: String) async throws {
     let run = try await ProgramRun.blocking(words)
     #expect(run.status == 2)
     #expect(run.output == "")

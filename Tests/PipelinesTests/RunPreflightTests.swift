@@ -49,9 +49,7 @@ import Testing
 
   // MARK: what all users lack
 
-  @Test func `nine mistakes end a run at once, each at its place, before anything is fetched`()
-    async throws
-  {
+  @Test func `nine mistakes end a run at their places, before anything is fetched`() async throws {
     let world = try PreflightTests.world(PreflightTests.mistakes)
     let error = await #expect(throws: Problems.self) { try await world.run() }
     try PreflightTests.expectMistakes(error?.list ?? [])
@@ -63,10 +61,7 @@ import Testing
     #expect(kinds.count { $0 == .describe } == 0)
   }
 
-  @Test
-  func `a word of a sync down that nobody has stops the prime, and the edits are sent before`()
-    async throws
-  {
+  @Test func `an unknown word of a sync down stops the prime after the edits went`() async throws {
     let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
@@ -93,9 +88,7 @@ import Testing
     #expect(try await run(world, .ingest, .reconcile).verdicts == [:])
   }
 
-  @Test func `a word of a sync up that nobody has stops the run before edits lose the field`()
-    async throws
-  {
+  @Test func `an unknown word of a sync up stops the run before edits lose it`() async throws {
     let world = try World()
     let id = try await edited(world)
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"

@@ -105,9 +105,7 @@ import Testing
     #expect(try world.record("Account", id)["Website"] == "https://vip.example")
   }
 
-  @Test func `one field set to different values in two soups is a clash, to the same it is not`()
-    async throws
-  {
+  @Test func `a field with different values in two soups is a clash, equal is not`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")
     let id = try account(device, world)

@@ -41,9 +41,7 @@ import Testing
   // MARK: what stands
 
   @Test(arguments: [["Phone": "office"], ["Description": "office"]] as [JSONObject])
-  func `a record that the office has changed since is left, with what it holds`(
-    _ fields: JSONObject
-  ) async throws {
+  func `a record that the office changed since is left as is`(_ fields: JSONObject) async throws {
     let (id, _, run) = try await sent()
     try scene.office(id, fields)
     let writes = scene.writes
@@ -128,9 +126,7 @@ import Testing
   // MARK: death and lost answers
 
   @Test(arguments: [true, false])
-  func `an answer that is lost is found out, and nothing is sent twice`(
-    afterCommit: Bool
-  ) async throws {
+  func `a lost answer is found out, and nothing is sent twice`(afterCommit: Bool) async throws {
     let (id, before, run) = try await sent()
     let writes = scene.writes
     scene.world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
@@ -145,9 +141,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `an undoing that dies is gone on with by the same command, or by the next run`()
-    async throws
-  {
+  @Test func `an interrupted undo is resumed by the same command or the next run`() async throws {
     for isNightly in [true, false] {
       let scene = try UndoScene()
       let phone = try await scene.phone()
@@ -187,9 +181,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a new record into which the office has worked between two edits is never deleted`()
-    async throws
-  {
+  @Test func `a new record in which the office worked between edits is kept`() async throws {
     let (id, first) = try await made()
     try scene.office(id, ["Website": "https://office.example"])
     let phone = try await scene.world.primed("ada", as: "newest")
@@ -202,9 +194,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://office.example")
   }
 
-  @Test func `a new record that nobody else has touched goes after its later edits are undone`()
-    async throws
-  {
+  @Test func `a new record that nobody else touched goes after its edits`() async throws {
     let (id, first) = try await made()
     let phone = try await scene.world.primed("ada", as: "newest")
     try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
@@ -229,9 +219,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == before)
   }
 
-  @Test func `of an undoing that waits only the undoing can be given up, and that is what is told`()
-    async throws
-  {
+  @Test func `of an undo that waits only the undo can be given up, and it says so`() async throws {
     let (id, _, run) = try await sent()
     try await scene.undoLater(run)
     let ledger = try scene.world.data.openLedger()

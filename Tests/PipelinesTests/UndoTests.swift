@@ -13,9 +13,7 @@ import Testing
 
   init() throws { scene = try UndoScene() }
 
-  @Test func `an update gets its former values back, is told, and is never sent again`()
-    async throws
-  {
+  @Test func `an update gets its former values back, is told, is never resent`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     let now = scene.world.org.now()
@@ -49,9 +47,7 @@ import Testing
     #expect(element?["Phone"] == before["Phone"])
   }
 
-  @Test func `new records are deleted, children first, and leave the next generation`()
-    async throws
-  {
+  @Test func `new records are deleted, children first, and leave the generation`() async throws {
     let phone = try await scene.phone()
     let now = scene.world.org.now()
     try phone.create("accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
@@ -84,9 +80,7 @@ import Testing
     #expect(try !scene.world.ids("accounts", on: fresh).contains(account))
   }
 
-  @Test func `a deletion that the org lets nobody undo is undone once the record is back`()
-    async throws
-  {
+  @Test func `a deletion that the org lets none undo is undone once it is back`() async throws {
     scene.world.server.faults.add(
       .kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
     let phone = try await scene.phone()
@@ -211,8 +205,7 @@ import Testing
     try await scene.scene.expectClosed(handback: 3)
   }
 
-  @Test func `after two edits of a field are undone the second value is no new edit`() async throws
-  {
+  @Test func `after undoing two edits of a field the second value is no new edit`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     try phone.edit("accounts", id: id, ["Phone": "first"], now: scene.world.org.now())

@@ -14,9 +14,7 @@ import Testing
 
   init() throws { world = try World() }
 
-  @Test func `an open edit stands in every report until it is settled, and keeps the exit status`()
-    async throws
-  {
+  @Test func `an open edit is in every report until settled, and keeps the status`() async throws {
     try await world.run()
     let device = try world.fieldDay()
     let first = try await world.run()
@@ -55,8 +53,7 @@ import Testing
     #expect(try status().open.map(\.number) == [edit])
   }
 
-  @Test func `an edit that is held again is no news, and one that is settled then is`() async throws
-  {
+  @Test func `an edit that is held again is no news, and a settled one is`() async throws {
     try await world.run()
     _ = try world.fieldDay("ben")
     try world.org.setActive("ben@example.com", false)
@@ -75,9 +72,7 @@ import Testing
 
   // MARK: runs that died
 
-  @Test func `a run that died more than a day ago passes its verdicts to the next report`()
-    async throws
-  {
+  @Test func `a run dead for a day passes its verdicts to the next report`() async throws {
     try await world.run()
     _ = try world.fieldDay()
     // The moment before the first file of its report is there.
@@ -229,9 +224,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a run that goes on writes the report that was begun, also where nothing is open`(
-    _ hasFiles: Bool
-  ) async throws {
+  func `a resumed run writes the report that was begun`(_ hasFiles: Bool) async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try await world.die {

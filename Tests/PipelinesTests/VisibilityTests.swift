@@ -36,9 +36,7 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `each store holds exactly what its own user's token reads`(_ platform: Platform)
-    async throws
-  {
+  func `each store holds exactly what its user's token reads`(_ platform: Platform) async throws {
     let world = try World()
     try await world.run()
     var seen: [String: Set<String>] = [:]
@@ -80,8 +78,7 @@ import Testing
   ) throws -> (shared: String, own: [String]) {
     let (ben, ada) = (try world.user("ben"), try world.user("ada"))
     func first(_ soql: String) throws -> String {
-      let page = try world.org.query(soql, as: admin)
-      return try #require(try JSONValue(parsing: page.records).array?.first?["Id"]?.string)
+      return try #require(try world.column(soql).first)
     }
     let shared = try first("SELECT Id FROM Account WHERE OwnerId = '\(ada.id)' ORDER BY Id")
     let own = try first("SELECT Id FROM Account WHERE OwnerId = '\(ben.id)' ORDER BY Id DESC")
@@ -121,9 +118,7 @@ import Testing
     return found
   }
 
-  @Test func `a login that can be one user only is refused for three users with a briefcase`()
-    throws
-  {
+  @Test func `a login of one user only is refused for three users with a briefcase`() throws {
     let directory = TemporaryDirectory("login")
     try Tree.copy(World.repository + "/pipelines", to: directory.file("pipelines"))
     let path = directory.file("pipelines/demo.json")

@@ -211,6 +211,13 @@ final class World: Sendable {
     try org.read(object, id: id, as: user("admin"))
   }
 
+  /// A field of the records that a query finds.
+  func column(_ soql: String, _ field: String = "Id", as name: String = "admin") throws -> [String]
+  {
+    let page = try org.query(soql, as: user(name))
+    return try JSONValue(parsing: page.records).array?.compactMap { $0[field]?.string } ?? []
+  }
+
   /// Changes a record as the administrator.
   func change(_ id: String, _ fields: JSONObject, of object: String = "Account") throws {
     let outcome = org.update(object, id: id, fields, as: try user("admin"))

@@ -111,9 +111,7 @@ struct BulkIngestTests {
     #expect(!plain.server.log.entries.contains { $0.kind == .bulkCreate })
   }
 
-  @Test func `each object has its own job, and what are too few for one go in requests`()
-    async throws
-  {
+  @Test func `each object has its own job, and too few for one go in requests`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     day.options.maxChanges.deletes.maxDeletesPercent = 100
@@ -156,9 +154,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `a close whose answer got lost is not said again to a job that has begun`()
-    async throws
-  {
+  @Test func `a close whose answer got lost is not repeated to a running job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -180,9 +176,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `what others changed after the plan is no less a conflict in a job`(
-    _ strict: Bool
-  ) async throws {
+  func `others' changes after the plan are a conflict in a job too`(_ strict: Bool) async throws {
     let day = try FieldDay()
     day.options.strict = strict
     day.options.bulkAbove = 3
@@ -235,9 +229,7 @@ struct BulkIngestTests {
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 0)
   }
 
-  @Test func `an opening that nobody answers, of an org that answers nothing, ends the run`()
-    async throws
-  {
+  @Test func `an unanswered opening of an org that answers nothing ends the run`() async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: true))
     // The login of its sender and that of who proves deletions ask who they are.
@@ -291,10 +283,7 @@ struct BulkIngestTests {
     }
   }
 
-  @Test
-  func `a job that the org is still at work on leaves its edits in doubt, and the next run tells`()
-    async throws
-  {
+  @Test func `a job still at work leaves its edits in doubt for the next run`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
@@ -358,9 +347,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 6)
   }
 
-  @Test func `an org that answers nothing at all is not taken for one that has lost a job`()
-    async throws
-  {
+  @Test func `an org that answers nothing is not one that has lost a job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -373,9 +360,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `what one part of the results tells stands where the other cannot be had`(
-    _ areRefusedTold: Bool
-  ) async throws {
+  func `one part of the results counts where the other fails`(_ areRefusedTold: Bool) async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
@@ -409,9 +394,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `a close that nobody answers is not followed by requests while the job may run`()
-    async throws
-  {
+  @Test func `an unanswered close is followed by no requests while the job may run`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try Self.handBackFive(day)

@@ -86,9 +86,7 @@ struct CascadeTests {
   }
 
   @Test(arguments: Case.all)
-  func `a deletion and what another device writes below it disagree before anything leaves`(
-    _ one: Case
-  ) async throws {
+  func `a deletion and a write below it disagree before any send`(_ one: Case) async throws {
     // The deletion is ada's, for the account is hers.
     let edits = [(try deletion(), true), (try edit(one.work), false)]
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
@@ -109,9 +107,7 @@ struct CascadeTests {
     #expect(try isThere("Account", account))
   }
 
-  @Test func `what was sent below a deletion that waits is not deleted by its next attempt`()
-    async throws
-  {
+  @Test func `what was sent below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "clash 2")
@@ -126,9 +122,7 @@ struct CascadeTests {
     #expect(try !isThere("Contact", contact))
   }
 
-  @Test func `a deletion that is decided is sent, and what was written below it stays open`()
-    async throws
-  {
+  @Test func `a decided deletion is sent, and what was written below stays open`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "clash 2")

@@ -87,8 +87,7 @@ struct DeathTests {
     #expect(several.requests == one.requests)
   }
 
-  @Test func `a run that dies with several requests at once ends as one that did not`() async throws
-  {
+  @Test func `a run that dies with several requests ends as one that did not`() async throws {
     let whole = try await Self.whole(1)
     for nth in 1...whole.requests {
       let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)

@@ -79,9 +79,7 @@ import Testing
   }
 
   @Test(arguments: ActingUser.allCases)
-  func `what is made in a global store belongs to the integration user, who sends it`(
-    _ sender: ActingUser
-  ) async throws {
+  func `a global store's new record is the integration user's`(_ sender: ActingUser) async throws {
     let day = try day()
     day.options.sendAs = sender
     try day.handBack(
@@ -173,9 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a record that was issued in another soup only is not written in this one`()
-    async throws
-  {
+  @Test func `a record that was issued in another soup only is not written here`() async throws {
     let day = try day()
     let parent = try day.make("Account", ["Name": "Issued elsewhere"])
     let id = try day.make("Account", ["Name": "One"])
@@ -190,9 +186,7 @@ import Testing
     #expect(try day.record("Account", parent)["Phone"] != "1")
   }
 
-  @Test func `a row whose record was made for its user does not become another record`()
-    async throws
-  {
+  @Test func `a row whose record was made for its user becomes no other record`() async throws {
     let day = try day()
     let foreign = try day.make("Account", ["Name": "Office"])
     let made = day.created("accounts", "Account", "local_1", ["Name": "Ada's"])

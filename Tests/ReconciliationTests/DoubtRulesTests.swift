@@ -24,9 +24,7 @@ struct DoubtRulesTests {
     return (id, day.verdicts(try await day.run()))
   }
 
-  @Test func `a lost update is not taken for done where another user entered the same`()
-    async throws
-  {
+  @Test func `a lost update is not done where another user entered the same`() async throws {
     let day = try FieldDay()
     let (_, verdicts) = try await loseUpdate(day, afterCommit: false, while: ["Phone": "2"])
     #expect(verdicts == "already there 1")
@@ -34,9 +32,7 @@ struct DoubtRulesTests {
     #expect(try day.details().first?.message?.contains("another user wrote last") == true)
   }
 
-  @Test func `a lost update over which another user wrote another value is a conflict`()
-    async throws
-  {
+  @Test func `a lost update that another user overwrote is a conflict`() async throws {
     let day = try FieldDay()
     let (id, verdicts) = try await loseUpdate(day, afterCommit: true, while: ["Phone": "9"])
     #expect(verdicts == "conflict 1")
@@ -60,9 +56,7 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `a doubtful create is not closed by a later hand-back, which waits for it`()
-    async throws
-  {
+  @Test func `a doubtful create is not closed by a later return, which waits`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
@@ -82,9 +76,7 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `a lost create is looked for as its sender, too, who may see more than who asks`()
-    async throws
-  {
+  @Test func `a lost create is looked for as its sender, who may see more`() async throws {
     let day = try FieldDay(integrationProfile: "Field Technician")
     try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
@@ -103,9 +95,7 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 2)
   }
 
-  @Test func `creates of two snapshots with one sender do not take each other's records`()
-    async throws
-  {
+  @Test func `creates of two snapshots by one sender do not swap records`() async throws {
     let day = try FieldDay()
     day.options.sendAs = .integration
     try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Of Ada"])])
@@ -147,9 +137,7 @@ struct DoubtRulesTests {
     #expect(try accounts(day).count == 1)
   }
 
-  @Test func `what its user made while the run was at other work is not the lost create`()
-    async throws
-  {
+  @Test func `what its user made while the run was busy is not the lost create`() async throws {
     let day = try FieldDay()
     let ada = try #require(day.org.user(named: "ada@example.com"))
     let fields: JSONObject = ["Name": "New", "Phone": "1"]

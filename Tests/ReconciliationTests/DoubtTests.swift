@@ -19,9 +19,7 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `inside the quiet window a create stays in doubt, and the next run settles it`()
-    async throws
-  {
+  @Test func `in the quiet window a create stays in doubt; the next run settles`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([
@@ -38,9 +36,7 @@ struct DoubtTests {
   }
 
   @Test(arguments: [true, false])
-  func `an update and a delete whose answers are lost are found out`(_ afterCommit: Bool)
-    async throws
-  {
+  func `an update and a delete of lost answers are found out`(_ afterCommit: Bool) async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two"])
@@ -56,8 +52,7 @@ struct DoubtTests {
     #expect(try day.record("Account", one)["Phone"] == "2")
   }
 
-  @Test func `the only record that agrees in part is taken, and what differs is told`() async throws
-  {
+  @Test func `the only record that agrees in part is taken, and told`() async throws {
     let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")
@@ -67,8 +62,7 @@ struct DoubtTests {
     #expect(fields.filter { $0.server != nil }.map(\.name) == ["Industry"])
   }
 
-  @Test func `the only record, which is quite unlike, leaves the create to a person`() async throws
-  {
+  @Test func `the only record, if quite unlike, leaves the create to a person`() async throws {
     let day = try FieldDay()
     let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
     #expect(doubtful == "in doubt 1")

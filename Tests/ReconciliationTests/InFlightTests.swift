@@ -50,8 +50,7 @@ struct InFlightTests {
     #expect(gate.most == 1)
   }
 
-  @Test func `an org that takes no more leaves nothing in doubt that it has answered`() async throws
-  {
+  @Test func `an org that takes no more leaves nothing answered in doubt`() async throws {
     let day = try day(inFlight: 4)
     day.server.faults.add(.kind(.composite), nth: 2, .limitExceeded)
     let summary = try await day.run()
@@ -113,9 +112,7 @@ struct InFlightTests {
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
   }
 
-  @Test func `an upsert never goes beside another user's update that gives its external id away`()
-    async throws
-  {
+  @Test func `an upsert never goes beside an update that frees its external id`() async throws {
     let day = try FieldDay(
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V"])
@@ -135,9 +132,7 @@ struct InFlightTests {
   }
 
   @Test(arguments: [RequestKind.describe, .retrieve])
-  func `a user whose login ends in the middle keeps only his own edits waiting`(
-    _ kind: RequestKind
-  ) async throws {
+  func `a login that ends midway keeps only its own waiting`(_ kind: RequestKind) async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
@@ -149,9 +144,7 @@ struct InFlightTests {
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
 
-  @Test func `a user whose login ends while edits are sent keeps only his own waiting`()
-    async throws
-  {
+  @Test func `a login that ends while edits are sent keeps only its own waiting`() async throws {
     let day = try day(inFlight: 1)
     // Two requests of his: the second finds the login ended.
     let more = try (0..<28).map { number in
@@ -171,9 +164,7 @@ struct InFlightTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
   }
 
-  @Test func `a user whose login ends before the read back keeps nobody's edits waiting`()
-    async throws
-  {
+  @Test func `a login that ends before the read back keeps nobody waiting`() async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
@@ -218,9 +209,7 @@ struct InFlightTests {
     #expect(day.server.log.counts[.describe, default: 0] <= 3)
   }
 
-  @Test func `after a row that another writer held nothing else of its user goes before it`()
-    async throws
-  {
+  @Test func `after a row that another writer held its user's others wait`() async throws {
     let day = try FieldDay()
     day.options.inFlight = 1
     let edits = try (0..<60).map { number in
@@ -237,9 +226,7 @@ struct InFlightTests {
     #expect(sent.withLock { $0 } == [1])
   }
 
-  @Test func `the second edit of a record is looked at when the first has come to its end`()
-    async throws
-  {
+  @Test func `the second edit of a record is read when the first has ended`() async throws {
     let day = try FieldDay()
     day.options.acrossSnapshots = .first
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
@@ -275,9 +262,7 @@ struct InFlightTests {
     #expect(record["Phone"] == "2" && record["Industry"] == "Media")
   }
 
-  @Test func `what was asked for several edits at once is asked anew where one is decided anew`()
-    async throws
-  {
+  @Test func `what was asked for several edits is asked again for a new decision`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
@@ -311,9 +296,7 @@ struct InFlightTests {
 
   private static let gack = Faults.Action.status(500, code: "UNKNOWN_EXCEPTION", message: "gack")
 
-  @Test func `an org that answers nothing at all is not asked by one user after the other`()
-    async throws
-  {
+  @Test func `an org that answers nothing is not asked by each user in turn`() async throws {
     let day = try day(inFlight: 1)
     day.server.faults.add(
       FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max, Self.gack)
@@ -322,9 +305,7 @@ struct InFlightTests {
     #expect(day.server.log.entries.count <= 7)
   }
 
-  @Test func `an org that answers nothing but logins is not asked by one user after the other`()
-    async throws
-  {
+  @Test func `an org that answers only logins is not asked by each user in turn`() async throws {
     let day = try day(inFlight: 1)
     // Who logs in still can; after that nothing is answered, and nor is who one is.
     day.server.faults.add(FaultMatch(pathPrefix: "/services/data/v"), times: .max, Self.gack)

@@ -27,8 +27,7 @@ struct LedgerJournalTests {
 
   // MARK: what moved between the check and the write
 
-  @Test func `a refused condition is looked at again before it is called a conflict`() async throws
-  {
+  @Test func `a refused condition is rechecked before it is called a conflict`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite) { org, id, admin in
       _ = org.update("Account", id: id, ["Phone": "2"], as: admin)
     }
@@ -59,8 +58,7 @@ struct LedgerJournalTests {
 
   // MARK: who may still send it
 
-  @Test func `what one sync up is refused another of the same soup sends only whole`() async throws
-  {
+  @Test func `what one sync up is refused another sends only whole`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),
@@ -78,9 +76,7 @@ struct LedgerJournalTests {
     #expect(told.errorFields == ["Phone"] && told.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `what every sync up of the soup is refused has failed, after one request each`()
-    async throws
-  {
+  @Test func `what every sync up of the soup is refused fails after one try each`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("accounts", ["Name"]),
@@ -165,9 +161,7 @@ struct LedgerJournalTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `no request leaves after a run was told to end, and what is left is held`()
-    async throws
-  {
+  @Test func `no request leaves after a run was told to end; the rest is held`() async throws {
     // The run is a task of its own: it is cancelled in the pause before a held row.
     let end = try await Task {
       let day = try FieldDay()

@@ -14,9 +14,7 @@ struct LoaderTablesTests {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
   }
 
-  @Test func `a new record stands there with all that was sent of it, made or refused`()
-    async throws
-  {
+  @Test func `a new record shows all that was sent of it, made or refused`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.created(
@@ -70,8 +68,7 @@ struct LoaderTablesTests {
     #expect(success.last?.hasSuffix(",V-1,Device,Item Created") == true)
   }
 
-  @Test func `what waits is told by its verdict, and not by what an earlier run sent`() async throws
-  {
+  @Test func `what waits is told by its verdict, not by what a run sent before`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])

@@ -22,9 +22,7 @@ struct MergedParentTests {
     """
   }
 
-  @Test func `a new record whose parent was merged is refused with the record that remained`()
-    async throws
-  {
+  @Test func `a new record whose parent was merged is refused with the survivor`() async throws {
     try day.org.merge(gone, into: survivor)
     try day.handBack([
       day.created(

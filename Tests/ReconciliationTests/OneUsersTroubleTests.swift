@@ -41,9 +41,7 @@ struct OneUsersTroubleTests {
   }
 
   @Test(arguments: ["ada@example.com", "ben@example.com"])
-  func `doubts of a user whose login ends stay in doubt, and those of others are settled`(
-    _ name: String
-  ) async throws {
+  func `doubts of a user whose login ends stay, others' are settled`(_ name: String) async throws {
     let day = try day()
     try await loseCreates(day)
     // The user gets in, and the org then knows neither the session nor the login.
@@ -64,9 +62,7 @@ struct OneUsersTroubleTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `who proves deletions settles the doubts of a sender whose login ends meanwhile`()
-    async throws
-  {
+  @Test func `the deletion prover settles doubts of a sender who logged out`() async throws {
     let day = try day()
     try await loseCreates(day)
     day.hasIntegration = true
@@ -88,9 +84,7 @@ struct OneUsersTroubleTests {
       "\(summary.warnings)")
   }
 
-  @Test func `a record that was named is looked for by the night that can, and others go on`()
-    async throws
-  {
+  @Test func `a named record is looked for by the night that can, others go on`() async throws {
     let day = try day()
     try await loseCreates(day)
     let made = try #require(
@@ -111,9 +105,7 @@ struct OneUsersTroubleTests {
   }
 
   /// What looks late for requests asks as each user, too.
-  @Test func `requests that may arrive late are looked for as the users who are still in`()
-    async throws
-  {
+  @Test func `requests that may be late are looked for as users still present`() async throws {
     let day = try day()
     day.options.strict = false
     var ids: [String] = []

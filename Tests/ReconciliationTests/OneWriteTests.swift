@@ -94,9 +94,7 @@ struct OneWriteTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'local_heroes'") == 1)
   }
 
-  @Test func `what another wrote right after us does not make later edits clash for ever`()
-    async throws
-  {
+  @Test func `another's write right after ours does not make later edits clash`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])

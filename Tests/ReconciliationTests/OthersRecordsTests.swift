@@ -112,9 +112,7 @@ struct OthersRecordsTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `of two devices the later arrival stands, whichever snapshot comes first`()
-    async throws
-  {
+  @Test func `of two devices the later arrival wins, whichever snapshot is first`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     day.options.acrossSnapshots = .last
     let id = try day.make("Account", ["Name": "Shared", "Phone": "1"])
@@ -125,9 +123,7 @@ struct OthersRecordsTests {
     #expect(try day.record("Account", id)["Phone"] == "ada")
   }
 
-  @Test func `what the device's own sync made is not sent over what the office corrects`()
-    async throws
-  {
+  @Test func `what the device's own sync made does not overwrite the office`() async throws {
     let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made]) == "held 1")
@@ -188,9 +184,7 @@ struct OthersRecordsTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
 
-  @Test func `a phone from a backup that skips a number closes nothing that it never knew`()
-    async throws
-  {
+  @Test func `a backup's phone that skips a number closes nothing unknown`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
     edit.lastModified = 5000
@@ -203,9 +197,7 @@ struct OthersRecordsTests {
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
-  @Test func `an edit that its device took back after its clock was set back is closed`()
-    async throws
-  {
+  @Test func `an edit taken back after the device's clock was set back is closed`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
@@ -220,9 +212,7 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices have each sent by themselves is told as created twice`()
-    async throws
-  {
+  @Test func `a new record that two devices each sent themselves is told as twice`() async throws {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.created("accounts", "Account", "local_1", ["Name": .string(long)])

@@ -67,9 +67,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "4")
   }
 
-  @Test func `a row that its device gave up takes no record away that it has not seen`()
-    async throws
-  {
+  @Test func `a row that its device gave up takes no record that it never saw`() async throws {
     let day = try day(.leaveIfChanged)
     let (first, id) = try await made(day)
     var dropped = try first.changed([:])
@@ -78,9 +76,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
-  @Test func `what overwrites goes over what the device's own sync has made, and tells it`()
-    async throws
-  {
+  @Test func `overwriting goes over the device's own sync, and tells it`() async throws {
     let day = try day(.overwrite)
     let (first, id) = try await made(day)
     #expect(try await day.verdicts([try first.changed(["Phone": "3"])], handback: 1) == "updated 1")
@@ -112,9 +108,7 @@ struct OwnSyncsTests {
   }
 
   @Test(arguments: [true, false])
-  func `a field that the device left alone is doubted where its user wrote the record last`(
-    _ isOwn: Bool
-  ) async throws {
+  func `an untouched field is doubted where its user wrote the record`(_ isOwn: Bool) async throws {
     let day = try day(.leaveIfChanged, merges: true)
     let (id, edit) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Name": "Two"])
@@ -129,9 +123,7 @@ struct OwnSyncsTests {
     #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
   }
 
-  @Test func `what the pipeline has sent as the user is no sync of the device's own`()
-    async throws
-  {
+  @Test func `what the pipeline sent as the user is no sync of the device's own`() async throws {
     let day = try day(.leaveIfChanged)
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     var other = try day.edited("accounts", "Account", id, [:])

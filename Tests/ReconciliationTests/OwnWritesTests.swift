@@ -17,9 +17,7 @@ struct OwnWritesTests {
       .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
   }
 
-  @Test func `what stands in a field that a write did not send was not given to its device`()
-    async throws
-  {
+  @Test func `a field that a write did not send was not given to its device`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
@@ -50,9 +48,7 @@ struct OwnWritesTests {
 
   /// The org's automation fills a field beside each change of a phone number.
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `what the org made of our write is not put back by the row's next edit`(_ mode: MergeMode)
-    async throws
-  {
+  func `what the org made of our write is kept by the row's next`(_ mode: MergeMode) async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
     let rules = """
       {"objects": {"Account": {"fieldUpdates": [{"name": "Note",
@@ -68,9 +64,7 @@ struct OwnWritesTests {
     #expect(record["Name"] == "Two" && record["Industry"] == "Media")
   }
 
-  @Test func `an edit that a device read the outcome of contradicts none in another soup`()
-    async throws
-  {
+  @Test func `an edit whose device read the outcome contradicts no other soup`() async throws {
     let day = try FieldDay()
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
@@ -87,9 +81,7 @@ struct OwnWritesTests {
   /// The office corrects a new record before anybody reads what its creation left: `isLost` says that the
   /// answer was lost, too.
   @Test(arguments: [true, false])
-  func `what the office corrects in a new record at once is not gone over`(
-    _ isLost: Bool
-  ) async throws {
+  func `an instant office correction of a new record is kept`(_ isLost: Bool) async throws {
     let day = try FieldDay()
     let edit = day.created(
       "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
@@ -132,9 +124,7 @@ struct OwnWritesTests {
     #expect(try day.details().first?.hasNoBase == true)
   }
 
-  @Test func `an edit without a date clashes with another device's of a record that was made anew`()
-    async throws
-  {
+  @Test func `an edit without a date clashes with another's of a recreated record`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
@@ -148,9 +138,7 @@ struct OwnWritesTests {
     #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
   }
 
-  @Test func `edits of a record that was made anew clash, though they bear its former id`()
-    async throws
-  {
+  @Test func `edits of a recreated record clash, though they bear its former id`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
@@ -162,10 +150,7 @@ struct OwnWritesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
   }
 
-  @Test
-  func `a retry leaves what an earlier version left open though a later edit had replaced it`()
-    async throws
-  {
+  @Test func `a retry leaves what was left open after a later edit replaced it`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])

@@ -46,9 +46,7 @@ import Testing
     _ = try await foretold()
   }
 
-  @Test func `what is too long, missing, or not the user's to set is foretold as failed`()
-    async throws
-  {
+  @Test func `what is too long, missing, or forbidden is foretold as failed`() async throws {
     let long = try day.make("Account", ["Name": "One"])
     try day.handBack([
       try day.edited(
@@ -62,9 +60,7 @@ import Testing
     #expect(plan.first { $0.detail.code == "STRING_TOO_LONG" }?.detail.errorFields == ["Name"])
   }
 
-  @Test func `a record that the user may read and not delete stays, and the plan says so`()
-    async throws
-  {
+  @Test func `a record that the user may not delete stays, and the plan says so`() async throws {
     let id = try day.make("Account", ["Name": "Shared"])
     try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
     let plan = try await foretold()
@@ -79,9 +75,7 @@ import Testing
     #expect(try await foretold().counts == [.deleted: 1])
   }
 
-  @Test func `of a record that is deleted in two soups the second deletion finds it deleted`()
-    async throws
-  {
+  @Test func `of a record deleted in two soups the second finds it deleted`() async throws {
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name"]) }
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")

@@ -25,9 +25,7 @@ struct ReconcilerTests {
     #expect(day.writes.count == writes)
   }
 
-  @Test func `what somebody else changed meanwhile is a conflict with all three values`()
-    async throws
-  {
+  @Test func `another's change meanwhile is a conflict with all three values`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
@@ -116,9 +114,7 @@ struct ReconcilerTests {
     #expect(outside == ["Website"])
   }
 
-  @Test func `a record that was sent and then deleted where it was made leaves the org`()
-    async throws
-  {
+  @Test func `a record that was sent and then deleted on its device leaves the org`() async throws {
     let day = try FieldDay()
     let made = day.created("accounts", "Account", "local_1", ["Name": "Short-lived"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -147,9 +143,7 @@ struct ReconcilerTests {
     #expect(try await day.verdicts([later], handback: 3) == "conflict 1")
   }
 
-  @Test func `two devices that edit one record clash, in one inbox and across nights`()
-    async throws
-  {
+  @Test func `two devices that edit one record clash, in one inbox or two nights`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
@@ -236,9 +230,7 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Hidden'") == 1)
   }
 
-  @Test func `without an integration user the sender's own recycle bin tells what is deleted`()
-    async throws
-  {
+  @Test func `without an integration user the sender's recycle bin tells deletions`() async throws {
     let day = try FieldDay()
     day.hasIntegration = false
     let names = ["Deleted", "Merged", "Hidden", "Hidden and deleted", "Master"]
@@ -255,9 +247,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `leave if changed leaves what was deleted, and deleting it too is there already`()
-    async throws
-  {
+  @Test func `leave if changed leaves the deleted; to delete it is there already`() async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One"])
     let two = try day.make("Account", ["Name": "Two"])
@@ -299,9 +289,7 @@ struct ReconcilerTests {
     return day
   }
 
-  @Test func `more deletions than the guard lets through wait for the plan's digest`()
-    async throws
-  {
+  @Test func `more deletions than the guard allows wait for the plan's digest`() async throws {
     let day = try Self.dayOfThreeDeletions(allowed: 1)
     let held = try await day.run()
     #expect(day.verdicts(held) == "held 3")
@@ -413,9 +401,7 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ben.id)'") == 1)
   }
 
-  @Test func `a plan blocks the child of a record that is not sent, and its own children`()
-    async throws
-  {
+  @Test func `a plan blocks the child of an unsent record, and its own children`() async throws {
     let day = try FieldDay("contacts", ["LastName", "AccountId", "ReportsToId"])
     try day.handBack([
       day.created("accounts", "Account", "local_1", ["Name": "New"]),
@@ -429,9 +415,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a create that was made twice stays so, whatever its device hands back later`()
-    async throws
-  {
+  @Test func `a create that was made twice stays so, whatever comes back later`() async throws {
     let day = try FieldDay()
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
@@ -445,10 +429,7 @@ struct ReconcilerTests {
     #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
   }
 
-  @Test
-  func `a record made twice is told though the edit that showed it was settled by its device`()
-    async throws
-  {
+  @Test func `a record made twice is told though its device settled the edit`() async throws {
     let day = try FieldDay()
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")

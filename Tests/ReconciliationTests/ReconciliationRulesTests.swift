@@ -29,9 +29,7 @@ struct ReconciliationRulesTests {
     }
   }
 
-  @Test func `edits of a deleted record clash with one another after it was made anew`()
-    async throws
-  {
+  @Test func `edits of a deleted record clash after it was recreated`() async throws {
     let day = try FieldDay()
     day.options.acrossSnapshots = .last
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
@@ -65,9 +63,7 @@ struct ReconciliationRulesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
   }
 
-  @Test func `a later hand-back without the row leaves an edit in doubt to be found out`()
-    async throws
-  {
+  @Test func `a later return without the row leaves a doubtful edit to be found`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
@@ -93,9 +89,7 @@ struct ReconciliationRulesTests {
     #expect(!ancestry.owns(lineage: 1, handback: 2))
   }
 
-  @Test func `the later arrival of two states that nothing orders is not sent over the first`()
-    async throws
-  {
+  @Test func `the later of two unordered states is not sent over the first`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit])
@@ -197,9 +191,7 @@ struct ReconciliationRulesTests {
     #expect(day.verdicts(try await day.run()) == "deleted 2")
   }
 
-  @Test func `a record and the parent that it refers to are deleted, the record first`()
-    async throws
-  {
+  @Test func `a record and its parent are deleted, the record first`() async throws {
     let day = try FieldDay()
     let parent = try day.make("Account", ["Name": "Parent"])
     let child = try day.make(

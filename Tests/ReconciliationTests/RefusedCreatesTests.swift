@@ -54,9 +54,7 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
-  @Test func `a run that dies while it settles the named record leaves all of it to the next`()
-    async throws
-  {
+  @Test func `a run that dies while settling the named record leaves it all`() async throws {
     try decide(1, .record(existing))
     try day.state.connection.run(
       """

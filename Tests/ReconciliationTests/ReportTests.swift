@@ -104,9 +104,7 @@ struct ReportTests {
     }
   }
 
-  @Test func `a conflict stands with its three values, an edit outside the list beside it`()
-    async throws
-  {
+  @Test func `a conflict has its three values, an edit outside the list beside`() async throws {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     #expect(page.contains(#"<td data-label="Given">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
@@ -164,8 +162,7 @@ struct ReportTests {
     #expect(try Self.text(JSONReport.self, model).contains("no address: canary.one"))
   }
 
-  @Test func `every member that the schema knows of a record is there for some edit`() async throws
-  {
+  @Test func `every member that the schema knows is there for some edit`() async throws {
     let day = try await Self.day()
     let first = try Self.reported(day)
     try await day.run()
@@ -182,8 +179,7 @@ struct ReportTests {
     #expect(known.subtracting(seen).subtracting(elsewhere) == [])
   }
 
-  @Test func `names, the device's time and the office's change stand beside the ids`() async throws
-  {
+  @Test func `names, the device's time and the office's change are by the ids`() async throws {
     let day = try await Self.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
     try day.state.noteLabel("Customer", of: "Account")
@@ -203,9 +199,7 @@ struct ReportTests {
     )
   }
 
-  @Test func `who changed a record in the org is called by name, once a run has learned it`()
-    async throws
-  {
+  @Test func `who changed a record in the org is named, once a run learned it`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     let unnamed = try day.state.unnamedPeople(run: run.id)
@@ -258,9 +252,7 @@ struct ReportTests {
     #expect(digest.upperBound < totals.lowerBound)
   }
 
-  @Test func `what was sent and what failed stand in tables as Data Loader leaves them`()
-    async throws
-  {
+  @Test func `what was sent and what failed is in tables like Data Loader's`() async throws {
     let model = try Self.model(try await Self.day())
     let success = try Self.text(CSVReport.self, model, file: "success.csv").split(separator: "\r\n")
     #expect(success.count == 2)
@@ -286,9 +278,7 @@ struct ReportTests {
       ])
   }
 
-  @Test func `a value above 4 kB is in a file of its own, which page, document and tables name`()
-    async throws
-  {
+  @Test func `a value above 4 kB is in its own file, which all of them name`() async throws {
     let long = String(repeating: "a <b>long</b> text, ", count: 250)
     var model = try Self.model(try await Self.day())
     var edit = try #require(try model.edits.all().first { $0.verdict == .conflict })

@@ -18,9 +18,7 @@ struct RequestCountTests {
       name + "@example.com", lastName: name, profile: "Field Technician")
   }
 
-  @Test func `updates cost their conditional writes, one read before and after, and a describe`()
-    async throws
-  {
+  @Test func `updates cost their conditional writes, two reads, and a describe`() async throws {
     // One user's more than one read.
     let updates = CampaignSize.updates.count
     day.options.maxChanges.perSnapshot = updates

@@ -40,9 +40,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a conflict in a field of the first is not settled by the second`(mode: MergeMode)
-    async throws
-  {
+  func `a conflict in one field is not settled by the second's`(mode: MergeMode) async throws {
     for changes in [["Phone": "2"], ["Phone": "2", "Fax": "2"]] as [JSONObject] {
       let other = try SeveralSyncUpsTests()
       other.lists(.leaveIfChanged, mode)
@@ -86,8 +84,7 @@ import Testing
     #expect(detail.outside.map(\.name) == ["Website"])
   }
 
-  @Test func `a decided edit of a merged or deleted record brings the fields of all`() async throws
-  {
+  @Test func `a decided edit of a merged or deleted record brings all fields`() async throws {
     let master = try day.make("Account", ["Name": "Master", "Fax": "0"])
     try handBack(["Phone": "2", "Fax": "2"])
     try day.org.merge(id, into: master)
@@ -122,9 +119,7 @@ import Testing
 /// What travels with nothing is told, whatever becomes of the record.
 @Suite struct UnsentFieldsTests {
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
-  func `of a record that is made anew what a new one does not bring is told`(mode: MergeMode)
-    async throws
-  {
+  func `what a recreated record does not bring is reported`(mode: MergeMode) async throws {
     let day = try FieldDay(
       "accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
     let id = try day.make("Account", ["Name": "One", "Fax": "1"])
@@ -140,9 +135,7 @@ import Testing
     #expect(detail.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `an edit beside the list of a row that its device made is told when it comes again`()
-    async throws
-  {
+  @Test func `an unlisted edit of a row that its device made is told on return`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"])
     let made = day.created(
       "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
@@ -164,9 +157,7 @@ import Testing
     #expect(try day.details().first?.outside.map(\.name) == ["Fax"])
   }
 
-  @Test func `an edit whose user cannot act, and a new record, are shown with their values`()
-    async throws
-  {
+  @Test func `an edit whose user cannot act, and a new record, show their values`() async throws {
     let day = try FieldDay("accounts", ["Phone"], create: ["Name", "Site"])
     try day.handBack([
       day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "x"])

@@ -12,9 +12,7 @@ struct UndoReferencesTests {
     try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")
   }
 
-  @Test func `what refers to new records is asked once for all users, relation by relation`()
-    async throws
-  {
+  @Test func `what refers to new records is asked once for all, by relation`() async throws {
     let day = try FieldDay()
     var users = [day.ada, day.ben]
     for number in 1...18 {
@@ -41,9 +39,7 @@ struct UndoReferencesTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName LIKE 'New%'") == 0)
   }
 
-  @Test func `a reference that somebody makes while others are undone keeps its record`()
-    async throws
-  {
+  @Test func `a reference made while others are undone keeps its record`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.created("accounts", "Account", "local_1", ["Name": "Quay"]),

@@ -39,9 +39,7 @@ struct UndoRuleTests {
       ([1: [2]], false), ([1: [2], 2: [3]], false), ([1: [2], 2: [1, 3]], false),
       ([1: [2], 2: [3], 3: [2]], false), ([:], false),
     ] as [([Int64: Set<Int64>], Bool)])
-  func `only what waits for nothing but itself is a circle`(
-    _ waits: [Int64: Set<Int64>], _ isCircle: Bool
-  ) {
+  func `only what waits for itself alone is one`(_ waits: [Int64: Set<Int64>], _ isCircle: Bool) {
     #expect(UndoRule.isCircle(1, waits) == isCircle)
   }
 
@@ -151,9 +149,7 @@ struct UndoRuleTests {
     #expect(expected.detail.message?.contains("what B held before is not known") == true)
   }
 
-  @Test func `a ledger of the fourteenth version keeps its writes, and takes one that brings back`()
-    async throws
-  {
+  @Test func `a ledger of version fourteen keeps its writes, and takes undeletes`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([

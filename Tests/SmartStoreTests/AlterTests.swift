@@ -73,9 +73,7 @@ enum Altering {
 
   // SDK: testAlterSoupNoReIndexing, testAlterSoupWithReIndexing
   @Test(arguments: Platform.allCases, [false, true])
-  func `a new index is filled where it is asked for`(
-    _ platform: Platform, _ reIndexData: Bool
-  ) throws {
+  func `a new index is filled where asked for`(_ platform: Platform, _ reIndexData: Bool) throws {
     let test = try make(
       platform,
       [
@@ -124,9 +122,7 @@ enum Altering {
   // SDK: testAlterSoupTypeChangeJSON1toString (Android), testAlterSoupTypeChangeJSON1ToString (iOS)
   // SDK: testAlterSoupTypeChangeJSON1toFullText (Android), testAlterSoupTypeChangeJSON1ToFullText (iOS)
   @Test(arguments: Platform.allCases, IndexType.allCases)
-  func `every type becomes every other, one path after the other`(
-    _ platform: Platform, _ from: IndexType
-  ) throws {
+  func `every type becomes every other, by path`(_ platform: Platform, _ from: IndexType) throws {
     for to in IndexType.allCases {
       func specs(_ city: IndexType, _ country: IndexType) -> [IndexSpec] {
         [IndexSpec(path: "city", type: city), IndexSpec(path: "country", type: country)]
@@ -149,9 +145,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `what is copied without a new reading is what the platform copies`(
-    _ platform: Platform
-  ) throws {
+  func `what is copied without re-reading is as the platform does`(_ platform: Platform) throws {
     let specs = zip(["a", "b", "c", "d"], [IndexType.json1, .string, .fullText, .integer])
       .map(IndexSpec.init)
     let test = try make(platform, specs, [#"{"a":true,"b":"x","c":"y","d":5}"#])

@@ -341,9 +341,7 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `words of an element that never was are damage wherever the file comes from`(
-    _ platform: Platform
-  ) throws {
+  func `words of a missing element are damage in any file`(_ platform: Platform) throws {
     let test = try make(platform, elements: 9)
     try test.store.connection.execute(
       "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")

@@ -13,9 +13,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 100])
-  func `what is made is taken in the order of the items, whichever is ready first`(_ atOnce: Int)
-    async throws
-  {
+  func `what is made is taken in item order, whichever is first`(_ atOnce: Int) async throws {
     let load = Locked(Load())
     var taken: [Int] = []
     try await OrderedWork.perform(Array(0..<50), atOnce: atOnce, name: "test") { index, item in

@@ -73,9 +73,7 @@ import MobileSync
   ]
 
   @Test(arguments: cut.indices)
-  func `what changed and is not in the result any more is fetched by its id`(
-    _ number: Int
-  ) async throws {
+  func `what changed and left the result is fetched by its id`(_ number: Int) async throws {
     let (target, late) = Self.cut[number]
     let store = try await ManagedStore()
     let snapshot = Snapshot(
@@ -100,9 +98,7 @@ import MobileSync
     #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
   }
 
-  @Test func `what a search that is cut did not bring, and cannot be asked for, is said`()
-    async throws
-  {
+  @Test func `what a cut search did not bring and cannot be asked for is told`() async throws {
     let store = try await ManagedStore()
     let ids = try store.org.makeAccounts(2, name: "Acme")
     let run = try await store.manager.syncDown(
@@ -119,9 +115,7 @@ import MobileSync
       report.warnings.contains { $0.contains("2 records of the store that are not in it") })
   }
 
-  @Test func `values of a number field, by which no record can be asked for, are said`()
-    async throws
-  {
+  @Test func `values of a number field that cannot be asked for are told`() async throws {
     let field = "AnnualRevenue"
     let store = try await ManagedStore { store in
       try store.registerSoup(

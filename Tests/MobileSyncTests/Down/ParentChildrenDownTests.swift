@@ -37,9 +37,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDown (145)
   @Test(arguments: Platform.allCases)
-  func `families come into both soups in one request, and parents are counted`(
-    _ platform: Platform
-  ) async throws {
+  func `families come in one request, and parents are counted`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.manager.syncDown(.parentChildren(.accounts(families)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/4", "DONE 100/4"])
@@ -65,9 +63,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDownWithoutOverwrite (147)
   @Test(arguments: Platform.allCases)
-  func `LEAVE_IF_CHANGED leaves the whole tree of a changed parent or child`(
-    _ platform: Platform
-  ) async throws {
+  func `LEAVE_IF_CHANGED leaves all of a changed tree`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let target = ParentChildrenTarget.accounts(families)
     try await store.syncFamilies(target)

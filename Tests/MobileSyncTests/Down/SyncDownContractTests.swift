@@ -167,9 +167,7 @@ import Testing
   }
 
   @Test(arguments: every.filter { $0.0 != .mru })
-  func `records come and go with the user's access to them`(
-    _ kind: DownKind, _ sink: DownSink
-  ) async throws {
+  func `records come and go with user access`(_ kind: DownKind, _ sink: DownSink) async throws {
     let ada = "ada@example.com"
     let world = try await DownWorld(kind, sink, as: ada)
     let ids = try world.org.makeAccounts(3, name: "Acme")

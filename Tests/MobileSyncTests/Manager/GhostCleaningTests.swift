@@ -41,9 +41,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what no sync brought is a ghost of a sync that fills its soup alone`(
-    _ hasOther: Bool
-  ) async throws {
+  func `what no sync brought is a ghost of one that fills its soup`(_ hasOther: Bool) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts([ids[1]])))
@@ -137,8 +135,7 @@ import Testing
     #expect(try await store.column("Id") == [ids[0], ids[2]].sorted())
   }
 
-  @Test func `more ghosts than the guard allows are kept until a person allows them`() async throws
-  {
+  @Test func `more ghosts than the guard allows are kept until allowed`() async throws {
     let store = try await ManagedStore(
       settings: SyncSettings(overlapSeconds: 0, maxDeletesPercent: 10, minimumDeletes: 2))
     let ids = try store.org.makeAccounts(20)

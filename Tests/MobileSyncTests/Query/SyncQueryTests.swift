@@ -61,9 +61,7 @@ import Testing
       "select Id from Account where Id IN (SELECT AccountId FROM Contact) limit 10"
     ),
   ])
-  func `the query for ids selects them and drops the order`(
-    _ query: String, _ expected: String
-  ) throws {
+  func `the query for ids selects them, unordered`(_ query: String, _ expected: String) throws {
     #expect(try SyncQuery(query).ids == expected)
   }
 
@@ -107,9 +105,7 @@ import Testing
         + "with SECURITY_ENFORCED order by LastModifiedDate"
     ),
   ])
-  func `the stored query is one that both SDKs parse and continue`(
-    _ text: String, _ expected: String
-  ) throws {
+  func `the stored query is one both SDKs parse`(_ text: String, _ expected: String) throws {
     #expect(try SyncQuery(text).stored == expected)
   }
 
@@ -138,9 +134,7 @@ import Testing
     (2000, nil as String?), (200, "batchSize=200"), (1, "batchSize=200"), (5000, nil),
     (1999, "batchSize=1999"),
   ])
-  func `a page size goes into a header unless it is the org's own`(
-    _ size: Int, _ header: String?
-  ) {
+  func `a page size goes into a header unless it is the org's own`(_ size: Int, _ header: String?) {
     #expect(Session.queryOptions(batchSize: size) == header)
   }
 

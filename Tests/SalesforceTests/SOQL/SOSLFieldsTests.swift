@@ -13,9 +13,7 @@ import Testing
     ("FIND {x} RETURNING Account USING LISTVIEW = Recent", []),
     ("FIND {x}", []),
   ])
-  func `the fields are those in the parentheses of RETURNING`(
-    _ search: String, _ names: [String]
-  ) {
+  func `the fields are those in the parentheses of RETURNING`(_ search: String, _ names: [String]) {
     #expect(SOSLFields.names(in: search) == names)
   }
 }
