@@ -33,9 +33,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bit that flips in an archive is refused or changes nothing that is read`(
-    format: ArchiveFormat
-  ) throws {
+  func `a flipped bit of an archive is refused or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped \(format.rawValue): seed \(seed)")
     var draw = seed

@@ -69,9 +69,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `what the manifest does not declare, and more than the pipeline allows, stays refused`(
-    format: ArchiveFormat
-  ) throws {
+  func `undeclared and excessive content of a bundle is refused too`(format: ArchiveFormat) throws {
     let issued = try alike()
     let path = try pack(issued, format)
     var small = Issued.expectation()

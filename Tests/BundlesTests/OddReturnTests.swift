@@ -163,11 +163,7 @@ import Testing
     return try body()
   }
 
-  @Test
-  func
-    `a file that may not be read is left with the reason, and so is one that may not be removed`()
-    throws
-  {
+  @Test func `a file that may not be read or removed is left with the reason told`() throws {
     try #require(geteuid() == 0, "only root can be somebody else")
     let path = try put("closed.db")
     try Files.setMode(of: path, 0o000)
@@ -218,9 +214,7 @@ import Testing
     ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
     ("created INTEGER", "created INTEGER\u{200B}"),
   ])
-  func `a sign outside ASCII in a schema is no space and no letter`(
-    text: String, other: String
-  ) throws {
+  func `a sign outside ASCII is neither a space nor a letter`(text: String, other: String) throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

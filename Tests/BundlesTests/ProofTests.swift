@@ -97,9 +97,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store in WAL mode whose log was folded in, and one that was exported, are validated`(
-    platform: Platform
-  ) throws {
+  func `a store whose WAL log was folded in, or exported, is validated`(platform: Platform) throws {
     let issued = try Issued(platform)
     let device = try Connection(issued.storePath)
     try device.execute("PRAGMA journal_mode = WAL")

@@ -1,4 +1,5 @@
 import JSON
+import TestSupport
 import Testing
 
 @Suite struct RecordScannerTests {
@@ -31,7 +32,7 @@ import Testing
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2, 3])
   func `the scanner agrees with the tree on generated pages`(seed: UInt64) throws {
-    var generator = Generator(random: Random(seed: seed))
+    var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<400 {
       let text = Array(generator.page().utf8)
@@ -60,7 +61,7 @@ import Testing
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 4])
   func `a page that is cut anywhere is an error with a place and never read beyond`(seed: UInt64) {
-    var generator = Generator(random: Random(seed: seed))
+    var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<20 {
       let text = Array(generator.page().utf8)
@@ -81,7 +82,7 @@ import Testing
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 5])
   func `with flipped bytes the scanner and the tree refuse the same pages`(seed: UInt64) {
-    var generator = Generator(random: Random(seed: seed))
+    var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<1500 {
       var text = Array(generator.page().utf8)

@@ -100,9 +100,7 @@ import Testing
       ),
       (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
     ])
-  func `the kind of a sync up follows from its class`(
-    file: String, kind: SyncUpTarget.Kind, size: Int
-  ) throws {
+  func `a sync up's kind is by its class`(file: String, kind: SyncUpTarget.Kind, size: Int) throws {
     let target = try config(file, .syncUp)
     guard let up = target.of(SyncUpTarget.self) else {
       Issue.record("\(target)")

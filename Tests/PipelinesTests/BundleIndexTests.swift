@@ -55,9 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["a copy of each bundle", "a copy of each directory", "nothing"])
-  func `a data directory that was copied with its links followed gets its links again`(
-    _ place: String
-  ) async throws {
+  func `a copied data directory has its links made again`(_ place: String) async throws {
     try await world.run()
     let copy = world.root + "/copy"
     // As an object store has it: no links, and no directory without a file.

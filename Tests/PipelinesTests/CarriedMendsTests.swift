@@ -114,18 +114,17 @@ import Testing
     let scene = try CarriedScene()
     let world = scene.world
     try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let id = try scene.scene.account(device)
     try device.edit("accounts", id: id, ["Name": .string(Self.long)], now: scene.later())
     try scene.scene.office(id, ["Description": "entered"])
     try scene.handBack(device, as: "one.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.failed: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.failed: 1])
     let phone = try world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: id, ["Name": "Mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Name", of: id) == "Mended")
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
@@ -134,8 +133,7 @@ import Testing
     let scene = try CarriedScene(maxChanges: 1)
     let world = scene.world
     try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
     for id in ids {
@@ -143,12 +141,12 @@ import Testing
     }
     try scene.handBack(device, as: "one.sqlite")
     try scene.scene.office(ids[0], ["Description": "entered"])
-    let held = try await world.runAsWritten(all)
+    let held = try await world.runAllAsWritten()
     #expect(held.verdicts == [.held: 2])
     let phone = try world.device("ada", as: "ada-2")
     #expect(try scene.row(ids[0], on: phone)["Description"] == "entered")
     let digest = try #require(held.confirm.first?.split(separator: " ").last)
-    let sent = try await world.runAsWritten(all) { $0.confirmed = [String(digest)] }
+    let sent = try await world.runAllAsWritten() { $0.confirmed = [String(digest)] }
     #expect(sent.verdicts == [.updated: 2])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "device") }
     #expect(try scene.scene.field("Description", of: ids[0]) == "entered")

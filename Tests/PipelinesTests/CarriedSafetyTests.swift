@@ -60,8 +60,7 @@ import Testing
       #""updateFieldlist": ["Title", "Phone", "MobilePhone"]"#,
       #""updateFieldlist": ["Title", "Phone", "MobilePhone", "AccountId"]"#,
       in: "demo/usersyncs.json")
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let (first, second) = (try scene.scene.account(device), try scene.scene.account(device, 1))
     let contact = try #require(
@@ -71,13 +70,13 @@ import Testing
     try device.edit("contacts", id: contact, ["AccountId": "local_1"], now: scene.later())
     try scene.scene.office(contact, ["AccountId": .string(second)], "Contact")
     try scene.handBack(device, as: "one.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.created: 1, .conflict: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.created: 1, .conflict: 1])
     let phone = try world.device("ada", as: "ada-2")
     let row = try scene.row(contact, on: phone, "contacts")
     #expect(row["AccountId"]?.string == (try accounts(scene, "Made").first))
     try phone.mend("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("AccountId", of: contact, "Contact")?.string == second)
   }
 

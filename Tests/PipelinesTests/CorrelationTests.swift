@@ -164,17 +164,14 @@ import Testing
   }
 
   @Test(arguments: [JSONValue.null, "Owner"])
-  func `what its device changed after a create that a lost ledger has sent waits for a person`(
-    _ title: JSONValue
-  ) async throws {
+  func `a change after a create of a lost ledger awaits a person`(_ title: JSONValue) async throws {
     try await world.run()
     let device = try keel(title)
     try world.handBack(device, as: "ada-1.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
     try change(device, "Mate")
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
-    _ = try PipelineRecovery.perform(
-      world.pipeline, root: world.root, .init(by: "olga", now: world.org.now()))
+    try world.loseLedger()
+    try world.recover()
     try world.handBack(device, as: "ada-2.sqlite")
     try world.org.moveClock(by: 86_400_000)
     #expect(try await world.run(.ingest, .reconcile).verdicts[.conflict] == 1)

@@ -60,9 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit goes although a reference that its device left alone names a deleted record`(
-    _ mode: String
-  ) async throws {
+  func `an edit is sent although an untouched reference is deleted`(_ mode: String) async throws {
     let order = try await order(mode)
     try order.edit(["Status": "Completed"])
     try order.delete(order.contact)

@@ -39,7 +39,7 @@ import Testing
       summary.plan.contains(
         "prime: syncDownProducts into products for the global store: \(count) records"))
     #expect(summary.plan.contains { $0.hasPrefix("prime: at least ") })
-    let night = try await world.runAsWritten(Set(Stage.allCases))
+    let night = try await world.runAllAsWritten()
     let spent = try #require(night.costs.first { $0.stage == .prime })
     #expect(try number(prime, "requests") <= spent.requests)
     #expect(spent.bytes > 0)
@@ -48,7 +48,7 @@ import Testing
 
   @Test func `a night like the last costs the same, and changes are counted`() async throws {
     let world = try World()
-    for _ in 0..<2 { _ = try await world.runAsWritten(Set(Stage.allCases)) }
+    for _ in 0..<2 { _ = try await world.runAllAsWritten() }
     let admin = try world.user("admin")
     for number in 0..<30 {
       let made = world.org.create(
@@ -76,7 +76,7 @@ import Testing
 
   @Test func `a user who was never primed makes it a guess`() async throws {
     let world = try World()
-    _ = try await world.runAsWritten(Set(Stage.allCases)) { $0.users = ["ada@example.com"] }
+    _ = try await world.runAllAsWritten() { $0.users = ["ada@example.com"] }
     let prime = try expected(try await look(world), "prime")
     #expect(prime["atLeast"] == true)
     #expect(try number(try #require(prime["last"]), "records") > 0)
@@ -84,8 +84,7 @@ import Testing
 
   @Test func `edits that wait are expected with what their writes ask for`() async throws {
     let world = try World()
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     let summary = try await look(world)
     let reconcile = try expected(summary, "reconcile")
     #expect(try number(reconcile, "records") == summary.planned.count)

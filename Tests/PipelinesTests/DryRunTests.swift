@@ -37,8 +37,7 @@ import Testing
 
   @Test func `a look counts what a dead run had taken from the inbox`() async throws {
     let world = try World()
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()
@@ -54,8 +53,7 @@ import Testing
 
   @Test func `a look at a whole run counts what is in the inbox, and leaves it`() async throws {
     let world = try World()
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     let inbox = world.data.inbox("inbox")
     try Files.copy(inbox + "/ada.sqlite", to: inbox + "/copy.sqlite")
     try DurableFile.write(Array("no store".utf8), to: inbox + "/notes.txt")

@@ -91,9 +91,7 @@ import Testing
   }
 
   @Test(arguments: ["mergeFields", "overwrite"])
-  func `the edit of a detail that was moved to another master is sent, and does not move it back`(
-    _ mode: String
-  ) async throws {
+  func `the edit of a moved detail is sent, and does not move it`(_ mode: String) async throws {
     let world = try Self.world {
       mode == "overwrite"
         ? $0 : $0.replacing("\"strict\":true", with: "\"strict\":true,\"mode\":\"mergeFields\"")
@@ -186,9 +184,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `a detail's edit waits for its parent's refused deletion, and goes when that is dropped`(
-    _ mode: String
-  ) async throws {
+  func `a detail's edit waits for its parent's refused deletion`(_ mode: String) async throws {
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
@@ -246,9 +242,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `what another phone of the user wrote below a deleted parent does not go with it`(
-    _ mode: String
-  ) async throws {
+  func `another phone's child of a deleted parent does not go too`(_ mode: String) async throws {
     let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let other = try world.device("ada", as: "other")

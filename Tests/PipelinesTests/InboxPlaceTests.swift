@@ -38,8 +38,7 @@ import Testing
   }
 
   @Test func `a return that is taken in and cannot be put away is no refused one`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     let elsewhere = "/dev/shm/done-\(UUID().uuidString)"
     try Files.makeDirectory(elsewhere)
     defer { try? FileManager.default.removeItem(atPath: elsewhere) }

@@ -42,9 +42,7 @@ import Testing
     return try #require(Dates.milliseconds(iso8601: text))
   }
 
-  @Test func `a first prime with a failed rule leaves its devices at nothing, and says why`()
-    async throws
-  {
+  @Test func `a first prime with a failed rule leaves devices without a cursor`() async throws {
     failRule()
     let first = try await world.run()
     #expect(first.findings.contains(.incompleteData))

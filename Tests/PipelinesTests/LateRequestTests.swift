@@ -214,7 +214,7 @@ import Testing
     try await conflict(over: .collectionDelete, account)
     // The other phone knows nothing of it.
     try world.rewrite(#""strict": false"#, #""strict": false, "nextGeneration": false"#)
-    _ = try await world.runAsWritten(Set(Stage.allCases))
+    _ = try await world.runAllAsWritten()
     let newer = try world.device("ada", as: "newer")
     try handBack(newer, account, phone: "2")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
@@ -249,9 +249,7 @@ import Testing
   }
 
   @Test(arguments: [Decision.again, .device])
-  func `a decision about an edit that arrived late tells that the org holds it, or sends it`(
-    _ decision: Decision
-  ) async throws {
+  func `a decision about a late edit tells that the org has it`(_ decision: Decision) async throws {
     for isChanged in [false, true] {
       let tests = try LateRequestTests()
       let (device, account) = try await tests.begin()

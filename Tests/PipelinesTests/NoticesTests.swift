@@ -205,11 +205,7 @@ import Testing
     #expect(try self.lines(told).count == lines.count)
   }
 
-  @Test
-  func
-    `whom nobody can tell, as a variable is not set, is a warning and keeps nobody from the night`()
-    async throws
-  {
+  @Test func `an end that is not told for want of a variable is only a warning`() async throws {
     let world = try world(
       #""notify": {"on": ["success"], "webhook": {"url": {"env": "NO_SUCH_VARIABLE"}}}"#)
     let run = try await world.program(["run"])
@@ -340,9 +336,7 @@ import Testing
   }
 
   @Test(arguments: ["url", "secret"])
-  func `a program that gives an address or a key has no more time than all of it`(_ what: String)
-    async throws
-  {
+  func `a program that gives an address or key has that time only`(_ what: String) async throws {
     let asked = Locked(0)
     let server = try HTTPServer { _ in
       asked.withLock { $0 += 1 }

@@ -227,8 +227,7 @@ import Testing
   }
 
   @Test func `what lies in processing and was never taken is told and counted`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     try Files.makeDirectory(world.data.processing + "/somebody's")
     let summary = try await world.run(.ingest)
     #expect(odd(world) == ["somebody's": "return.unknown"])

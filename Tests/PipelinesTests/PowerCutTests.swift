@@ -73,8 +73,7 @@ import Testing
   }
 
   @Test func `nested new directories are on the disk, each by its name`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     let root = world.directory.file("unpacked")
     let log = world.directory.file("calls")
     let shim = try KillShim.watch.get().path

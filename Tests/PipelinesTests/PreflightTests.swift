@@ -105,9 +105,7 @@ struct PreflightTests {
     #expect(check.findings.filter { !$0.fault.isFatal }.map(\.problem.line) == [16, 18, 19])
   }
 
-  @Test func `a pipeline that the org can serve has nothing found, and needs no briefcase`()
-    async throws
-  {
+  @Test func `a pipeline that the org can serve has no finding, no briefcase`() async throws {
     let world = try Self.world(
       """
       {"syncs": [

@@ -192,7 +192,7 @@ import Testing
       let renamed: JSONObject = ["Username": .string(name + "@example.com")]
       #expect(world.org.update("User", id: id, renamed, as: admin).errors == [])
     }
-    let summary = try await world.runAsWritten(Set(Stage.allCases))
+    let summary = try await world.runAllAsWritten()
     #expect(summary.verdicts == [.updated: 1])
     #expect(summary.exitStatus == .done)
     #expect(try world.record("Account", account)["LastModifiedById"]?.string == ada.id)

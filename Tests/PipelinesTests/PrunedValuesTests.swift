@@ -29,7 +29,7 @@ import Testing
         "accounts", type: "Account", ["Name": "Made in the field"], localID: "local_made",
         now: world.org.now())
       try world.handBack(phone, as: "ada.sqlite")
-      let sent = try await world.runAsWritten(Set(Stage.allCases))
+      let sent = try await world.runAllAsWritten()
       #expect(sent.verdicts == [.updated: 1, .created: 1])
       run = sent.run
       // Another phone has a newer bundle, so that nothing waits for the first.
@@ -38,9 +38,9 @@ import Testing
       try newer.edit(
         "accounts", id: scene.account(newer, 2), ["Phone": "2"], now: world.org.now())
       try world.handBack(newer, as: "newer.sqlite")
-      _ = try await world.runAsWritten(Set(Stage.allCases))
+      _ = try await world.runAllAsWritten()
       try world.org.moveClock(by: 45 * KeepingTests.day)
-      last = try await world.runAsWritten(Set(Stage.allCases))
+      last = try await world.runAllAsWritten()
     }
   }
 

@@ -155,7 +155,7 @@ import Testing
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.isEmpty)
 
     try scene.decide(1, .device)
-    #expect(try await world.runAsWritten(Set(Stage.allCases)).verdicts == [.updated: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: ids[0]) == "unflagged")
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [2])
   }
@@ -217,9 +217,7 @@ import Testing
   // MARK: clashes of earlier nights
 
   @Test(arguments: ["first", "last"])
-  func `which edit of a clash is sent holds for clashes of earlier nights too`(
-    _ policy: String
-  ) async throws {
+  func `which edit of a clash is sent holds for earlier ones too`(_ policy: String) async throws {
     let scene = try DecisionScene()
     let world = scene.world
     let id = try await scene.clash(ada: ["Description": "first"], ben: ["Description": "last"])

@@ -46,8 +46,7 @@ import Testing
   }
 
   @Test func `a store with another user's stamp is refused, with both users' names`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))
     let id = try #require(try world.ids("accounts", on: ada).first)
     try ada.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())

@@ -10,8 +10,7 @@ import Testing
 @Suite struct RehearsedReportTests {
   @Test func `a rehearsal writes the report of the next night, and nothing else`() async throws {
     let world = try World()
-    try await world.run()
-    let phone = try world.fieldDay(handBack: false)
+    let phone = try await world.runFieldDay(handBack: false)
     try phone.create(
       "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: world.org.now())
     try world.handBack(phone, as: "ada.sqlite")

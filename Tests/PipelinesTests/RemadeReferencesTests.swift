@@ -56,8 +56,7 @@ import Testing
     try delete(old, scene)
     // The child comes before its parent.
     try kid("first", of: local, on: phone, scene)
-    try phone.edit("accounts", id: local, ["Website": "w"], now: scene.world.org.now())
-    let anew = try await scene.night(phone, as: "2.sqlite")
+    let anew = try await scene.night(phone, as: "2.sqlite", edited: local, ["Website": "w"])
     #expect(anew.verdicts == [.created: 2])
     let new = try scene.id(of: "Account", where: "Name", is: "Parent")
     #expect(new != old)
@@ -139,8 +138,7 @@ import Testing
     #expect(
       try words("waiting", in: left, scene)
         == "AccountId refers to a record that did not reach the org")
-    try phone.edit("accounts", id: id, ["Name": "Mended"], now: scene.world.org.now())
-    let sent = try await scene.night(phone, as: "2.sqlite")
+    let sent = try await scene.night(phone, as: "2.sqlite", edited: id, ["Name": "Mended"])
     #expect(sent.verdicts[.created] == 2)
     #expect(
       try parent(of: "waiting", scene) == scene.id(of: "Account", where: "Name", is: "Mended"))

@@ -15,7 +15,7 @@ import Testing
   private var backup: String { world.directory.file("backup.sqlite") }
 
   private func restore() throws {
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     try Files.copy(backup, to: world.data.state)
   }
 

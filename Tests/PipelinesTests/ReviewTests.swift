@@ -22,6 +22,14 @@ import Testing
     servers.withLock { $0.append(server) }
     return try await ReviewVisit(server.address)
   }
+
+  /// The same, with the list of edits read.
+  private func list(_ scene: DecisionScene) async throws -> ReviewVisit {
+    let page = try await visit(scene)
+    _ = try await page.get("edits")
+    return page
+  }
+
   /// Enters decisions and carries them out, as *Send now* does.
   private func send(_ page: ReviewVisit, _ decisions: JSONValue) async throws -> JSONValue {
     _ = try await page.post("decide", ["decisions": decisions])
@@ -103,8 +111,7 @@ import Testing
 
   @Test func `a record that is gone by now is told as such, and only retried`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
     _ = try await page.work("look", ["edits": [1]])
     let detail = try await page.get("details?of=1")["edits"]?[0]
@@ -141,8 +148,7 @@ import Testing
 
   @Test func `a plan sends nothing, a sending sends the plan and closes the edit`() async throws {
     let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     let body: JSONValue = [
       "decisions": [
         [
@@ -167,8 +173,7 @@ import Testing
 
   @Test func `a sending tells of its run at once, and of each edit at its end`() async throws {
     _ = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     _ = try await page.post("decide", ["decisions": [["edit": 1, "decision": "device"]]])
     let events = try await page.events(of: "send", ["edits": [1]])
     let types = events.compactMap { $0["type"]?.string }
@@ -181,8 +186,7 @@ import Testing
 
   @Test func `a decision holds for the values that were shown, not for newer ones`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
     // Shown was "second": the office moves on once more.
@@ -203,8 +207,7 @@ import Testing
 
   @Test func `what a look showed after the last report is decided without another`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
     let shown = try await revision(page)
@@ -217,8 +220,7 @@ import Testing
 
   @Test func `values that only another look has shown are not the page's`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     let first = try await revision(page)
     try scene.office(id, ["Phone": "second"])
     // A look that the page asked for, and whose values it has not shown.
@@ -243,8 +245,7 @@ import Testing
 
   @Test func `an edit that a run processed since the page is not decided unseen`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
     try scene.decide(1, .again)
     #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
@@ -277,8 +278,7 @@ import Testing
 
   @Test func `while a run is at work nothing is decided, and the page says so`() async throws {
     _ = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     let lock = try FileLock(scene.world.data.lock)
     defer { lock.close() }
     let refused = try await page.post(
@@ -290,8 +290,7 @@ import Testing
 
   @Test func `an unreachable org fails the plan with the reason, decides nothing`() async throws {
     _ = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     scene.world.server.stop()
     let failed = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
     #expect(failed["type"] == "failed")

@@ -44,11 +44,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
   }
 
-  @Test
-  func
-    `a report tells a device's edits before the return that brought them, whatever its clock says`()
-    async throws
-  {
+  @Test func `a report tells a device's edits before their return, by any clock`() async throws {
     let (device, id) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: id, ["Phone": "1"], now: world.org.now() + 3 * 86_400_000)
     let run = try await world.run(device, as: "ada.sqlite")
@@ -117,7 +113,7 @@ import Testing
     try world.org.moveClock(by: 20 * 365 * 86_400_000)
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
     try await world.run(device, as: "old.sqlite")
     var request = PipelineRecovery.Request(by: "olga", now: Clock.wallMilliseconds() + 1000)
@@ -148,7 +144,7 @@ import Testing
       let wound = text.replacing(#/"arrived": "[0-9]{4}/#, with: #""arrived": "2001"#)
       try DurableFile.write(Array(wound.utf8), to: path)
     }
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     _ = try PipelineRecovery.perform(
       world.pipeline, root: world.root, .init(by: "olga", now: Clock.wallMilliseconds()))
     try await world.run()

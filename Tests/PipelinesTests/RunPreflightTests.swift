@@ -149,9 +149,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a decision that is carried out at once is held against the org as every run is`(
-    _ hasIntegration: Bool
-  ) async throws {
+  func `a decision at once is checked against the org`(_ hasIntegration: Bool) async throws {
     let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
     let id = try await DecisionScene(world).conflict()
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -299,9 +297,7 @@ import Testing
     .respond(page), .drop(afterCommit: false),
     .limitExceeded, .refusePart(1, status: 500, code: "UNKNOWN_EXCEPTION"),
   ])
-  func `an org that describes nothing keeps no run from its work`(_ trouble: Faults.Action)
-    async throws
-  {
+  func `an org that describes nothing does not stop a run`(_ trouble: Faults.Action) async throws {
     let world = try World()
     world.server.faults.add(.kind(.composite), times: 1000, trouble)
     let summary = try await run(world)

@@ -72,7 +72,7 @@ import Testing
 
   @Test func `a lost ledger is not made anew over what was published`() async throws {
     try await world.run()
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     for stages in [[], [Stage.ingest], [.pack]] {
       let error = await #expect(throws: PipelineError.self) {
         try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
@@ -86,7 +86,7 @@ import Testing
   @Test func `a new ledger beside a lost one's key takes no device for a forger`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     let aside = world.directory.file("aside")
     try Files.makeDirectory(aside)
     for name in ["users", "global", "issued"] {

@@ -92,9 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"], [true, false])
-  func `a row that still is deleted says nothing new when it is saved again`(
-    _ mode: String, _ isByUndo: Bool
-  ) async throws {
+  func `a deleted row has no news when saved again`(_ mode: String, _ isByUndo: Bool) async throws {
     let scene = try UndoScene(syncs: {
       let fields =
         #""options": { "fieldlist": ["FirstName", "LastName", "Title", "Phone", "MobilePhone"], "#

@@ -69,9 +69,8 @@ import Testing
     #expect(
       try newest.elements("accounts").first { $0["Id"]?.string == id }?["Phone"] == "device")
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
-    try newest.edit(
-      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
-    let later = try await scene.night(newest, as: "later.sqlite")
+    let later = try await scene.night(
+      newest, as: "later.sqlite", edited: id, ["Website": "https://later.example"])
     #expect(later.verdicts == [.updated: 1])
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)

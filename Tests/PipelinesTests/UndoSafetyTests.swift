@@ -185,8 +185,7 @@ import Testing
     let (id, first) = try await made()
     try scene.office(id, ["Website": "https://office.example"])
     let phone = try await scene.world.primed("ada", as: "newest")
-    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
-    let second = try await scene.night(phone, as: "later.sqlite")
+    let second = try await scene.night(phone, as: "later.sqlite", edited: id, ["Phone": "later"])
     #expect(second.verdicts == [.updated: 1])
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
     #expect(try await scene.undo(first).verdicts == [.notUndone: 1])
@@ -197,8 +196,7 @@ import Testing
   @Test func `a new record that nobody else touched goes after its edits`() async throws {
     let (id, first) = try await made()
     let phone = try await scene.world.primed("ada", as: "newest")
-    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
-    let second = try await scene.night(phone, as: "later.sqlite")
+    let second = try await scene.night(phone, as: "later.sqlite", edited: id, ["Phone": "later"])
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
     #expect(try await scene.undo(first).verdicts == [.undone: 1])
     #expect(try !scene.isThere(id))
@@ -207,12 +205,10 @@ import Testing
   @Test func `a hand-back of the next morning takes no undoing away that waits`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Website", of: id)
-    try phone.edit(
-      "accounts", id: id, ["Website": "https://device.example"], now: scene.world.org.now())
-    let run = try await scene.night(phone, as: "one.sqlite")
+    let run = try await scene.night(
+      phone, as: "one.sqlite", edited: id, ["Website": "https://device.example"])
     try await scene.undoLater(run.run)
-    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
-    let next = try await scene.night(phone, as: "two.sqlite")
+    let next = try await scene.night(phone, as: "two.sqlite", edited: id, ["Phone": "later"])
     #expect(next.verdicts[.undone] == 1)
     #expect(next.verdicts[.superseded] == nil)
     _ = try await scene.world.run(.ingest, .reconcile)

@@ -50,6 +50,16 @@ struct UndoScene {
     return try await world.run(.ingest, .reconcile)
   }
 
+  /// The same after an edit on the phone.
+  @discardableResult
+  func night(
+    _ phone: Device, as name: String, edited id: String, _ fields: JSONObject,
+    in soup: String = "accounts"
+  ) async throws -> RunSummary {
+    try phone.edit(soup, id: id, fields, now: world.org.now())
+    return try await night(phone, as: name)
+  }
+
   /// Undoes what a run changed, a minute later, as grace.
   @discardableResult
   func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {

@@ -37,8 +37,7 @@ import Testing
 
   @Test(arguments: [Platform.ios, .android])
   func `each store holds exactly what its user's token reads`(_ platform: Platform) async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     var seen: [String: Set<String>] = [:]
     for name in ["ada", "ben", "cleo"] {
       let device = try world.device(name, platform)

@@ -16,6 +16,12 @@ extension World {
       files: FirstRun.digest(files: directory.file("pipelines")))
   }
 
+  /// The same of all stages.
+  @discardableResult
+  func runAllAsWritten() async throws -> RunSummary {
+    try await runAsWritten(Set(Stage.allCases))
+  }
+
   /// Changes the text of a file of the pipeline.
   func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
     let path = directory.file("pipelines") + "/" + file

@@ -155,6 +155,13 @@ final class World: Sendable {
       now: org.now())
   }
 
+  /// A world after a run of all stages.
+  static func primed() async throws -> World {
+    let world = try World()
+    try await world.run()
+    return world
+  }
+
   /// A phone with what a run of all stages primed for a technician.
   func primed(_ name: String, _ platform: Platform = .ios, as place: String? = nil) async throws
     -> Device

@@ -214,9 +214,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `a job whose opening nobody answers goes in requests, and one that was made is named`(
-    _ isMade: Bool
-  ) async throws {
+  func `an unanswered job opening goes in requests, and is named`(_ isMade: Bool) async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: isMade))
     let summary = try await day.run()

@@ -269,9 +269,7 @@ struct LedgerEditsTests {
   // MARK: what is one edit
 
   @Test(arguments: [Verdict.conflict, .updated])
-  func `an element whose members stand in another order is the same edit, open or settled`(
-    _ verdict: Verdict
-  ) throws {
+  func `an element with its members reordered is the same edit`(_ verdict: Verdict) throws {
     let fixture = try F()
     let state = fixture.state
     var edit = F.update(1, date: 5, name: "x")

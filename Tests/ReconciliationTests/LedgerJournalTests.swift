@@ -34,10 +34,7 @@ struct LedgerJournalTests {
     #expect(day.verdicts(try await day.run()) == "already there 1")
   }
 
-  @Test
-  func `a record that moves in other fields is a conflict, and its edit is sent no second time`()
-    async throws
-  {
+  @Test func `a record that moves in other fields is a conflict, sent once only`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite, times: 9) { org, id, admin in
       _ = org.update("Account", id: id, ["Website": "https://example.com"], as: admin)
     }

@@ -130,9 +130,7 @@ struct OneUsersTroubleTests {
     Faults.Action.status(400, code: "INVALID_FIELD", message: "no such field"),
     .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"),
   ])
-  func `what cannot be looked at right before it is deleted holds nobody else's`(
-    _ answer: Faults.Action
-  ) async throws {
+  func `what is unreadable before a deletion holds no other`(_ answer: Faults.Action) async throws {
     let day = try day()
     let (one, two) = (
       try day.make("Account", ["Name": "One", "Phone": "1"]),

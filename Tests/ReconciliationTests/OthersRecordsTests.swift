@@ -32,9 +32,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a discarded create takes no record away that its external id found there`(
-    _ mode: MergeMode
-  ) async throws {
+  func `a discarded create takes no record of its external id`(_ mode: MergeMode) async throws {
     visits(mode)
     let outcome = day.org.create(
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
@@ -143,9 +141,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `what a phone has sent and its backup brings as new once more is not made again`(
-    _ isSamePhone: Bool
-  ) async throws {
+  func `a backup's new create that was already sent is not new`(_ isSamePhone: Bool) async throws {
     let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
@@ -164,9 +160,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `what a phone has sent and edited since is not made again by an older copy of it`(
-    _ isSamePhone: Bool
-  ) async throws {
+  func `an older copy does not recreate what a phone has sent`(_ isSamePhone: Bool) async throws {
     let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)

@@ -207,10 +207,7 @@ struct ReportPageTests {
   }
 
   @Test(.enabled(if: Self.pdftotext != nil, "pdftotext is missing: make deps-test"))
-  func
-    `on paper no heading stands alone at the foot of a page, and nothing of the tools is printed`()
-    async throws
-  {
+  func `on paper no heading ends a page alone, and no tools are printed`() async throws {
     let path = try write(try await large(400))
     let browser = try Browser()
     for hasScript in [true, false] {

@@ -132,9 +132,7 @@ struct ReportTests {
     ("MailingCity", "BillingAddress", false), ("Site__City__s", "Site__c", true),
     ("City", "Owner", true), ("BillingStreet", "BillingAddress", false),
   ])
-  func `a compound value is masked where one of its components is`(
-    _ masked: String, _ field: String, _ isMasked: Bool
-  ) {
+  func `a compound is masked as its parts`(_ masked: String, _ field: String, _ isMasked: Bool) {
     for value in [["city": "Bonn"], [["city": "Bonn"]], ["of": ["City": "Bonn"]]] as [JSONValue] {
       if value["of"] != nil, masked != "City", masked != "billingaddress" { continue }
       let shown = ReportMask(mask: [masked]).shown(value, of: field)
@@ -215,11 +213,7 @@ struct ReportTests {
     #expect(!model.usernames.values.contains("Grace Hopper"))
   }
 
-  @Test
-  func
-    `totals by technician and object, the way in time, and what a guard holds stand in the page`()
-    async throws
-  {
+  @Test func `totals, the way in time and what a guard holds are on the page`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.noteLabel("Customer", of: "Account")

@@ -165,9 +165,7 @@ enum Altering {
   // SDK: testAlterSoupWithJSON1IndexesToGetIndexesOnCreatedAndLastModified
   // SDK: testAlterSoupWithFullTextIndexesToGetIndexesOnCreatedAndLastModified
   @Test(arguments: Platform.allCases, [IndexType.string, .json1, .fullText])
-  func `the same specs again give an old soup the indexes of today`(
-    _ platform: Platform, _ type: IndexType
-  ) throws {
+  func `the same specs rebuild an old soup's data`(_ platform: Platform, _ type: IndexType) throws {
     let specs = [IndexSpec(path: "city", type: type), IndexSpec(path: "country", type: type)]
     let test = try make(platform, specs, Altering.cities)
     let whole = try Set(test.schema())

@@ -20,9 +20,7 @@ import MobileSync
       "LIMIT 3", "LIMIT 3 OFFSET 1", "ORDER BY LastModifiedDate DESC LIMIT 3",
       "WHERE Name != 'Z' ORDER BY Name LIMIT 3",
     ], [false, true])
-  func `what its user edited stays when something else was deleted in the org`(
-    _ end: String, _ listsAll: Bool
-  ) async throws {
+  func `an edit stays when another record was gone`(_ end: String, _ listsAll: Bool) async throws {
     let org = try SyncedOrg(accounts: 5)
     let other = try org.make("Account", ["Name": "Z"])
     let snapshot = try await Snapshot.primed(
@@ -139,10 +137,7 @@ import MobileSync
     #expect(try await store.elements("numbered").count == 3)
   }
 
-  @Test
-  func `a record that a refresh renewed stays where the sync that brought it may be a cut one`()
-    async throws
-  {
+  @Test func `a renewed record stays where its sync's result may be cut`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],

@@ -26,9 +26,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `the id and the modification date are fetched without being named, once where they are`(
-    _ platform: Platform
-  ) async throws {
+  func `the id and modification date are fetched just once`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2, platform)
     for fields in [["Name"], ["Name", "id", "lastmodifieddate"]] {
       let run = try await store.manager.syncDown(

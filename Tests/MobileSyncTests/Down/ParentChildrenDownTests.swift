@@ -9,9 +9,7 @@ import Testing
 @Suite struct ParentChildrenDownTests {
   // SDK: testSaveRecordsToLocalStore (143)
   @Test(arguments: Platform.allCases)
-  func `trees are taken apart into both soups, clean, with the sync's id and the parent's`(
-    _ platform: Platform
-  ) async throws {
+  func `trees are split into both soups, clean, with their ids`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     // The parent's id is not asked for: it has to be put into the children.
     var target = ParentChildrenTarget.accounts(families)
@@ -140,9 +138,7 @@ import Testing
 
   // SDK: testReSyncWithUpdatedChildren (149)
   @Test(arguments: Platform.allCases)
-  func `a changed child comes with its changed parent, under an unchanged one it does not`(
-    _ platform: Platform
-  ) async throws {
+  func `a changed child comes with its changed parent only`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform, settings: Self.plain)
     let families = try store.org.makeFamilies(4, children: 3)
     let first = try await store.syncFamilies(.accounts(families))

@@ -154,9 +154,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a record that left the selection goes, where there is one`(
-    _ kind: DownKind, _ sink: DownSink
-  ) async throws {
+  func `a record that left the selection goes`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink)
     let ids = try world.org.makeAccounts(3, name: "Acme")
     try await world.sync()

@@ -8,9 +8,7 @@ import Testing
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
   @Test(arguments: Platform.allCases)
-  func `a record that was deleted in the org leaves the soup, and the sync goes on`(
-    _ platform: Platform
-  ) async throws {
+  func `a record that was deleted in the org leaves the soup`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts(ids)), named: "down")

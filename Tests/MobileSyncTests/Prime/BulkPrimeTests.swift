@@ -299,9 +299,7 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `a result of which a page never comes is read by pages, and nothing is there twice`(
-    _ loss: Faults.Action
-  ) async throws {
+  func `a result with a missing page is read by pages, once`(_ loss: Faults.Action) async throws {
     try await primesByPages(loss)
   }
 

@@ -122,9 +122,7 @@ import Testing
   private static let records = CampaignSize.sessionRecords.count
 
   @Test(arguments: ["/query/0r8", "/composite/sobjects/"])
-  func `a session that ends in the middle is one login, and no record is lost or there twice`(
-    _ place: String
-  ) async throws {
+  func `a session that ends midway is one login and loses no record`(_ place: String) async throws {
     let many: JSONValue = [
       [
         "object": "Case", "owner": "rosa@foreign.example", "count": JSONValue(Self.records),
