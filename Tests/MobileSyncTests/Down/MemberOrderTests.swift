@@ -8,14 +8,12 @@ import Testing
 /// Members have no order in JSON.
 @Suite struct MemberOrderTests {
   @Test(arguments: [
-    (#"{"IsDeleted":false,"Id":"a","N":1}"#, #"{"Id":"a","N":1}"#),
-    (#"{"Id":"a","IsDeleted":false,"N":1}"#, #"{"Id":"a","N":1}"#),
-    (#"{"Id":"a","N":1,"IsDeleted":false}"#, #"{"Id":"a","N":1}"#),
-    (#"{"Id":"a", "IsDeleted" : false }"#, #"{"Id":"a" }"#),
-    (
-      #"{"IsDeleted":false,"N":{"IsDeleted":true},"Id":"a"}"#, #"{"N":{"IsDeleted":true},"Id":"a"}"#
-    ),
-    (#"{"IsDeleted":true,"Id":"a"}"#, ""),
+    #"{"IsDeleted":false,"Id":"a","N":1}"#: #"{"Id":"a","N":1}"#,
+    #"{"Id":"a","IsDeleted":false,"N":1}"#: #"{"Id":"a","N":1}"#,
+    #"{"Id":"a","N":1,"IsDeleted":false}"#: #"{"Id":"a","N":1}"#,
+    #"{"Id":"a", "IsDeleted" : false }"#: #"{"Id":"a" }"#,
+    #"{"IsDeleted":false,"N":{"IsDeleted":true},"Id":"a"}"#: #"{"N":{"IsDeleted":true},"Id":"a"}"#,
+    #"{"IsDeleted":true,"Id":"a"}"#: "",
   ])
   func `what was asked for beside is cut out anywhere`(_ record: String, _ living: String) throws {
     let rows = DeletedRows(idField: "Id", cutsMember: true)
