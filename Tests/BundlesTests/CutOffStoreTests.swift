@@ -9,7 +9,6 @@ import Testing
 @Suite struct CutOffStoreTests {
   let directory = TemporaryDirectory()
 
-  /// The bytes of an issued store.
   private func issued(_ platform: Platform) throws -> [UInt8] {
     let issued = try Issued(platform)
     return try withExtendedLifetime(issued) { try Files.read(issued.storePath) }

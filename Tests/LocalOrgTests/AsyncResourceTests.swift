@@ -150,7 +150,6 @@ extension ServedOrg {
 }
 
 extension String {
-  /// The text of the first element of that name.
   func element(_ name: String) -> String? {
     let sides = split(separator: "<\(name)>", maxSplits: 1)
     guard sides.count == 2 else { return nil }

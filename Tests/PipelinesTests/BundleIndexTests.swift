@@ -92,7 +92,6 @@ import Testing
 }
 
 extension World {
-  /// The newest bundle of a user.
   fileprivate func bundle(of user: String, _ platform: Platform) throws -> String {
     let name = try #require(
       ["ada", "ben", "cleo", "dan"].first { (try? self.user($0).id) == user } ?? nil)

@@ -50,7 +50,6 @@ import Testing
   enum Work: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case check, decide, undo, bulk
 
-    /// The kinds of its requests.
     var kinds: [RequestKind] {
       switch self {
       case .check: [.versions, .limits, .composite, .query, .priming]

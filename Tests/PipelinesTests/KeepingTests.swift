@@ -41,7 +41,6 @@ import Testing
     return try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
   }
 
-  /// The Id of the first record that a query finds.
   private func first(_ soql: String) throws -> String {
     let found = try JSONValue(parsing: world.org.query(soql, as: world.user("admin")).records)
     return try #require(found.array?.first?["Id"]?.string)

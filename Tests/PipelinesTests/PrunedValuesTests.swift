@@ -16,7 +16,6 @@ import Testing
     let account: String
     /// The run that sent them.
     let run: String
-    /// The last run.
     let last: RunSummary
 
     init(keeps days: Int) async throws {

@@ -9,7 +9,6 @@ import Testing
 
 /// What a run does with what its org lacks: before anything is sent or fetched, and without losing a return.
 @Suite struct RunPreflightTests {
-  /// Requests that fetch records.
   private static let fetching: Set<RequestKind> = [
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
   ]

@@ -61,7 +61,6 @@ import Testing
     try SQLCipherFile.seal(copy, to: world.data.inbox("inbox") + "/" + name, key: key)
   }
 
-  /// The names and reasons in the quarantine.
   func reasons(_ world: World) throws -> [String] {
     try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }.map {
       let json = try JSONValue(parsing: Files.read(world.data.quarantine + "/" + $0))

@@ -35,7 +35,6 @@ import Testing
     try DurableFile.write(Array(String(new).utf8), to: path)
   }
 
-  /// Changes the text of the pipeline file.
   func rewrite(_ world: World, _ change: (String) throws -> String) throws {
     let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
     try DurableFile.write(Array(try change(text).utf8), to: world.pipeline.file)

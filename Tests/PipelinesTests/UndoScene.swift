@@ -115,7 +115,6 @@ struct UndoScene {
     try scene.field(name, of: id, object)
   }
 
-  /// An edit as the report of a run has it.
   func edit(_ number: Int64, in run: RunSummary) throws -> ReportEdit {
     try #require(try scene.edits(of: run.run).first { $0.number == number })
   }

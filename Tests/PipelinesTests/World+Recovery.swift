@@ -3,7 +3,6 @@ import System
 import Testing
 
 extension World {
-  /// Removes the ledger.
   func loseLedger() throws {
     for ending in ["", "-wal", "-shm"] { try Files.remove(data.state + ending) }
   }
@@ -17,7 +16,6 @@ extension World {
     return try PipelineRecovery.perform(pipeline, root: root, request)
   }
 
-  /// Writes a backup; its path.
   func backUp() throws -> String {
     let done = try PipelineBackup.write(
       pipeline, root: root, to: directory.file("backups"), now: org.now())

@@ -22,7 +22,6 @@ extension World {
     try await runAsWritten(Set(Stage.allCases))
   }
 
-  /// Changes the text of a file of the pipeline.
   func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
     let path = directory.file("pipelines") + "/" + file
     let text = String(decoding: try Files.read(path), as: UTF8.self)

@@ -136,7 +136,6 @@ final class World: Sendable {
   /// The snapshot of a technician.
   func snapshot(_ name: String) throws -> String { data.snapshot(try user(name).id) }
 
-  /// The newest bundle of a technician.
   func bundle(_ name: String, _ platform: Platform = .ios) throws -> String {
     let id = try user(name).id
     let newest = try data.generations(of: id).last ?? 0
@@ -233,6 +232,5 @@ final class World: Sendable {
 
   // MARK: files
 
-  /// The store files of all generations.
   func stores() throws -> [StoreFile] { try StoreFile.all(in: data.path) }
 }

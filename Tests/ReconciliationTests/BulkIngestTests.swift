@@ -70,7 +70,6 @@ struct BulkIngestTests {
     return day
   }
 
-  /// Five new accounts of different names.
   private static func handBackFive(_ day: FieldDay) throws {
     try day.handBack(
       (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }

@@ -102,7 +102,6 @@ final class FieldDay {
     }
   }
 
-  /// A record as the org has it.
   func record(_ object: String, _ id: String) throws -> JSONObject {
     try org.read(object, id: id, fields: nil, as: admin)
   }

@@ -5,7 +5,6 @@ import Testing
 
 /// Edits that come again, as they were or with the same values, and such as come late.
 struct RepeatedEditsTests {
-  /// A sent edit, and the record that it is of.
   private func sent(_ day: FieldDay) async throws -> (String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")

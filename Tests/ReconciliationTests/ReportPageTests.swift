@@ -277,7 +277,6 @@ struct ReportPageTests {
 }
 
 extension ReportTotals {
-  /// Counts an edit.
   fileprivate mutating func add(_ edit: ReportEdit) {
     add(
       Count(

@@ -14,7 +14,6 @@ struct UsersWhoLeftTests {
     try day.state.connection.texts("SELECT kind || ' ' || state FROM decision ORDER BY id")
   }
 
-  /// Ada's edit of an account, handed back; the account.
   private func handedBack(_ day: FieldDay) throws -> String {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])

@@ -36,7 +36,6 @@ enum Altering {
     try store.run(&alteration, row: row, through: step)
   }
 
-  /// The violations of a closed store.
   static func violations(_ test: TestStore) throws -> [String] {
     try test.store.close()
     return try StoreCheck(origin: .server).violations(at: test.store.path).map(\.description)

@@ -163,7 +163,6 @@ enum IndependentReader {
     "UPDATE soup_index_map SET columnType = 'string' WHERE columnName = 'TABLE_6_1'": "TABLE_6_fts",
   ]
 
-  /// A copy of a sound store with something done to it.
   func damaged(_ sound: TestStore, _ number: Int) throws -> String {
     let path = sound.directory.file("damaged-\(number).sqlite")
     try FileManager.default.copyItem(atPath: sound.store.path, toPath: path)

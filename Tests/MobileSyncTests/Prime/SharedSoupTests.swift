@@ -6,7 +6,6 @@ import System
 import Testing
 
 @Suite struct SharedSoupTests {
-  /// A snapshot of accounts with their contacts.
   private static func families(
     _ org: SyncedOrg, where filter: String, _ adjust: (inout FamilyMember) -> Void = { _ in }
   ) -> Snapshot {
