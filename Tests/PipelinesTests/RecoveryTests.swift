@@ -333,13 +333,13 @@ import Testing
 
   @Test func `nothing is recovered where nothing says that anything was lost`() async throws {
     try await world.run()
-    let error = await #expect(throws: PipelineError.self) { try world.recover() }
+    let error = #expect(throws: PipelineError.self) { try world.recover() }
     #expect(error?.code == "recover.no-sign")
     #expect(error?.fix?.contains("--restored") == true)
     let again = try world.recover { $0.isRestored = true }
     #expect(again.epoch > 1000)
     let backup = try world.backUp()
-    let occupied = await #expect(throws: PipelineError.self) {
+    let occupied = #expect(throws: PipelineError.self) {
       try world.recover { $0.backup = backup }
     }
     #expect(occupied?.code == "recover.occupied")
