@@ -146,7 +146,7 @@ import Testing
     let phone = try world.device("ada", as: "ada-2")
     #expect(try scene.row(ids[0], on: phone)["Description"] == "entered")
     let digest = try #require(held.confirm.first?.split(separator: " ").last)
-    let sent = try await world.runAllAsWritten() { $0.confirmed = [String(digest)] }
+    let sent = try await world.runAllAsWritten { $0.confirmed = [String(digest)] }
     #expect(sent.verdicts == [.updated: 2])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "device") }
     #expect(try scene.scene.field("Description", of: ids[0]) == "entered")

@@ -89,7 +89,7 @@ import Testing
       try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback)
     }
     #expect(try includes() == [])
-    _ = try await world.runAllAsWritten() { $0.maxDeletes = Percentage(100) }
+    _ = try await world.runAllAsWritten { $0.maxDeletes = Percentage(100) }
     #expect(try includes() == [1])
     let left = Set(try world.ids("orders", on: world.device("ada", as: "fresh")))
     #expect(left.isDisjoint(with: made.filter { $0 != made[1] }) && left.contains(made[1]))

@@ -76,7 +76,7 @@ import Testing
 
   @Test func `a user who was never primed makes it a guess`() async throws {
     let world = try World()
-    _ = try await world.runAllAsWritten() { $0.users = ["ada@example.com"] }
+    _ = try await world.runAllAsWritten { $0.users = ["ada@example.com"] }
     let prime = try expected(try await look(world), "prime")
     #expect(prime["atLeast"] == true)
     #expect(try number(try #require(prime["last"]), "records") > 0)

@@ -12,7 +12,7 @@ import Testing
     let gate = RequestGate(most)
     world.server.faults.add(
       .kind(.priming), nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
-    let summary = try await world.runAllAsWritten() { $0.apiBudget = budget }
+    let summary = try await world.runAllAsWritten { $0.apiBudget = budget }
     #expect(summary.findings == [])
     #expect(summary.snapshots.count == 4)
     return gate.most

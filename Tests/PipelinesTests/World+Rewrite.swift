@@ -18,8 +18,10 @@ extension World {
 
   /// The same of all stages.
   @discardableResult
-  func runAllAsWritten() async throws -> RunSummary {
-    try await runAsWritten(Set(Stage.allCases))
+  func runAllAsWritten(
+    options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    try await runAsWritten(Set(Stage.allCases), options: change)
   }
 
   func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
