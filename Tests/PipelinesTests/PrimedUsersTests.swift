@@ -59,7 +59,6 @@ import Testing
     try await run()
     try world.rewrite(
       "\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
-    let admin = try world.user("admin")
     let count = try world.column("SELECT Id FROM Account").count
     #expect(count > 0)
     try await run()
