@@ -12,15 +12,18 @@ import Testing
     return sample
   }
 
-  @Test(arguments: [
-    "SELECT Site FROM Account GROUP BY Site HAVING COUNT(Id) > 1": ["a", "c"],
-    "SELECT Site FROM Account GROUP BY Site HAVING SUM(NumberOfEmployees) >= 5": ["b", "c"],
-    "SELECT Site FROM Account GROUP BY Site HAVING NOT (COUNT(Id) > 1 AND Site = 'a')": ["b", "c"],
-    "SELECT Site, SUM(NumberOfEmployees) staff FROM Account GROUP BY Site ORDER BY "
-      + "SUM(NumberOfEmployees) DESC": ["c", "b", "a"],
-    "SELECT Site FROM Account GROUP BY Site ORDER BY COUNT(Id), Site DESC": ["b", "c", "a"],
-    "SELECT Site FROM Account GROUP BY Site ORDER BY Site DESC LIMIT 1 OFFSET 1": ["b"],
-  ])
+  @Test(
+    arguments: [
+      "SELECT Site FROM Account GROUP BY Site HAVING COUNT(Id) > 1": ["a", "c"],
+      "SELECT Site FROM Account GROUP BY Site HAVING SUM(NumberOfEmployees) >= 5": ["b", "c"],
+      "SELECT Site FROM Account GROUP BY Site HAVING NOT (COUNT(Id) > 1 AND Site = 'a')": [
+        "b", "c",
+      ],
+      "SELECT Site, SUM(NumberOfEmployees) staff FROM Account GROUP BY Site ORDER BY "
+        + "SUM(NumberOfEmployees) DESC": ["c", "b", "a"],
+      "SELECT Site FROM Account GROUP BY Site ORDER BY COUNT(Id), Site DESC": ["b", "c", "a"],
+      "SELECT Site FROM Account GROUP BY Site ORDER BY Site DESC LIMIT 1 OFFSET 1": ["b"],
+    ] as [String: String])
   func `groups are chosen and sorted by their values`(soql: String, sites: [String]) throws {
     #expect(try sample().column(soql, "Site") == sites)
   }

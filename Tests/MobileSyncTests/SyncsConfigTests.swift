@@ -66,7 +66,7 @@ import Testing
         + #""soupName":"y","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
         + #""sobjectTypePlural":"Cs","parentIdFieldName":"AId"},"childrenFieldlist":["N"],"#
         + #""relationshipType":"LOOKUP"}"#,
-    ])
+    ] as [String: String])
   func `a target is stored with its defaults written out`(file: String, stored: String) throws {
     let target = try config(file)
     #expect(target.json.text == stored)

@@ -32,7 +32,7 @@ struct BulkIngestTests {
     for (place, id) in ids[..<7].enumerated() {
       edits.append(
         try day.edited(
-          "accounts", "Account", id,
+          account: id,
           [
             "Description": texts[place], "Phone": .string("\(place)"),
             // One that no org takes.
@@ -41,19 +41,19 @@ struct BulkIngestTests {
     }
     for id in ids[7..<12] {
       try day.org.transfer(id, to: "ada@example.com")
-      edits.append(try day.edited("accounts", "Account", id, [:], deleted: true))
+      edits.append(try day.edited(account: id, [:], deleted: true))
     }
-    edits.append(try day.edited("accounts", "Account", ids[12], ["Phone": "device"]))
+    edits.append(try day.edited(account: ids[12], ["Phone": "device"]))
     try day.change("Account", ids[12], ["Phone": "office"])
     for (place, text) in texts.enumerated() {
       edits.append(
-        day.created(
-          "accounts", "Account", "local_\(place)",
+        day.account(
+          "local_\(place)",
           place == 5
             ? ["Phone": "no name"] : ["Name": .string("New \(place)"), "Description": text]))
       edits.append(
-        day.created(
-          "contacts", "Contact", "local_c\(place)",
+        day.contact(
+          "local_c\(place)",
           ["LastName": "Twin", "AccountId": .string("local_\(place % 2)")]))
     }
     _ = try day.make("Site_Visit__c", ["Name": "V0", "External_Id__c": "E0", "Notes__c": "old"])
@@ -72,7 +72,7 @@ struct BulkIngestTests {
 
   private static func handBackFive(_ day: FieldDay) throws {
     try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+      (0..<5).map { day.account("local_\($0)", ["Name": .string("N\($0)")]) }
     )
   }
 
@@ -120,11 +120,9 @@ struct BulkIngestTests {
       let contact = try day.make("Contact", ["LastName": .string("C\(number)")])
       for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
       let isLast = number == 4
-      edits.append(
-        try day.edited(
-          "accounts", "Account", account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
+      edits.append(try day.edited(account: account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
       if !isLast {
-        edits.append(try day.edited("contacts", "Contact", contact, ["LastName": "Changed"]))
+        edits.append(try day.edited(contact: contact, ["LastName": "Changed"]))
       }
     }
     #expect(try await day.verdicts(edits) == "deleted 1, updated 8")
@@ -182,7 +180,7 @@ struct BulkIngestTests {
     let ids = try (0..<5).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
-    try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let (moved, admin) = (ids[2], day.admin)
     day.server.faults.add(
       .kind(.bulkCreate),
@@ -284,7 +282,7 @@ struct BulkIngestTests {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": "Same"]) })
+      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(
       .kind(.bulkRead), times: 600,
       .respond(
@@ -326,14 +324,13 @@ struct BulkIngestTests {
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: day.ben)
     day.server.faults.add(.kind(kind), times: 1000, loss)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "in doubt 5, updated 1")
     #expect(summary.interruption == nil)
     // What is handed back meanwhile is sent by a night that begins with the same question.
-    try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Phone": "3"])], user: day.ben, handback: 2)
+    try day.handBack([try day.edited(account: id, ["Phone": "3"])], user: day.ben, handback: 2)
     let second = try await day.run()
     #expect(day.verdicts(second) == "in doubt 5, updated 1")
     #expect(second.interruption == nil)
@@ -362,8 +359,7 @@ struct BulkIngestTests {
     day.options.bulkAbove = 3
     try day.handBack(
       (0..<5).map {
-        day.created(
-          "accounts", "Account", "local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"])
+        day.account("local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"])
       })
     let broken = Faults.Action.respond(
       ServerResponse(
@@ -385,7 +381,7 @@ struct BulkIngestTests {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": "Same"]) })
+      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(.kind(.bulkUpload), Self.page)
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
@@ -426,12 +422,11 @@ struct BulkIngestTests {
     }
     let updates = try ids.enumerated().map { place, id in
       // Every hundredth is refused.
-      try day.edited(
-        "accounts", "Account", id, ["Phone": "2", "Name": place % 100 == 7 ? .null : "b"])
+      try day.edited(account: id, ["Phone": "2", "Name": place % 100 == 7 ? .null : "b"])
     }
     let creates = (0..<edits - half).map { number in
-      day.created(
-        "accounts", "Account", "local_\(number)",
+      day.account(
+        "local_\(number)",
         number % 100 == 7 ? ["Phone": "3"] : ["Phone": "3", "Name": .string("n\(number % 1000)")])
     }
     try day.handBack(updates + creates)

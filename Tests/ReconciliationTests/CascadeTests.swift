@@ -42,21 +42,20 @@ struct CascadeTests {
   }
 
   private func deletion() throws -> Edit {
-    try day.edited("accounts", "Account", account, [:], deleted: true)
+    try day.edited(account: account, [:], deleted: true)
   }
 
   private func edit(_ work: Work) throws -> Edit {
     switch work {
-    case .changesDetail: return try day.edited("contacts", "Contact", contact, ["Department": "1"])
+    case .changesDetail: return try day.edited(contact: contact, ["Department": "1"])
     case .makesDetail:
-      return day.created(
-        "contacts", "Contact", "local_1", ["LastName": "New", "AccountId": .string(account)])
+      return day.contact("local_1", ["LastName": "New", "AccountId": .string(account)])
     case .movesDetailThere:
       let other = try day.make("Contact", ["LastName": "Mover"])
-      return try day.edited("contacts", "Contact", other, ["AccountId": .string(account)])
+      return try day.edited(contact: other, ["AccountId": .string(account)])
     case .changesDetailThatOthersMoved:
       let other = try day.make("Contact", ["LastName": "Moved"])
-      let edit = try day.edited("contacts", "Contact", other, ["Department": "1"])
+      let edit = try day.edited(contact: other, ["Department": "1"])
       try day.change("Contact", other, ["AccountId": .string(account)])
       return edit
     case .changesDetailOfDetail:
@@ -142,8 +141,7 @@ struct CascadeTests {
   @Test func `a deletion waits for no edit that is not below it`() async throws {
     let other = try day.make("Contact", ["LastName": "Other"])
     try handBack(try deletion(), true, true)
-    try handBack(
-      try day.edited("contacts", "Contact", other, ["Department": "1"]), false, true)
+    try handBack(try day.edited(contact: other, ["Department": "1"]), false, true)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
   }
 

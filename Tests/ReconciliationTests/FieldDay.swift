@@ -157,6 +157,26 @@ final class FieldDay {
       operation: .create, sobject: object, localID: local)
   }
 
+  func account(_ local: String, _ fields: JSONObject) -> Edit {
+    created("accounts", "Account", local, fields)
+  }
+
+  func contact(_ local: String, _ fields: JSONObject) -> Edit {
+    created("contacts", "Contact", local, fields)
+  }
+
+  func edited(
+    account id: String, _ changes: JSONObject, deleted: Bool = false, hasBase: Bool = true
+  ) throws -> Edit {
+    try edited("accounts", "Account", id, changes, deleted: deleted, hasBase: hasBase)
+  }
+
+  func edited(
+    contact id: String, _ changes: JSONObject, deleted: Bool = false, hasBase: Bool = true
+  ) throws -> Edit {
+    try edited("contacts", "Contact", id, changes, deleted: deleted, hasBase: hasBase)
+  }
+
   /// Hands edits back; an app that sets no marks names no installation.
   @discardableResult
   func handBack(

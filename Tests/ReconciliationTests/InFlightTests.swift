@@ -25,7 +25,7 @@ struct InFlightTests {
       let edits = try (0..<2).map { number in
         let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
         try day.org.share(id, with: user.username)
-        return try day.edited("accounts", "Account", id, ["Phone": "2"])
+        return try day.edited(account: id, ["Phone": "2"])
       }
       try day.handBack(edits, user: user)
     }
@@ -68,10 +68,9 @@ struct InFlightTests {
     for (number, user) in [day.ada, day.ben].enumerated() {
       try day.handBack(
         [
-          day.created(
-            "accounts", "Account", "local_p\(number)", ["Name": .string("Parent \(number)")]),
-          day.created(
-            "contacts", "Contact", "local_c\(number)",
+          day.account("local_p\(number)", ["Name": .string("Parent \(number)")]),
+          day.contact(
+            "local_c\(number)",
             ["LastName": .string("Kid \(number)"), "AccountId": .string("local_p\(number)")]),
         ], user: user)
     }
@@ -89,9 +88,8 @@ struct InFlightTests {
     try day.org.transfer(id, to: "ada@example.com")
     // A contact of its own: below the deleted record the two would be a clash (`CascadeTests`).
     let kid = try day.make("Contact", ["LastName": "Kid"])
-    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
-    try day.handBack(
-      [try day.edited("contacts", "Contact", kid, ["Department": "D"])], user: day.ben)
+    try day.handBack([try day.edited(account: id, [:], deleted: true)])
+    try day.handBack([try day.edited(contact: kid, ["Department": "D"])], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
     #expect(
       day.server.log.writes.map(\.kind).last == .collectionDelete)
@@ -117,8 +115,7 @@ struct InFlightTests {
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V"])
     try day.handBack([
-      try day.edited(
-        "visits", "Site_Visit__c", visit, ["Notes__c": "ada", "External_Id__c": "K"])
+      try day.edited("visits", "Site_Visit__c", visit, ["Notes__c": "ada", "External_Id__c": "K"])
     ])
     try day.handBack(
       [
@@ -150,7 +147,7 @@ struct InFlightTests {
     let more = try (0..<28).map { number in
       let id = try day.make("Account", ["Name": .string("B\(number)"), "Phone": "1"])
       try day.org.share(id, with: day.ben.username)
-      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      return try day.edited(account: id, ["Phone": "2"])
     }
     try day.handBack(more, user: day.ben, handback: 2)
     day.server.faults.add(
@@ -189,12 +186,11 @@ struct InFlightTests {
   @Test func `a child that another writer held goes once more with its parent's Id`() async throws {
     let day = try FieldDay()
     let kids = (1...3).map { number in
-      day.created(
-        "contacts", "Contact", "local_c\(number)",
+      day.contact(
+        "local_c\(number)",
         ["LastName": .string("Kid \(number)"), "AccountId": "local_p"])
     }
-    try day.handBack(
-      [day.created("accounts", "Account", "local_p", ["Name": "Parent"])] + kids)
+    try day.handBack([day.account("local_p", ["Name": "Parent"])] + kids)
     day.server.faults.add(
       .kind(.collectionCreate), nth: 2, .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
     #expect(day.verdicts(try await day.run()) == "created 4")
@@ -214,7 +210,7 @@ struct InFlightTests {
     day.options.inFlight = 1
     let edits = try (0..<60).map { number in
       let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
-      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      return try day.edited(account: id, ["Phone": "2"])
     }
     try day.handBack(edits)
     day.server.faults.add(.kind(.composite), nth: 1, .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
@@ -230,9 +226,8 @@ struct InFlightTests {
     let day = try FieldDay()
     day.options.acrossSnapshots = .first
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "ada"])])
-    try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Phone": "ben"])], user: day.ben)
+    try day.handBack([try day.edited(account: id, ["Phone": "ada"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "ben"])], user: day.ben)
     day.server.faults.add(
       FaultMatch(isWrite: true, user: "ada@example.com"), nth: 1,
       .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
@@ -255,7 +250,7 @@ struct InFlightTests {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     moveBeforeFirstWrite(day, id)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let record = try day.record("Account", id)
@@ -268,8 +263,8 @@ struct InFlightTests {
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
     let contact = try day.make("Contact", ["LastName": "C", "Department": "1"])
     try day.handBack([
-      try day.edited("accounts", "Account", id, ["Phone": "2"]),
-      try day.edited("contacts", "Contact", contact, ["Department": "2"]),
+      try day.edited(account: id, ["Phone": "2"]),
+      try day.edited(contact: contact, ["Department": "2"]),
     ])
     // Of the two objects that are asked about beside each other one has the edit already.
     _ = day.org.update("Contact", id: contact, ["Department": "2"], as: day.admin)
@@ -284,7 +279,7 @@ struct InFlightTests {
     day.options.inFlight = 1
     let edits = try (0..<100).map { number in
       let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
-      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      return try day.edited(account: id, ["Phone": "2"])
     }
     try day.handBack(edits)
     day.server.faults.add(
@@ -323,14 +318,13 @@ struct InFlightTests {
       try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
     }
     var edits = try (0..<60).map {
-      try day.edited("accounts", "Account", account($0), ["Phone": "2"])
+      try day.edited(account: account($0), ["Phone": "2"])
     }
     edits += try (60..<63).map {
-      try day.edited("accounts", "Account", account($0), [:], deleted: true)
+      try day.edited(account: account($0), [:], deleted: true)
     }
-    edits.append(day.created("accounts", "Account", "local_p", ["Name": "Parent"]))
-    edits.append(
-      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]))
+    edits.append(day.account("local_p", ["Name": "Parent"]))
+    edits.append(day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]))
     try day.handBack(edits)
     let path = day.state.path
     let held = Locked(0)

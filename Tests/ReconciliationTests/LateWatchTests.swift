@@ -84,7 +84,7 @@ struct LateWatchTests {
     switch verb {
     case .create:
       let fields: JSONObject = ["LastName": "Lovelace", "Department": "Analysis"]
-      return (day.created("contacts", "Contact", "local_1", fields), nil)
+      return (day.contact("local_1", fields), nil)
     case .upsert:
       let fields: JSONObject = ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
       return (day.created("visits", "Site_Visit__c", "local_1", fields), nil)
@@ -93,7 +93,7 @@ struct LateWatchTests {
       let made = day.org.create("Account", ["Name": "Mill", "Phone": "0"], as: day.ada)
       let id = try #require(made.id)
       let changes: JSONObject = verb == .update ? ["Phone": "1"] : [:]
-      return (try day.edited("accounts", "Account", id, changes, deleted: verb == .delete), id)
+      return (try day.edited(account: id, changes, deleted: verb == .delete), id)
     }
   }
 

@@ -23,9 +23,7 @@ struct OneUsersTroubleTests {
   private func loseCreates(_ day: FieldDay) async throws {
     day.options.quietWindowSeconds = 900
     for user in [day.ada, day.ben] {
-      try day.handBack(
-        [day.created("accounts", "Account", "local_1", ["Name": .string(user.username)])],
-        user: user)
+      try day.handBack([day.account("local_1", ["Name": .string(user.username)])], user: user)
     }
     day.server.faults.add(.writes, times: 2, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 2")
@@ -48,8 +46,7 @@ struct OneUsersTroubleTests {
     day.server.faults.add(
       .init(kind: .query, user: name), times: 1000, .status(401, code: "INVALID_SESSION_ID"))
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack(
-      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "created 1, in doubt 1, updated 1")
@@ -111,16 +108,14 @@ struct OneUsersTroubleTests {
     var ids: [String] = []
     for user in [day.ada, day.ben] {
       let id = try day.make("Account", ["Name": .string(user.username), "Phone": "1"])
-      try day.handBack(
-        [try day.edited("accounts", "Account", id, ["Phone": "2"])], user: user)
+      try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: user)
       ids.append(id)
     }
     // The first request of each is held on its way, and sent again.
     day.server.faults.add(.writes, times: 2, .deliverLate(seconds: 1_000_000))
     #expect(day.verdicts(try await day.run()) == "updated 2")
     endAdasLogin(day)
-    try day.handBack(
-      [try day.edited("accounts", "Account", ids[1], ["Phone": "3"])], user: day.ben)
+    try day.handBack([try day.edited(account: ids[1], ["Phone": "3"])], user: day.ben)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "updated 1")
@@ -137,9 +132,8 @@ struct OneUsersTroubleTests {
       try day.make("Account", ["Name": "Two", "Phone": "1"])
     )
     for id in [one, two] { try day.org.transfer(id, to: "ada@example.com") }
-    try day.handBack([try day.edited("accounts", "Account", one, [:], deleted: true)])
-    try day.handBack(
-      [try day.edited("accounts", "Account", two, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: one, [:], deleted: true)])
+    try day.handBack([try day.edited(account: two, ["Phone": "2"])], user: day.ben)
     day.options.maxChanges.deletes.maxDeletesPercent = 100
     // The plan reads it, and then the look right before.
     day.server.faults.add(
@@ -165,8 +159,7 @@ struct OneUsersTroubleTests {
         "visits", "Site_Visit__c", "local_1", ["Name": "Device", "External_Id__c": "V-1"])
     ])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack(
-      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     let admin = day.admin
     day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
     // The record is gone when the write without an answer is looked for; what became of it nobody is told.

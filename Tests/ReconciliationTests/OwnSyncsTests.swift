@@ -26,14 +26,13 @@ struct OwnSyncsTests {
 
   /// A new record that is held, and that its device's own sync makes then; its first edit, and its Id.
   private func made(_ day: FieldDay) async throws -> (edit: Edit, id: String) {
-    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let most = day.options.maxChanges.perSnapshot
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "held 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
-    let witness = CleanRow(
-      row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
+    let witness = made.clean(as: id)
     try day.handBack([], handback: 2, witnesses: [witness])
     day.options.maxChanges.perSnapshot = most
     #expect(day.verdicts(try await day.run()) == "superseded 1")
@@ -126,7 +125,7 @@ struct OwnSyncsTests {
   @Test func `what the pipeline sent as the user is no sync of the device's own`() async throws {
     let day = try day(.leaveIfChanged)
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
-    var other = try day.edited("accounts", "Account", id, [:])
+    var other = try day.edited(account: id, [:])
     try day.org.moveClock(by: 60_000)
     #expect(try await day.verdicts([edit], install: "one") == "updated 1")
     // Another phone of the user's has saved the row as it was given it.

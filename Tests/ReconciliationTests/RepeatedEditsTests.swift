@@ -32,7 +32,7 @@ struct RepeatedEditsTests {
     let day = try FieldDay()
     let (id, older) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
-    var newer = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    var newer = try day.edited(account: id, ["Phone": "3"])
     newer.row = older.row
     try day.handBack([newer], handback: 2)
     #expect(try await day.verdicts([older], handback: 1) == "superseded 1, updated 1")

@@ -59,7 +59,7 @@ struct ReplacedEditsTests {
     let day = try FieldDay()
     let (id, edit, run) = try await conflict(day)
     // The device has synchronised, and its user went on.
-    let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    let fresh = try day.edited(account: id, ["Phone": "3"])
     var later = try edit.changed(["Phone": "3"], later: 5)
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
@@ -71,7 +71,7 @@ struct ReplacedEditsTests {
     let day = try FieldDay()
     day.options.acrossSnapshots = .last
     let (id, _, run) = try await conflict(day)
-    let other = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    let other = try day.edited(account: id, ["Phone": "3"])
     #expect(try await day.verdicts([other], user: day.ben) == "updated 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
@@ -101,8 +101,7 @@ struct ReplacedEditsTests {
     let day = try soups()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     var second = try day.edited("others", "Account", id, ["Industry": "Media"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     // It bears the date of the write, and what stood there before.
     let date = try #require(try day.record("Account", id)["LastModifiedDate"])
     second = try second.changed(["LastModifiedDate": date], later: 5)
@@ -123,8 +122,7 @@ struct ReplacedEditsTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     var second = try day.edited("others", "Account", id, ["Industry": "Media"])
     try day.org.moveClock(by: 5000)
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     if isSameSecond {
       let date = try #require(try day.record("Account", id)["LastModifiedDate"])
       second = try second.changed(["LastModifiedDate": date], later: 5)
@@ -141,11 +139,9 @@ struct ReplacedEditsTests {
   @Test func `an unknown row takes back nothing that another soup sent`() async throws {
     let day = try soups()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let second = try day.edited(
-      "others", "Account", id, ["Industry": "Media"], hasBase: false)
+    let second = try day.edited("others", "Account", id, ["Industry": "Media"], hasBase: false)
     try day.org.moveClock(by: 5000)
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     #expect(try await day.verdicts([second]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.record("Account", id)["Industry"] == "Media")

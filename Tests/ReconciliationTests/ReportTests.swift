@@ -14,18 +14,17 @@ struct ReportTests {
       try day.make("Account", ["Name": .string($0), "Phone": "1", "Industry": "Energy"])
     }
     let conflict = try day.edited(
-      "accounts", "Account", ids[0], ["Phone": "=cmd()", "Website": "https://a.example.com"])
+      account: ids[0], ["Phone": "=cmd()", "Website": "https://a.example.com"])
     try day.change("Account", ids[0], ["Phone": "server\u{202E}gnp", "Industry": "Banking"])
     try day.handBack([
-      conflict, try day.edited("accounts", "Account", ids[1], ["Phone": "2"]),
-      try day.edited("accounts", "Account", ids[2], ["Website": "https://b.example.com"]),
-      day.created("accounts", "Account", "local_1", ["Phone": "no name"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
-      try day.edited("accounts", "Account", ids[3], ["Phone": "ada"]),
+      conflict, try day.edited(account: ids[1], ["Phone": "2"]),
+      try day.edited(account: ids[2], ["Website": "https://b.example.com"]),
+      day.account("local_1", ["Phone": "no name"]),
+      day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      try day.edited(account: ids[3], ["Phone": "ada"]),
       try day.edited("other", "Account", ids[4], ["Phone": "x"]),
     ])
-    try day.handBack(
-      [try day.edited("accounts", "Account", ids[3], ["Phone": "ben"])], user: day.ben)
+    try day.handBack([try day.edited(account: ids[3], ["Phone": "ben"])], user: day.ben)
     try await day.run()
     return day
   }
@@ -142,9 +141,7 @@ struct ReportTests {
 
   @Test func `the org's words do not tell a masked value`() async throws {
     let day = try FieldDay()
-    try day.handBack([
-      day.created("contacts", "Contact", "local_1", ["LastName": "Kid", "Email": "canary.one"])
-    ])
+    try day.handBack([day.contact("local_1", ["LastName": "Kid", "Email": "canary.one"])])
     day.server.faults.add(
       .writes, nth: 1, times: 9,
       .status(400, code: "INVALID_EMAIL_ADDRESS", message: "Email: no address: canary.one"))

@@ -36,7 +36,7 @@ struct RequestCountTests {
             ).id)
         }
       }
-      let edits = try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) }
+      let edits = try ids.map { try day.edited(account: $0, ["Phone": "2"]) }
       try day.handBack(edits, user: user)
       let reads = (count + 1999) / 2000
       least += (count + 24) / 25 + 2 * reads + 1

@@ -25,7 +25,7 @@ import Testing
   }
 
   private func handBack(_ changes: JSONObject, office: JSONObject = [:]) throws {
-    let edit = try day.edited("accounts", "Account", id, changes)
+    let edit = try day.edited(account: id, changes)
     if !office.isEmpty { try day.change("Account", id, office) }
     try day.handBack([edit])
   }
@@ -67,7 +67,7 @@ import Testing
     _ edited: JSONObject
   ) async throws {
     lists(.leaveIfChanged, .overwrite)
-    let edit = try day.edited("accounts", "Account", id, edited, deleted: true)
+    let edit = try day.edited(account: id, edited, deleted: true)
     try day.change("Account", id, ["Phone": "office"])
     try day.handBack([edit])
     let (verdicts, detail) = try await run()
@@ -106,8 +106,8 @@ import Testing
   }
 
   @Test func `a refused create is told with the reason of who sent all of it`() async throws {
-    let edit = day.created(
-      "accounts", "Account", "local_1",
+    let edit = day.account(
+      "local_1",
       ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
     try day.handBack([edit])
     let (verdicts, detail) = try await run()
@@ -123,7 +123,7 @@ import Testing
     let day = try FieldDay(
       "accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
     let id = try day.make("Account", ["Name": "One", "Fax": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Fax": "2", "Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Fax": "2", "Phone": "2"])])
     _ = day.org.delete("Account", id: id, as: day.admin)
     if mode == .leaveIfChanged {
       #expect(day.verdicts(try await day.run()) == "deleted on server 1")
@@ -137,8 +137,7 @@ import Testing
 
   @Test func `an unlisted edit of a row that its device made is told on return`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"])
-    let made = day.created(
-      "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
+    let made = day.account("local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     #expect(try day.details().first?.outside.map(\.name) == ["Site"])
     func later(_ fields: JSONObject, _ handback: Int64) throws {
@@ -159,9 +158,7 @@ import Testing
 
   @Test func `an edit whose user cannot act, and a new record, show their values`() async throws {
     let day = try FieldDay("accounts", ["Phone"], create: ["Name", "Site"])
-    try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "x"])
-    ])
+    try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1", "Site": "x"])])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "held 1")
     #expect(try day.details().first?.fields.map(\.name) == ["Name", "Site"])

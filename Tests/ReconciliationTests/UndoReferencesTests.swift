@@ -24,8 +24,7 @@ struct UndoReferencesTests {
     for (number, user) in users.enumerated() {
       try day.handBack(
         [
-          day.created(
-            "contacts", "Contact", "local_\(number)", ["LastName": .string("New \(number)")])
+          day.contact("local_\(number)", ["LastName": .string("New \(number)")])
         ], user: user)
     }
     #expect(day.verdicts(try await day.run()) == "created 20")
@@ -42,8 +41,8 @@ struct UndoReferencesTests {
   @Test func `a reference made while others are undone keeps its record`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "Quay"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Keel", "AccountId": "local_1"]),
+      day.account("local_1", ["Name": "Quay"]),
+      day.contact("local_2", ["LastName": "Keel", "AccountId": "local_1"]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 2")
     try undoLast(day)
@@ -66,8 +65,7 @@ struct UndoReferencesTests {
     for (number, user) in makers.enumerated() {
       try day.handBack(
         [
-          day.created(
-            "accounts", "Account", "local_\(number)", ["Name": .string("Ring \(number)")])
+          day.account("local_\(number)", ["Name": .string("Ring \(number)")])
         ], user: user)
     }
     let admin = day.admin

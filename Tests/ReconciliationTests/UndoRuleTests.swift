@@ -153,8 +153,8 @@ struct UndoRuleTests {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([
-      try day.edited("accounts", "Account", id, ["Phone": "2"]),
-      day.created("accounts", "Account", "local_1", ["Name": "Quay"]),
+      try day.edited(account: id, ["Phone": "2"]),
+      day.account("local_1", ["Name": "Quay"]),
     ])
     #expect(try await day.run().writes == 2)
     let path = day.directory.file("state.sqlite")
@@ -191,7 +191,7 @@ struct UndoRuleTests {
 
   @Test func `a ledger of the seventh version keeps its decisions, and takes undos`() throws {
     let day = try FieldDay()
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Quay"])])
+    try day.handBack([day.account("local_1", ["Name": "Quay"])])
     let path = day.directory.file("state.sqlite")
     let decisions = LedgerSchema.additions[4]?.filter { $0.contains("decision") } ?? []
     // What came after that version is taken away: the last steps add columns and indexes.
