@@ -133,10 +133,8 @@ struct ReconcilerTests {
     #expect(try await day.verdicts([later], handback: 2) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     try day.change("Account", id, ["Phone": "server"])
-    element["Phone"] = "4"
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += 50
-    #expect(try await day.verdicts([later], handback: 3) == "conflict 1")
+    let latest = try later.changed(["Phone": "4"], later: 50)
+    #expect(try await day.verdicts([latest], handback: 3) == "conflict 1")
   }
 
   @Test func `two devices that edit one record clash, in one inbox or two nights`() async throws {
