@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-journal"], ["directory", "link", "dangling", "pipe"])
-  func `a companion that is no file refuses its store always`(suffix: String, kind: String) throws {
+  func `a store whose companion is no file is refused`(suffix: String, kind: String) throws {
     let path = try put("a.db", [1, 2])
     switch kind {
     case "directory": try Files.makeDirectory(path + suffix + "/full/of/things")

@@ -22,7 +22,7 @@ import Testing
     "SELECT Id, (SELECT FirstName LastName FROM Contacts) FROM Account",
     "SELECT Name n, COUNT(Id) FROM Account",
   ])
-  func `a field of ungrouped rows takes no alias, nor where a comma lacks`(soql: String) throws {
+  func `ungrouped fields take no alias, as where a comma is missing`(soql: String) throws {
     #expect(try refusal(soql) == "MALFORMED_QUERY")
   }
 

@@ -82,7 +82,7 @@ import Testing
 
   // MARK: new records of one local id
 
-  @Test func `two phones' new records of one local id are not carried, nor others`() async throws {
+  @Test func `phones' new records of one local id are not carried, nor their kin`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     for name in ["one", "two"] {

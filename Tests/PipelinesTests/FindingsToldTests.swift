@@ -116,7 +116,7 @@ import Testing
     #expect(try status().findings == [])
   }
 
-  @Test func `a look has the exit status of a user who cannot log in`() async throws {
+  @Test func `a look exits as a run does where a user cannot log in`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     #expect(try await world.run { $0.isDryRun = true }.exitStatus == .done)

@@ -206,7 +206,7 @@ import Testing
     #expect(try ids(world).contains(lost) != goes)
   }
 
-  @Test func `a list of ids that is not whole removes nothing, stops the user`() async throws {
+  @Test func `an incomplete list of ids removes nothing and stops the user`() async throws {
     let world = try Self.world(everyRuns: 1)
     try await world.run()
     let before = try ids(world)

@@ -130,7 +130,7 @@ import Testing
     #expect(try phone(account) == "2")
   }
 
-  @Test func `a deletion that was sent again is no late first one`() async throws {
+  @Test func `a repeated deletion is not taken for the first one coming late`() async throws {
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")

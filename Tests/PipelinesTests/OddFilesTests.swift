@@ -115,7 +115,7 @@ import Testing
     return told
   }
 
-  @Test func `odd inbox things of every kind are told by name, good returns go on`() async throws {
+  @Test func `odd files in the inbox are told by name, and good returns go on`() async throws {
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()

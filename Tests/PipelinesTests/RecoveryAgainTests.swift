@@ -123,7 +123,7 @@ import Testing
     #expect(!Files.exists(world.data.state))
   }
 
-  @Test func `data that were put aside keep a run from beginning, no recovery`() async throws {
+  @Test func `data put aside keep a run from beginning, but no recovery`() async throws {
     try await world.run()
     let file = try world.backUp()
     let aside = world.root + "/demo.damaged"

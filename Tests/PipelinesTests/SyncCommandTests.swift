@@ -125,7 +125,7 @@ import Testing
 
   /// JavaScript cuts a text between the two halves of an emoji.
   @Test(arguments: Platform.allCases)
-  func `half a character is sent, and no JSON stops no other edit`(_ platform: Platform) throws {
+  func `half a character is sent, and bad JSON stops no other edit`(_ platform: Platform) throws {
     let scene = try SyncScene()
     try scene.prime("accounts", platform)
     let ids = try scene.ownIDs("accounts", "Account")

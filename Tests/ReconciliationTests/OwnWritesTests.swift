@@ -48,7 +48,7 @@ struct OwnWritesTests {
 
   /// The org's automation fills a field beside each change of a phone number.
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `what the org made of our write is kept by the row's next`(_ mode: MergeMode) async throws {
+  func `the row's next edit keeps what the org made of our write`(_ mode: MergeMode) async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
     let rules = """
       {"objects": {"Account": {"fieldUpdates": [{"name": "Note",

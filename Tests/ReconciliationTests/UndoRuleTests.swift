@@ -39,7 +39,7 @@ struct UndoRuleTests {
       ([1: [2]], false), ([1: [2], 2: [3]], false), ([1: [2], 2: [1, 3]], false),
       ([1: [2], 2: [3], 3: [2]], false), ([:], false),
     ] as [([Int64: Set<Int64>], Bool)])
-  func `only what waits for itself alone is one`(_ waits: [Int64: Set<Int64>], _ isCircle: Bool) {
+  func `what waits for itself alone is a circle`(_ waits: [Int64: Set<Int64>], _ isCircle: Bool) {
     #expect(UndoRule.isCircle(1, waits) == isCircle)
   }
 

@@ -128,7 +128,7 @@ import Testing
 
   // SDK: testCleanGhostsOneObjectType (203)
   @Test(arguments: Platform.allCases)
-  func `deleted records leave the soup, a device's stay`(_ platform: Platform) async throws {
+  func `deleted records leave, those a device made stay`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 4)
     let run = try await Self.start(store, Self.target([Self.accounts]))
     try await run.finish()

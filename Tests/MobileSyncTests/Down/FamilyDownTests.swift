@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a tree changed on the device is no ghost, nor parts`(_ platform: Platform) async throws {
+  func `no part of a tree changed on the device is a ghost`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 3, children: 2, platform)
     let run = try await store.syncFamilies(.accounts(families))
     try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }

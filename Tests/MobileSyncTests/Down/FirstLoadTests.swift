@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `who writes meanwhile finds pages, and keeps writes`(_ platform: Platform) async throws {
+  func `another writer sees pages so far, and keeps its row`(_ platform: Platform) async throws {
     let (store, ids, run, release) = try await begun(platform)
     try await store.rename([ids[0]])
     let made = try await store.createAccounts(["mine"])

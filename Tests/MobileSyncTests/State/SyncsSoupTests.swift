@@ -43,7 +43,7 @@ import Testing
 
   // SDK: testCleanupSyncsSoupIfNeeded (85)
   @Test(arguments: Platform.allCases)
-  func `what was RUNNING at the end is STOPPED at the next`(_ platform: Platform) async throws {
+  func `what was RUNNING at exit is STOPPED at next start`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform) { store in
       try SyncsSoup.register(in: store)
       for type in SyncType.allCases {
