@@ -23,7 +23,7 @@ import Testing
         + "SUM(NumberOfEmployees) DESC": ["c", "b", "a"],
       "SELECT Site FROM Account GROUP BY Site ORDER BY COUNT(Id), Site DESC": ["b", "c", "a"],
       "SELECT Site FROM Account GROUP BY Site ORDER BY Site DESC LIMIT 1 OFFSET 1": ["b"],
-    ] as [String: String])
+    ] as [String: [String]])
   func `groups are chosen and sorted by their values`(soql: String, sites: [String]) throws {
     #expect(try sample().column(soql, "Site") == sites)
   }
