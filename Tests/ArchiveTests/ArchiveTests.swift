@@ -46,9 +46,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `letters of any language name an entry, and another program reads the same name`(
-    format: ArchiveFormat
-  ) throws {
+  func `names in any language are read alike by another program`(format: ArchiveFormat) throws {
     let names = ["größe/é.db", "名前/ストア", "магазин", "📱"]
     let path = directory.file("a.\(format.rawValue)")
     let writer = try ArchiveWriter(path: path, format: format, modified: 0)
@@ -69,9 +67,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `the same content makes the same bytes, at another time and in another zone`(
-    format: ArchiveFormat
-  ) throws {
+  func `the same content makes the same bytes, any time and zone`(format: ArchiveFormat) throws {
     try pack("one", format)
     let zone = ProcessInfo.processInfo.environment["TZ"]
     setenv("TZ", "Pacific/Kiritimati", 1)

@@ -33,9 +33,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bit that flips in an archive is refused or changes nothing that is read`(
-    format: ArchiveFormat
-  ) throws {
+  func `a flipped bit of an archive is refused or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped \(format.rawValue): seed \(seed)")
     var draw = seed
@@ -142,9 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a hard link with content, and what is encrypted, are refused as what they are`()
-    throws
-  {
+  @Test func `a hard link with content, and what is encrypted, are refused as such`() throws {
     let script = """
       import io, sys, tarfile, zipfile
       with tarfile.open(sys.argv[1] + "/link.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as f:

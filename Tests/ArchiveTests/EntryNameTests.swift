@@ -13,9 +13,7 @@ import Testing
     ("a/", "has an empty part: a/"), ("a/../b", "climbs with ..: a/../b"),
     ("./a", "climbs with .: ./a"),
   ])
-  func `a name that may lead elsewhere is refused, and the words say why`(
-    _ name: String, _ words: String
-  ) {
+  func `a name that may lead elsewhere is refused with reasons`(_ name: String, _ words: String) {
     #expect(EntryName.refusal(name) == words)
   }
 

@@ -88,8 +88,7 @@ import Testing
     return found
   }
 
-  @Test func `every archive of the corpus is refused, in words, and leaves nothing behind`() throws
-  {
+  @Test func `each archive of the corpus is refused, in words, and leaves nothing`() throws {
     _ = try python(HostileArchiveTests.corpus, directory.path)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     #expect(names.count >= 54, "the corpus has \(names.count) archives")
@@ -137,9 +136,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `cut at any byte, or with any byte changed, it is refused or the same`(
-    format: ArchiveFormat
-  ) throws {
+  func `cut or changed at any byte, it is refused or the same`(format: ArchiveFormat) throws {
     let path = directory.file("a")
     let content = (0..<3000).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 5) }
     let writer = try ArchiveWriter(path: path, format: format, modified: 1_706_704_496_000)

@@ -43,64 +43,44 @@ private func outcome(_ line: String) async throws -> String {
     #expect(try await outcome(line) == expected)
   }
 
-  @Test(arguments: [
-    ("prime", "planner prime: PIPELINE is missing: a pipeline file, or a name in pipelines/"),
-    ("prmie fs", #"planner: unknown command "prmie" (did you mean "prime"?)"#),
-    ("nothing", #"planner: unknown command "nothing" (planner help lists the commands)"#),
-    ("prime fs --dry", #"planner prime: unknown option "--dry" (did you mean "--dry-run"?)"#),
-    ("prime fs --jbos 3", #"planner prime: unknown option "--jbos" (did you mean "--jobs"?)"#),
-    ("prime fs --elephant", #"planner prime: unknown option "--elephant""#),
-    ("prime fs -x", #"planner prime: unknown option "-x" (--help lists the options)"#),
-    (
-      "prime fs --format zpi",
-      #"planner prime: --format cannot be "zpi": it has to be one of zip, tar.zst "#
-        + #"(did you mean "zip"?)"#
-    ),
-    (
-      "prime fs --jobs many",
-      #"planner prime: --jobs cannot be "many": it has to be a whole number"#
-    ),
-    (
-      "prime fs --jobs 2 --jobs 3",
-      "planner prime: --jobs is given twice (it takes one value)"
-    ),
-    ("prime fs --jobs", "planner prime: --jobs needs a value: stores in work at once"),
-    (
-      "prime fs --jobs --json",
-      #"planner prime: --jobs needs a value and "--json" looks like an option "#
-        + "(write --jobs=--json if it is meant)"
-    ),
-    (
-      "prime fs --json=yes", "planner prime: --json takes no value (write --json alone)"
-    ),
-    ("prime fs --json -q", "planner prime: --quiet and --json exclude each other"),
-    (
-      "reconcile a b",
-      #"planner reconcile: unexpected argument "b" (--help shows what is expected)"#
-    ),
-    ("reconcile undo 12", "planner reconcile undo: --reason is missing: why"),
-    (
-      "reconcile undo x --reason r",
-      #"planner reconcile undo: RUN cannot be "x": it has to be a whole number"#
-    ),
-    ("org", #"planner: "org" needs one of: serve (planner help org explains them)"#),
-    ("org sevre", #"planner: "org" has no command "sevre" (did you mean "serve"?)"#),
-    ("org dance", #"planner: "org" has no command "dance" (there are: serve)"#),
-    (
-      "--json prime",
-      #"planner: the command comes first, then "--json" (planner help lists the commands)"#
-    ),
-    ("completion", "planner completion: SHELL is missing: one of bash, zsh, fish"),
-    (
-      "completion fihs",
-      #"planner completion: SHELL cannot be "fihs": it has to be one of bash, zsh, fish "#
-        + #"(did you mean "fish"?)"#
-    ),
-    ("help prime it", #"planner help: there is no command "prime it""#),
-  ])
-  func `an error says what is wrong and what to write`(
-    _ line: String, _ expected: String
-  ) async throws {
+  @Test(
+    arguments: [
+      "prime": "planner prime: PIPELINE is missing: a pipeline file, or a name in pipelines/",
+      "prmie fs": #"planner: unknown command "prmie" (did you mean "prime"?)"#,
+      "nothing": #"planner: unknown command "nothing" (planner help lists the commands)"#,
+      "prime fs --dry": #"planner prime: unknown option "--dry" (did you mean "--dry-run"?)"#,
+      "prime fs --jbos 3": #"planner prime: unknown option "--jbos" (did you mean "--jobs"?)"#,
+      "prime fs --elephant": #"planner prime: unknown option "--elephant""#,
+      "prime fs -x": #"planner prime: unknown option "-x" (--help lists the options)"#,
+      "prime fs --format zpi":
+        #"planner prime: --format cannot be "zpi": it has to be one of zip, tar.zst "#
+        + #"(did you mean "zip"?)"#,
+      "prime fs --jobs many":
+        #"planner prime: --jobs cannot be "many": it has to be a whole number"#,
+      "prime fs --jobs 2 --jobs 3": "planner prime: --jobs is given twice (it takes one value)",
+      "prime fs --jobs": "planner prime: --jobs needs a value: stores in work at once",
+      "prime fs --jobs --json":
+        #"planner prime: --jobs needs a value and "--json" looks like an option "#
+        + "(write --jobs=--json if it is meant)",
+      "prime fs --json=yes": "planner prime: --json takes no value (write --json alone)",
+      "prime fs --json -q": "planner prime: --quiet and --json exclude each other",
+      "reconcile a b":
+        #"planner reconcile: unexpected argument "b" (--help shows what is expected)"#,
+      "reconcile undo 12": "planner reconcile undo: --reason is missing: why",
+      "reconcile undo x --reason r":
+        #"planner reconcile undo: RUN cannot be "x": it has to be a whole number"#,
+      "org": #"planner: "org" needs one of: serve (planner help org explains them)"#,
+      "org sevre": #"planner: "org" has no command "sevre" (did you mean "serve"?)"#,
+      "org dance": #"planner: "org" has no command "dance" (there are: serve)"#,
+      "--json prime":
+        #"planner: the command comes first, then "--json" (planner help lists the commands)"#,
+      "completion": "planner completion: SHELL is missing: one of bash, zsh, fish",
+      "completion fihs":
+        #"planner completion: SHELL cannot be "fihs": it has to be one of bash, zsh, fish "#
+        + #"(did you mean "fish"?)"#,
+      "help prime it": #"planner help: there is no command "prime it""#,
+    ] as [String: String])
+  func `an error says what is wrong, with a fix`(_ line: String, _ expected: String) async throws {
     #expect(try await outcome(line) == expected)
   }
 

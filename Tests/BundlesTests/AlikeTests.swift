@@ -46,9 +46,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bundle of records that are very much alike is read back, issued and returned`(
-    format: ArchiveFormat
-  ) throws {
+  func `a bundle of very similar records is read back, and returned`(format: ArchiveFormat) throws {
     let issued = try alike()
     let path = try pack(issued, format)
     // Deflate takes no text to a two hundredth between pages.
@@ -71,9 +69,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `what the manifest does not declare, and more than the pipeline allows, stays refused`(
-    format: ArchiveFormat
-  ) throws {
+  func `undeclared and excessive content of a bundle is refused too`(format: ArchiveFormat) throws {
     let issued = try alike()
     let path = try pack(issued, format)
     var small = Issued.expectation()
@@ -107,9 +103,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bit that flips in a returned bundle is refused or leaves every store as it is`(
-    format: ArchiveFormat
-  ) throws {
+  func `a flipped bit of a returned bundle is refused or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped returned \(format.rawValue): seed \(seed)")
     var draw = seed
@@ -148,10 +142,7 @@ import Testing
     #expect(refused > 100)
   }
 
-  @Test
-  func `a changed bundle without a checksum is refused, one that came back as it went is not`()
-    throws
-  {
+  @Test func `a changed bundle without a checksum is refused, an unchanged one is not`() throws {
     let issued = try Issued(.ios, in: directory)
     let log = directory.file("log")
     try DurableFile.write([UInt8](repeating: 0, count: 64), to: log)

@@ -19,9 +19,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases, Platform.allCases)
-  func `a bundle is packed, inspected, verified and extracted`(
-    format: ArchiveFormat, platform: Platform
-  ) throws {
+  func `a bundle is packed, verified, extracted`(format: ArchiveFormat, platform: Platform) throws {
     let issued = try Issued(platform)
     let path = try pack(issued, format)
     #expect(try BundleReader.inspect(path) == issued.manifest)
@@ -41,9 +39,7 @@ import Testing
     #expect(try Files.read(pack(issued, format)) == first)
   }
 
-  @Test func `a store that is not what the manifest says is not packed, and nothing is left`()
-    throws
-  {
+  @Test func `a store that the manifest does not describe is not packed`() throws {
     var issued = try Issued(.ios)
     issued.manifest.stores[0].sha256 = String(repeating: "0", count: 64)
     let error = #expect(throws: BundleError.self) { try pack(issued) }

@@ -9,7 +9,6 @@ import Testing
 @Suite struct CutOffStoreTests {
   let directory = TemporaryDirectory()
 
-  /// The bytes of an issued store.
   private func issued(_ platform: Platform) throws -> [UInt8] {
     let issued = try Issued(platform)
     return try withExtendedLifetime(issued) { try Files.read(issued.storePath) }
@@ -87,9 +86,7 @@ import Testing
     #expect(try refusal(Array(bytes.dropLast(3)))?.code == .damaged)
   }
 
-  @Test func `what a store lacks is read from its log, and what that lacks too is damage`()
-    throws
-  {
+  @Test func `what a store lacks is read from its log, what that lacks too is damage`() throws {
     let (store, log, pages) = try inLog()
     let last = store.count / 4096
     try #require(pages.contains(last))

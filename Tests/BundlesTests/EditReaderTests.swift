@@ -80,9 +80,7 @@ struct EditReaderTests {
     )
   }
 
-  @Test func `clean rows that the device wrote after the issue are witnesses, and no others`()
-    throws
-  {
+  @Test func `clean rows that the device wrote after the issue alone are witnesses`() throws {
     let directory = TemporaryDirectory("reader")
     let path = directory.file("store.db")
     let store = try Store(creating: path, platform: .ios)
@@ -232,9 +230,7 @@ struct EditReaderTests {
       ])
   }
 
-  @Test func `the element is believed where its index lies, and the index where the element does`()
-    throws
-  {
+  @Test func `the element is believed where its index is, and the index where it is`() throws {
     let directory = TemporaryDirectory("reader")
     let path = try Self.store(
       .android,

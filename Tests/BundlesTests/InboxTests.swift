@@ -53,9 +53,7 @@ import Testing
       ).isEmpty)
   }
 
-  @Test func `what came first is taken first, whatever its name, and files of one time by name`()
-    throws
-  {
+  @Test func `what came first is taken first, and files of one time go by name`() throws {
     for (name, second) in [("phone-10.db", 30), ("phone-9.db", 20), ("b.db", 40), ("a.db", 40)] {
       let path = try put(name)
       try Files.setModificationTime(of: path, nanoseconds: Int64(second) * 1_000_000_000)
@@ -70,8 +68,7 @@ import Testing
         == ["phone-10.db", "phone-9.db", "a.db", "b.db"])
   }
 
-  @Test func `what is copied and not taken is nothing yet, and what is taken has its turn`() throws
-  {
+  @Test func `what is copied and not taken is nothing yet; what is taken has its turn`() throws {
     for name in ["c.db", "a.db", "b.db"] { _ = try put(name, Array(name.utf8)) }
     let found = try inbox.candidates(now: Issued.now)
     var copies: [Inbox.Copied] = []
@@ -140,9 +137,7 @@ import Testing
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == false)
   }
 
-  @Test func `what a killed run had taken leaves nothing that another file could be joined with`()
-    throws
-  {
+  @Test func `what a killed run had taken leaves nothing to join another file`() throws {
     for name in ["a.db-wal", "b.db", "b.db-wal"] { _ = try put(name) }
     for name in [".taken-a.db", ".taken-b.db"] { _ = try put(name) }
     #expect(try inbox.unfinished() == [])

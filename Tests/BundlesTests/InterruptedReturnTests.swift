@@ -103,9 +103,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a change that no SDK makes goes to quarantine with its reason`(
-    _ platform: Platform
-  ) throws {
+  func `a change that no SDK makes is quarantined with its reason`(_ platform: Platform) throws {
     for change in [
       "UPDATE long_operations_status SET status = 'x'", "DROP TABLE TABLE_1_old",
       "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END",

@@ -134,9 +134,7 @@ import Testing
     #expect(refusal?.code == .damaged)
   }
 
-  @Test func `soups whose meta rows name each other's tables are read by the meta rows or refused`()
-    throws
-  {
+  @Test func `soups whose rows name each other's tables are read by them, or refused`() throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

@@ -6,8 +6,7 @@ import Testing
 
 @Suite struct ManifestTests {
   @Test(arguments: Platform.allCases)
-  func `a manifest is read as it was written, and written the same again`(platform: Platform) throws
-  {
+  func `a manifest is read as written, and written the same again`(platform: Platform) throws {
     let manifest = try Issued(platform).manifest
     let read = try Manifest(parsing: manifest.bytes, path: "a.zip")
     #expect(read == manifest)

@@ -63,8 +63,7 @@ import Testing
     #expect(try Files.list(inbox.directory) == [])
   }
 
-  @Test func `a file that changes while it is taken is left and taken when it stands still`() throws
-  {
+  @Test func `a file that changes while it is taken is taken when it stands still`() throws {
     let path = try put("a.db", [1, 2])
     var changing = inbox
     changing.betweenReadings = { try DurableFile.write([3, 4, 5], to: path) }
@@ -87,9 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["a.db", "a.db-wal"])
-  func `a change in place is told by the file's times, which nobody can set back`(changed: String)
-    throws
-  {
+  func `a change in place is told by times that nobody can set back`(changed: String) throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
@@ -166,11 +163,7 @@ import Testing
     return try body()
   }
 
-  @Test
-  func
-    `a file that may not be read is left with the reason, and so is one that may not be removed`()
-    throws
-  {
+  @Test func `a file that may not be read or removed is left with the reason told`() throws {
     try #require(geteuid() == 0, "only root can be somebody else")
     let path = try put("closed.db")
     try Files.setMode(of: path, 0o000)
@@ -193,9 +186,7 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-journal"], ["directory", "link", "dangling", "pipe"])
-  func `a companion that is no file refuses its store, whatever run reads it`(
-    suffix: String, kind: String
-  ) throws {
+  func `a store whose companion is no file is refused`(suffix: String, kind: String) throws {
     let path = try put("a.db", [1, 2])
     switch kind {
     case "directory": try Files.makeDirectory(path + suffix + "/full/of/things")
@@ -223,9 +214,7 @@ import Testing
     ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
     ("created INTEGER", "created INTEGER\u{200B}"),
   ])
-  func `a sign outside ASCII in a schema is no space and no letter`(
-    text: String, other: String
-  ) throws {
+  func `a sign outside ASCII is neither a space nor a letter`(text: String, other: String) throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

@@ -48,9 +48,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [true, false])
-  func `a bare store is validated, with the edit that stands in its log alone`(
-    platform: Platform, inLog: Bool
-  ) throws {
+  func `a bare store is validated with its log's edit`(platform: Platform, inLog: Bool) throws {
     let issued = try Issued(platform)
     try edit(issued.storePath, inLog: inLog)
     let before = try Files.read(directory.file("returned.db"))
@@ -99,9 +97,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store in WAL mode whose log was folded in, and one that was exported, are validated`(
-    platform: Platform
-  ) throws {
+  func `a store whose WAL log was folded in, or exported, is validated`(platform: Platform) throws {
     let issued = try Issued(platform)
     let device = try Connection(issued.storePath)
     try device.execute("PRAGMA journal_mode = WAL")

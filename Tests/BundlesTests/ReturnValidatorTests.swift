@@ -51,9 +51,7 @@ import Testing
     #expect(!validated.stores[0].isUntouched)
   }
 
-  @Test func `a store of a bundle that stands as it was issued is not untouched beside a log`()
-    throws
-  {
+  @Test func `a store that stands as issued is not untouched beside a log`() throws {
     var issued = try Issued(.ios)
     let file = try edited(issued, inLog: true)
     let bytes = try Files.read(file)
@@ -153,9 +151,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what was taken stays as it is, and without a log it is read in its place`(hasLog: Bool)
-    throws
-  {
+  func `what was taken stays, and without a log it is read in place`(hasLog: Bool) throws {
     let issued = try Issued(.android)
     let file = try edited(issued, inLog: hasLog)
     let validated = try validate(file)

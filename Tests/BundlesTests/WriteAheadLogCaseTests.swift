@@ -332,9 +332,7 @@ struct HandMadeLog {
       .filter { $0 < device.log.count } + [device.log.count]
   }
 
-  @Test func `a log that was damaged from any offset on is read whole, refused, or reported`()
-    throws
-  {
+  @Test func `a log damaged from any offset is read whole, refused, or reported`() throws {
     var draw: UInt64 = 20_261_128
     func next() -> UInt8 {
       draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

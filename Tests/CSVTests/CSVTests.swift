@@ -24,9 +24,7 @@ import Testing
       ("a\"b\n", [["a\"b"]]),
       ("ż,😀\n", [["ż", "😀"]]), ("a,\"\"\n", [["a", ""]]),
     ] as [(String, [[String]])])
-  func `rows are read as RFC 4180 has them, in pieces of any size`(
-    text: String, expected: [[String]]
-  ) throws {
+  func `rows are read as in RFC 4180, in any pieces`(text: String, expected: [[String]]) throws {
     for piece in [1, 2, 3, .max] { #expect(try read(text, piece: piece) == expected) }
   }
 
@@ -45,9 +43,7 @@ import Testing
       ("a,b\n1;2,3\n", [["a", "b"], ["1;2", "3"]]), ("a;b\r\n1,2;3", [["a", "b"], ["1,2", "3"]]),
       ("\u{FEFF}a\tb\n1\t2\n", [["a", "b"], ["1", "2"]]), ("a\n1;2\n", [["a"], ["1;2"]]), ("", []),
     ] as [(String, [[String]])])
-  func `of a table the header tells what stands between the cells`(
-    text: String, expected: [[String]]
-  ) throws {
+  func `a table's header tells what is between cells`(text: String, expected: [[String]]) throws {
     #expect(try CSVReader.table(Array(text.utf8)) == expected)
   }
 

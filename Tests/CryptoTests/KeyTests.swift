@@ -26,9 +26,7 @@ import Testing
 
   static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
-  @Test func `a signature is verified by the certificate and by no other, and not when changed`()
-    throws
-  {
+  @Test func `a signature is verified by its own certificate, and not when changed`() throws {
     let key = try PrivateKey.generateRSA()
     let certificate = try Certificate(
       pem: key.selfSignedCertificate(commonName: "field app", days: 30))

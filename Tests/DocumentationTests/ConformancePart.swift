@@ -77,7 +77,6 @@ struct ConformancePart {
   /// The cases that no test ports.
   var others: [Row] { rows.filter { !$0.isPorted } }
 
-  /// The table of the cases that are ported.
   var portedTable: String {
     table(["SDK's class", "case", "platform", "passes", "test"], ported) { row in
       [

@@ -21,9 +21,7 @@ import Testing
     return names
   }
 
-  @Test func `each difference has four cells, the last of which names a test that is there`()
-    throws
-  {
+  @Test func `each difference has four cells, and the last names a present test`() throws {
     let page = try String(
       contentsOf: Self.root.appending(path: "docs/differences.md"), encoding: .utf8)
     let rows = page.split(separator: "\n").filter {

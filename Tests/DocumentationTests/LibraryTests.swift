@@ -74,9 +74,7 @@ import Testing
     "Salesforce/Org+Send": "public func send(",
   ]
 
-  @Test func `the documentation of each entry point has an example, lines of a program that runs`()
-    throws
-  {
+  @Test func `the documentation of each entry point has an example that runs`() throws {
     let page = try Self.words(Self.text("docs/library.md"))
     for (file, declaration) in Self.entryPoints {
       let source = try Self.text("Sources/\(file).swift")

@@ -26,9 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a body that is made while it is sent arrives whole, or is seen to be broken off`()
-    async throws
-  {
+  @Test func `a body made while it is sent arrives whole, or is seen broken off`() async throws {
     let pieces = Locked(0)
     let server = try HTTPServer { request in
       pieces.withLock { $0 = 0 }

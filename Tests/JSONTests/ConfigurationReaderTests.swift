@@ -39,54 +39,32 @@ import Testing
   }
 
   @Test(arguments: [
-    (
-      #"{"count": "3"}"#,
-      "1:11: count: this must be a whole number, not a string; write 3 without quotes"
-    ),
-    (
-      #"{"count": true}"#,
-      "1:11: count: this must be a whole number, not true or false; write digits"
-    ),
-    (
-      #"{"count": 2.5}"#,
-      "1:11: count: 2.5 is out of range; write a whole number of at least 1 and at most 9"
-    ),
-    (
-      #"{"count": 10}"#,
-      "1:11: count: 10 is out of range; write a whole number of at least 1 and at most 9"
-    ),
-    (
-      #"{"count": 1e400}"#,
-      "1:11: count: 1e400 is out of range; write a whole number of at least 1 and at most 9"
-    ),
-    (#"{"name": 5}"#, "1:10: name: this must be a string, not a number; write it in quotes: \"5\""),
-    (#"{"name": ""}"#, "1:10: name: this is empty; write a text"),
-    (#"{"name": []}"#, "1:10: name: this must be a string, not an array; write a text in quotes"),
-    (
-      #"{"names": "a, b"}"#,
-      "1:11: names: this must be an array of strings, not a string; write [\"a\",\"b\"]"
-    ),
-    (
-      #"{"names": [1]}"#,
-      "1:12: names[0]: this must be a string, not a number; write it in quotes: \"1\""
-    ),
-    (
-      #"{"on": "TRUE"}"#,
-      "1:8: on: this must be true or false, not a string; write true without quotes"
-    ),
-    (#"{"on": 1}"#, "1:8: on: this must be true or false, not a number; write true or false"),
-    (
-      #"{"colour": "gren"}"#,
-      "1:12: colour: \"gren\" is not a colour; did you mean \"green\"? It is one of \"red\", \"green\""
-    ),
-    (
-      #"{"colour": "blue"}"#,
-      "1:12: colour: \"blue\" is not a colour; write one of \"red\", \"green\""
-    ),
+    #"{"count": "3"}"#:
+      "1:11: count: this must be a whole number, not a string; write 3 without quotes",
+    #"{"count": true}"#:
+      "1:11: count: this must be a whole number, not true or false; write digits",
+    #"{"count": 2.5}"#:
+      "1:11: count: 2.5 is out of range; write a whole number of at least 1 and at most 9",
+    #"{"count": 10}"#:
+      "1:11: count: 10 is out of range; write a whole number of at least 1 and at most 9",
+    #"{"count": 1e400}"#:
+      "1:11: count: 1e400 is out of range; write a whole number of at least 1 and at most 9",
+    #"{"name": 5}"#: "1:10: name: this must be a string, not a number; write it in quotes: \"5\"",
+    #"{"name": ""}"#: "1:10: name: this is empty; write a text",
+    #"{"name": []}"#: "1:10: name: this must be a string, not an array; write a text in quotes",
+    #"{"names": "a, b"}"#:
+      "1:11: names: this must be an array of strings, not a string; write [\"a\",\"b\"]",
+    #"{"names": [1]}"#:
+      "1:12: names[0]: this must be a string, not a number; write it in quotes: \"1\"",
+    #"{"on": "TRUE"}"#:
+      "1:8: on: this must be true or false, not a string; write true without quotes",
+    #"{"on": 1}"#: "1:8: on: this must be true or false, not a number; write true or false",
+    #"{"colour": "gren"}"#:
+      "1:12: colour: \"gren\" is not a colour; did you mean \"green\"? It is one of \"red\", \"green\"",
+    #"{"colour": "blue"}"#:
+      "1:12: colour: \"blue\" is not a colour; write one of \"red\", \"green\"",
   ])
-  func `a wrong value is told with its place, what it must be and what to write`(
-    text: String, expected: String
-  ) throws {
+  func `a wrong value is told with place, kind and fix`(text: String, expected: String) throws {
     let (_, said) = try read(text) { object in
       _ = object.int("count", default: 1, in: 1...9)
       _ = object.text("name")
@@ -140,9 +118,7 @@ import Testing
     ("b.x", #"{"a":0,"b":{"c":1,"d":2}}"#), ("a.x", #"{"a":0,"b":{"c":1,"d":2}}"#),
     ("x.y", #"{"a":0,"b":{"c":1,"d":2}}"#),
   ])
-  func `a member is left out wherever it stands, and all else keeps its place`(
-    path: String, expected: String
-  ) throws {
+  func `a member is left out anywhere, and others stay put`(path: String, expected: String) throws {
     let reader = ConfigurationReader(file: "f")
     let node = try #require(reader.parse(Array(#"{"a": 0, "b": {"c": 1, "d": 2}}"#.utf8)))
     let parts = path.split(separator: ".").map(String.init)

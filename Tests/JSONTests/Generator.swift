@@ -1,23 +1,5 @@
 import JSON
-
-/// Repeatable random numbers; the seed is printed by the tests that use it.
-struct Random: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func pick<T>(_ choices: [T]) -> T {
-    choices[Int.random(in: 0..<choices.count, using: &self)]
-  }
-}
+import TestSupport
 
 /// Makes JSON texts as an unfriendly server would write them: spaces, escapes, doubles, deep nesting.
 struct Generator {
@@ -33,7 +15,7 @@ struct Generator {
   ]
   static let numbers = ["0", "-1", "12.50", "1e3", "9007199254740993", "-0.0", "1E-7"]
 
-  var random: Random
+  var random: HistoryRandom
 
   mutating func space() -> String { random.pick(["", "", "", " ", "\n", "\t ", "\r\n"]) }
 

@@ -1,4 +1,5 @@
 import JSON
+import TestSupport
 import Testing
 
 @Suite struct RecordScannerTests {
@@ -31,7 +32,7 @@ import Testing
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 1, 2, 3])
   func `the scanner agrees with the tree on generated pages`(seed: UInt64) throws {
-    var generator = Generator(random: Random(seed: seed))
+    var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<400 {
       let text = Array(generator.page().utf8)
@@ -60,7 +61,7 @@ import Testing
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 4])
   func `a page that is cut anywhere is an error with a place and never read beyond`(seed: UInt64) {
-    var generator = Generator(random: Random(seed: seed))
+    var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<20 {
       let text = Array(generator.page().utf8)
@@ -81,7 +82,7 @@ import Testing
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 5])
   func `with flipped bytes the scanner and the tree refuse the same pages`(seed: UInt64) {
-    var generator = Generator(random: Random(seed: seed))
+    var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<1500 {
       var text = Array(generator.page().utf8)
@@ -154,20 +155,16 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "line 1, column 1: the text ends in the middle of a value"),
-    ("[]", "line 1, column 1: an object is expected here"),
-    ("{}", "line 1, column 2: the member that holds the records is missing"),
-    (#"{"a":1}"#, "line 1, column 8: the member that holds the records is missing"),
-    (#"{"records":{}}"#, "line 1, column 12: an array is expected here"),
-    ("{\"records\":[\n 1]}", "line 2, column 2: a record (an object) or null is expected here"),
-    (
-      #"{"records":[],"records":[]}"#,
-      "line 1, column 15: the member that holds the records appears twice"
-    ),
-    (#"{"records":[]} x"#, "line 1, column 16: something follows the end of the value"),
-    (
-      #"{"records":[{"a":"\x"}]}"#, "line 1, column 19: this escape sequence does not exist in JSON"
-    ),
+    "": "line 1, column 1: the text ends in the middle of a value",
+    "[]": "line 1, column 1: an object is expected here",
+    "{}": "line 1, column 2: the member that holds the records is missing",
+    #"{"a":1}"#: "line 1, column 8: the member that holds the records is missing",
+    #"{"records":{}}"#: "line 1, column 12: an array is expected here",
+    "{\"records\":[\n 1]}": "line 2, column 2: a record (an object) or null is expected here",
+    #"{"records":[],"records":[]}"#:
+      "line 1, column 15: the member that holds the records appears twice",
+    #"{"records":[]} x"#: "line 1, column 16: something follows the end of the value",
+    #"{"records":[{"a":"\x"}]}"#: "line 1, column 19: this escape sequence does not exist in JSON",
   ])
   func `a page that is none is refused with its place`(text: String, expected: String) {
     let error = #expect(throws: JSONError.self) {

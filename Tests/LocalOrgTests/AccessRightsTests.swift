@@ -190,8 +190,7 @@ import Testing
     #expect(access.map { $0["HasDeleteAccess"] } == [false, false])
   }
 
-  @Test func `a rule of a briefcase that names what its user may not read is a rule error`() throws
-  {
+  @Test func `a briefcase rule that names a field its user may not read is an error`() throws {
     try sample.org.addBriefcase(
       "Trade",
       rules: [

@@ -58,9 +58,7 @@ import Testing
   }
 
   @Test(arguments: ["count", "Times", "message"])
-  func `a fault with a member that none has is refused with those that there are`(
-    _ member: String
-  ) async throws {
+  func `an unknown member of a fault is refused with known ones`(_ member: String) async throws {
     let order: JSONObject = ["kind": "limits", "status": 503, member: 3]
     let refused = try await admin("POST", "faults", .object(order))
     #expect(refused.outcome == "400 INVALID_INPUT")

@@ -107,9 +107,7 @@ import Testing
     #expect(page == "\"Records not found for this query\"\n")
   }
 
-  @Test func `a job that is not there, and a caller who is nobody, are told in its own words`()
-    async throws
-  {
+  @Test func `an unknown job and an unknown caller are told in the job's own words`() async throws {
     let served = try ServedOrg()
     let missing = try await served.async("GET", "job/750000000000000AAA")
     #expect(missing.status == 400)
@@ -152,7 +150,6 @@ extension ServedOrg {
 }
 
 extension String {
-  /// The text of the first element of that name.
   func element(_ name: String) -> String? {
     let sides = split(separator: "<\(name)>", maxSplits: 1)
     guard sides.count == 2 else { return nil }

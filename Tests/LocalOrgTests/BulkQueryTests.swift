@@ -76,9 +76,7 @@ import Testing
     #expect(names.count == 20)
   }
 
-  @Test func `a job keeps what it found, whatever happens to the records afterwards`()
-    async throws
-  {
+  @Test func `a job keeps what it found, whatever happens to the records after`() async throws {
     let served = try ServedOrg()
     let kept = try await served.create("Account", ["Name": "before"])
     let id = try await served.queryJob("SELECT Name FROM Account")
@@ -99,9 +97,7 @@ import Testing
       try await served.rows("query/\(all)/results") == [["Name", "IsDeleted"], ["gone", "true"]])
   }
 
-  @Test func `a job works in runs, can be aborted between them and goes on in another process`()
-    async throws
-  {
+  @Test func `a job works in runs, can be aborted, and resumes in another process`() async throws {
     let served = try ServedOrg { $0.bulkRuns = 1 }
     try served.org.seedBulk(object: "Account", count: 4500)
     let id = try await served.queryJob("SELECT Id FROM Account")
@@ -138,9 +134,7 @@ import Testing
     ("SELECT BillingAddress FROM Account", "400 API_ERROR"),
     ("SELECT Name FROM Account OFFSET 3", "400 API_ERROR"),
   ])
-  func `what a bulk query may not be is refused at once`(soql: String, outcome: String)
-    async throws
-  {
+  func `what a bulk query may not be is refused early`(soql: String, outcome: String) async throws {
     let served = try ServedOrg()
     let response = try await served.send(
       "POST", "/jobs/query", ["operation": "query", "query": .string(soql)])
@@ -163,9 +157,7 @@ import Testing
     #expect(try await served.send("GET", "/jobs/query/\(id)").outcome == "404 NOT_FOUND")
   }
 
-  @Test func `results want the version of their job, and jobs a version that has them`()
-    async throws
-  {
+  @Test func `results need the version of their job, and jobs one that has them`() async throws {
     let served = try ServedOrg()
     let id = try await served.queryJob("SELECT Id FROM Account")
     func status(_ version: Int, _ path: String) async throws -> Int {

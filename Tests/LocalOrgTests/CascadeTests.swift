@@ -56,9 +56,7 @@ import Testing
     #expect(try deletedDates(["Account", "Contact", "Task"]).count == 1)
   }
 
-  @Test func `an account or a contact with cases stays, and so does what would take one along`()
-    throws
-  {
+  @Test func `an account or contact with cases stays, as does what would take one`() throws {
     func delete(_ id: String) -> OrgError? {
       sample.org.delete(nil, id: id, as: sample.admin).errors.first
     }

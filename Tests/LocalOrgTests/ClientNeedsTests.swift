@@ -34,9 +34,7 @@ import Testing
     #expect(try await served.send("GET", "/sobjects/User/describe/layouts").status == 404)
   }
 
-  @Test func `a description that a client has already is not sent again, in a composite neither`()
-    async throws
-  {
+  @Test func `a description that a client has is not resent, nor in a composite`() async throws {
     let served = try ServedOrg()
     let path = "/sobjects/Account/describe"
     let tag = try #require(try await served.send("GET", path).headers["ETag"])

@@ -22,9 +22,7 @@ import Testing
     "SELECT Id, (SELECT FirstName LastName FROM Contacts) FROM Account",
     "SELECT Name n, COUNT(Id) FROM Account",
   ])
-  func `a field of ungrouped rows takes no alias, as where a comma is missing`(
-    soql: String
-  ) throws {
+  func `ungrouped fields take no alias, as where a comma is missing`(soql: String) throws {
     #expect(try refusal(soql) == "MALFORMED_QUERY")
   }
 
@@ -72,9 +70,7 @@ import Testing
     #expect(try refusal("SELECT Name, toLabel(Industry) name FROM Account") == "MALFORMED_QUERY")
   }
 
-  @Test func `a parent of several kinds says its type, for tasks, events and owners of cases`()
-    throws
-  {
+  @Test func `a parent of several kinds says its type, for tasks, events and cases`() throws {
     let lead = try sample.make("Lead", ["LastName": "L", "Company": "C"])
     let contact = try #require(
       try sample.records("SELECT Id FROM Contact WHERE LastName = 'Young'").first?["Id"]?.string)
@@ -120,9 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a picklist of an org's own has 40 characters, and an owner of a case may be a queue`()
-    throws
-  {
+  @Test func `a picklist has 40 characters, and the owner of a case may be a queue`() throws {
     let describe = try #require(sample.org.objects().first { $0.name == "Case" })
     #expect(describe.field("Status")?.length == 40)
     #expect(describe.field("OwnerId")?.referenceTo == ["User", "Group"])

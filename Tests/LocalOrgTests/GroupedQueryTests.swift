@@ -12,20 +12,18 @@ import Testing
     return sample
   }
 
-  @Test(arguments: [
-    ("SELECT Site FROM Account GROUP BY Site HAVING COUNT(Id) > 1", ["a", "c"]),
-    ("SELECT Site FROM Account GROUP BY Site HAVING SUM(NumberOfEmployees) >= 5", ["b", "c"]),
-    (
-      "SELECT Site FROM Account GROUP BY Site HAVING NOT (COUNT(Id) > 1 AND Site = 'a')",
-      ["b", "c"]
-    ),
-    (
+  @Test(
+    arguments: [
+      "SELECT Site FROM Account GROUP BY Site HAVING COUNT(Id) > 1": ["a", "c"],
+      "SELECT Site FROM Account GROUP BY Site HAVING SUM(NumberOfEmployees) >= 5": ["b", "c"],
+      "SELECT Site FROM Account GROUP BY Site HAVING NOT (COUNT(Id) > 1 AND Site = 'a')": [
+        "b", "c",
+      ],
       "SELECT Site, SUM(NumberOfEmployees) staff FROM Account GROUP BY Site ORDER BY "
-        + "SUM(NumberOfEmployees) DESC", ["c", "b", "a"]
-    ),
-    ("SELECT Site FROM Account GROUP BY Site ORDER BY COUNT(Id), Site DESC", ["b", "c", "a"]),
-    ("SELECT Site FROM Account GROUP BY Site ORDER BY Site DESC LIMIT 1 OFFSET 1", ["b"]),
-  ])
+        + "SUM(NumberOfEmployees) DESC": ["c", "b", "a"],
+      "SELECT Site FROM Account GROUP BY Site ORDER BY COUNT(Id), Site DESC": ["b", "c", "a"],
+      "SELECT Site FROM Account GROUP BY Site ORDER BY Site DESC LIMIT 1 OFFSET 1": ["b"],
+    ] as [String: [String]])
   func `groups are chosen and sorted by their values`(soql: String, sites: [String]) throws {
     #expect(try sample().column(soql, "Site") == sites)
   }
@@ -63,16 +61,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("SELECT COUNT(Id) FROM Account GROUP BY CreatedDate", "can not be grouped"),
-    ("SELECT Id FROM Account WHERE COUNT(Id) > 1", "Only HAVING"),
-    ("SELECT Id FROM Account ORDER BY COUNT(Id)", "can not be sorted"),
-    ("SELECT CALENDAR_YEAR(CreatedDate) FROM Account", "has to be grouped by"),
-    (
-      "SELECT CALENDAR_YEAR(Name), COUNT(Id) FROM Account GROUP BY CALENDAR_YEAR(Name)",
-      "does not support"
-    ),
-    ("SELECT SUM(Name) FROM Account", "does not support aggregate operator SUM"),
-    ("SELECT Name, COUNT(Id) FROM Account GROUP BY Site", "must be grouped or aggregated"),
+    "SELECT COUNT(Id) FROM Account GROUP BY CreatedDate": "can not be grouped",
+    "SELECT Id FROM Account WHERE COUNT(Id) > 1": "Only HAVING",
+    "SELECT Id FROM Account ORDER BY COUNT(Id)": "can not be sorted",
+    "SELECT CALENDAR_YEAR(CreatedDate) FROM Account": "has to be grouped by",
+    "SELECT CALENDAR_YEAR(Name), COUNT(Id) FROM Account GROUP BY CALENDAR_YEAR(Name)":
+      "does not support",
+    "SELECT SUM(Name) FROM Account": "does not support aggregate operator SUM",
+    "SELECT Name, COUNT(Id) FROM Account GROUP BY Site": "must be grouped or aggregated",
   ])
   func `what cannot be grouped or compared is refused`(soql: String, words: String) throws {
     let sample = try sample()

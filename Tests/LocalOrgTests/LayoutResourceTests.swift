@@ -14,7 +14,6 @@ import Testing
     return response.json
   }
 
-  /// The fields of a layout in its order.
   private func fields(_ layout: JSONValue) -> [String] {
     items(layout).flatMap { $0["layoutComponents"]?.array ?? [] }.compactMap {
       $0["apiName"]?.string

@@ -144,8 +144,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     #expect(other.json["error"]?.string == "unsupported_grant_type")
   }
 
-  @Test func `an assertion may go by the clock of an org that lives in another year`() async throws
-  {
+  @Test func `an assertion may go by the clock of an org in another year`() async throws {
     let directory = TemporaryDirectory("org")
     let start: Int64 = 1_500_000_000_000
     let org = try Org(directory: directory.file("org"), options: .init(clockStart: start))

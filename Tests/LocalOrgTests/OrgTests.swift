@@ -33,9 +33,7 @@ import Testing
     #expect(org.now() == SampleOrg.start + 240_000)
   }
 
-  @Test func `a file that was cut off in the middle of a write opens with what was committed`()
-    throws
-  {
+  @Test func `a file cut off in the middle of a write opens with what was committed`() throws {
     let sample = try SampleOrg()
     try sample.make("Account", ["Name": "Kept"])
     let before = try sample.org.dump()

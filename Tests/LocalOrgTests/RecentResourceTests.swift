@@ -51,9 +51,7 @@ import Testing
   }
 
   @Test(arguments: ["VIEW", "REFERENCE"])
-  func `a query for view makes records recent, a plain one or a read does not`(_ purpose: String)
-    async throws
-  {
+  func `a query for view makes records recent, a read does not`(_ purpose: String) async throws {
     try served.org.addUser("eve@example.com", lastName: "Ebner", profile: "Integration")
     let eve = try served.server.token(for: "eve@example.com")
     try served.fill("Account", 3)

@@ -164,9 +164,7 @@ import Testing
     #expect(none.json["records"]?[0]?["Contacts"] == .null)
   }
 
-  @Test func `parents show through their names, also where they are of several kinds`()
-    async throws
-  {
+  @Test func `parents show through their names, also where of several kinds`() async throws {
     let ids = try await families([1])
     let incident = try await served.create("Case", ["Subject": "Leak"])
     _ = try await served.create("Task", ["Subject": "a", "WhatId": .string(ids[0])])

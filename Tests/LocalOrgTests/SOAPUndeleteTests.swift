@@ -37,9 +37,7 @@ import Testing
     try await served.send("GET", "/sobjects/Account/\(id)").status == 200
   }
 
-  @Test func `records come back, each with its own result, and what went along with them`()
-    async throws
-  {
+  @Test func `records come back, each with its own result and what went along`() async throws {
     let ids = [
       try await served.create("Account", ["Name": "A"]),
       try await served.create("Account", ["Name": "B"]),
@@ -61,9 +59,7 @@ import Testing
     #expect(entry.isWrite && entry.user == "ada@example.com" && entry.records == 0)
   }
 
-  @Test func `a detail does not come back before its master, and what is purged never`()
-    async throws
-  {
+  @Test func `a detail comes back after its master, and what is purged never does`() async throws {
     let account = try await served.create("Account", ["Name": "A"])
     let contact = try await served.create(
       "Contact", ["LastName": "C", "AccountId": .string(account)])

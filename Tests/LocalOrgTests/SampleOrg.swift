@@ -29,7 +29,6 @@ struct SampleOrg {
     return try #require(outcome.id)
   }
 
-  /// The records of a query's first page.
   func records(_ soql: String, as user: OrgUser? = nil, all: Bool = false) throws -> [JSONValue] {
     let page = try org.query(soql, as: user ?? admin, includeDeleted: all)
     return try #require(try JSONValue(parsing: page.records).array)

@@ -308,8 +308,7 @@ import Testing
     #expect(try await served.query("SELECT Id FROM Account").json["totalSize"] == 2)
   }
 
-  @Test func `describe shows record types, restricted picklists and required fields`() async throws
-  {
+  @Test func `describe shows record types, strict picklists and required fields`() async throws {
     let served = try ServedOrg()
     try served.org.seed(SeedOptions(scale: 1))
     try served.org.setUp(

@@ -66,9 +66,7 @@ import Testing
       ("POST", "/composite/sobjects/Account", ["ids": ["x"], "fields": ["Id"], "more": 1]),
       ("POST", "/composite/tree/Account", ["records": [], "allOrNone": true]),
     ] as [(String, String, JSONValue)])
-  func `a member that nobody knows is refused`(method: String, path: String, body: JSONValue)
-    async throws
-  {
+  func `an unknown member is refused`(method: String, path: String, body: JSONValue) async throws {
     let served = try ServedOrg()
     #expect(try await served.send(method, path, body).outcome == "400 JSON_PARSER_ERROR")
   }

@@ -22,9 +22,7 @@ import Testing
     (10, 5, true), (11, 5, false), (11, 110, true), (12, 110, false), (0, 0, true),
     (100, 1000, true), (101, 1000, false),
   ])
-  func `a tenth of a soup may go, and never fewer than ten`(
-    _ ghosts: Int, _ records: Int, _ allowed: Bool
-  ) {
+  func `a tenth of a soup may go, never under ten`(_ ghosts: Int, _ records: Int, _ allowed: Bool) {
     #expect(DeletionGuard().allows(deleting: ghosts, of: records) == allowed)
     // Whoever allows everything allows a whole soup.
     #expect(DeletionGuard(maxDeletesPercent: 100).allows(deleting: records, of: records))

@@ -30,59 +30,43 @@ import Testing
 
   @Test(
     arguments: [
-      (
-        #"{"type": "soql", "query": "SELECT Id FROM A"}"#,
+      #"{"type": "soql", "query": "SELECT Id FROM A"}"#:
         #"{"type":"soql","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""query":"SELECT Id FROM A","maxBatchSize":2000}"#
-      ),
-      (
-        #"{"type": "sosl", "query": "FIND {a} RETURNING A(Id)", "idFieldName": ""}"#,
+        + #""query":"SELECT Id FROM A","maxBatchSize":2000}"#,
+      #"{"type": "sosl", "query": "FIND {a} RETURNING A(Id)", "idFieldName": ""}"#:
         #"{"type":"sosl","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""query":"FIND {a} RETURNING A(Id)"}"#
-      ),
-      (
-        #"{"type": "mru", "sobjectType": "A", "fieldlist": ["Id"]}"#,
+        + #""query":"FIND {a} RETURNING A(Id)"}"#,
+      #"{"type": "mru", "sobjectType": "A", "fieldlist": ["Id"]}"#:
         #"{"type":"mru","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""sobjectType":"A","fieldlist":["Id"]}"#
-      ),
-      (
-        #"{"type": "refresh", "sobjectType": "A", "fieldlist": ["Id"], "soupName": "x","#
-          + #" "countIdsPerSoql": 900}"#,
+        + #""sobjectType":"A","fieldlist":["Id"]}"#,
+      #"{"type": "refresh", "sobjectType": "A", "fieldlist": ["Id"], "soupName": "x","#
+        + #" "countIdsPerSoql": 900}"#:
         #"{"type":"refresh","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""sobjectType":"A","fieldlist":["Id"],"soupName":"x","countIdsPerSoql":500,"#
-          + #""coundIdsPerSoql":500}"#
-      ),
-      (
-        #"{"type": "layout", "sobjectType": "A", "layoutType": "Compact", "mode": "Edit"}"#,
+        + #""sobjectType":"A","fieldlist":["Id"],"soupName":"x","countIdsPerSoql":500,"#
+        + #""coundIdsPerSoql":500}"#,
+      #"{"type": "layout", "sobjectType": "A", "layoutType": "Compact", "mode": "Edit"}"#:
         #"{"type":"layout","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""sobjectType":"A","layoutType":"Compact","mode":"Edit"}"#
-      ),
-      (
-        #"{"type": "metadata", "sobjectType": "A", "iOSImpl": "SFMetadataSyncDownTarget"}"#,
+        + #""sobjectType":"A","layoutType":"Compact","mode":"Edit"}"#,
+      #"{"type": "metadata", "sobjectType": "A", "iOSImpl": "SFMetadataSyncDownTarget"}"#:
         #"{"type":"metadata","iOSImpl":"SFMetadataSyncDownTarget","idFieldName":"Id","#
-          + #""modificationDateFieldName":"LastModifiedDate","sobjectType":"A"}"#
-      ),
-      (
-        #"{"type": "briefcase", "infos": [{"sobjectType": "A", "fieldlist": ["N"],"#
-          + #" "soupName": "x", "idFieldName": "IdX", "modificationDateFieldName": "M"}]}"#,
+        + #""modificationDateFieldName":"LastModifiedDate","sobjectType":"A"}"#,
+      #"{"type": "briefcase", "infos": [{"sobjectType": "A", "fieldlist": ["N"],"#
+        + #" "soupName": "x", "idFieldName": "IdX", "modificationDateFieldName": "M"}]}"#:
         #"{"type":"briefcase","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""infos":[{"sobjectType":"A","fieldlist":["N"],"soupName":"x","idFieldName":"IdX","#
-          + #""modificationDateFieldName":"M"}],"countIdsPerRetrieve":2000}"#
-      ),
-      (
-        #"{"type": "parent_children", "parent": {"sobjectType": "A", "soupName": "x"},"#
-          + #" "parentFieldlist": ["N"], "children": {"sobjectType": "C", "soupName": "y","#
-          + #" "sobjectTypePlural": "Cs", "parentIdFieldName": "AId"},"#
-          + #" "childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#,
+        + #""infos":[{"sobjectType":"A","fieldlist":["N"],"soupName":"x","idFieldName":"IdX","#
+        + #""modificationDateFieldName":"M"}],"countIdsPerRetrieve":2000}"#,
+      #"{"type": "parent_children", "parent": {"sobjectType": "A", "soupName": "x"},"#
+        + #" "parentFieldlist": ["N"], "children": {"sobjectType": "C", "soupName": "y","#
+        + #" "sobjectTypePlural": "Cs", "parentIdFieldName": "AId"},"#
+        + #" "childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#:
         #"{"type":"parent_children","idFieldName":"Id","#
-          + #""modificationDateFieldName":"LastModifiedDate","parent":{"sobjectType":"A","#
-          + #""soupName":"x","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate"},"#
-          + #""parentFieldlist":["N"],"parentSoqlFilter":"","children":{"sobjectType":"C","#
-          + #""soupName":"y","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
-          + #""sobjectTypePlural":"Cs","parentIdFieldName":"AId"},"childrenFieldlist":["N"],"#
-          + #""relationshipType":"LOOKUP"}"#
-      ),
-    ])
+        + #""modificationDateFieldName":"LastModifiedDate","parent":{"sobjectType":"A","#
+        + #""soupName":"x","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate"},"#
+        + #""parentFieldlist":["N"],"parentSoqlFilter":"","children":{"sobjectType":"C","#
+        + #""soupName":"y","idFieldName":"Id","modificationDateFieldName":"LastModifiedDate","#
+        + #""sobjectTypePlural":"Cs","parentIdFieldName":"AId"},"childrenFieldlist":["N"],"#
+        + #""relationshipType":"LOOKUP"}"#,
+    ] as [String: String])
   func `a target is stored with its defaults written out`(file: String, stored: String) throws {
     let target = try config(file)
     #expect(target.json.text == stored)
@@ -100,9 +84,7 @@ import Testing
       ),
       (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
     ])
-  func `the kind of a sync up follows from its class`(
-    file: String, kind: SyncUpTarget.Kind, size: Int
-  ) throws {
+  func `a sync up's kind is by its class`(file: String, kind: SyncUpTarget.Kind, size: Int) throws {
     let target = try config(file, .syncUp)
     guard let up = target.of(SyncUpTarget.self) else {
       Issue.record("\(target)")
@@ -218,9 +200,7 @@ import Testing
   }
 
   @Test(arguments: ["createFieldlist", "updateFieldlist"])
-  func `a sync up that only creates, or only updates, needs the list of that alone`(
-    _ list: String
-  ) throws {
+  func `a sync up that only creates or updates needs the list of that`(_ list: String) throws {
     func read(_ target: String) throws -> SyncsConfig {
       let text = """
         {"syncs": [{"syncName": "s", "syncType": "syncUp", "soupName": "x", "target": \(target),
@@ -244,9 +224,7 @@ import Testing
       + #""sobjectTypePlural": "Cs", "parentIdFieldName": "AId"}, "#
       + #""childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#,
   ])
-  func `a text that no object of an org can be named is refused where a file has it`(
-    _ target: String
-  ) throws {
+  func `a text that no org can name is refused where a file has it`(_ target: String) throws {
     for name in ["Site Visit__c", "Account ", "1Account", "Acc-ount", "Größe__c"] {
       let error = #expect(throws: Problems.self) {
         try config(target.replacing("NAME", with: name))

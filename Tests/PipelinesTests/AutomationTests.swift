@@ -9,11 +9,7 @@ import Testing
 
 /// Edits that meet an org's own rules on their way.
 @Suite struct AutomationTests {
-  @Test
-  func
-    `a rule's words reach the report, and what the org sets beside an edit is no conflict later`()
-    async throws
-  {
+  @Test func `a rule's message is reported, and what the org sets is no conflict`() async throws {
     let world = try World()
     let rules = """
       {"objects": {"Account": {

@@ -40,9 +40,7 @@ import Testing
   @Test(
     arguments: BrokenConfiguration.text + BrokenConfiguration.agreement
       + BrokenConfiguration.files)
-  func `a broken configuration is refused with place, reason and mend`(
-    broken: BrokenConfiguration
-  ) throws {
+  func `a broken configuration is refused with reason and fix`(broken: BrokenConfiguration) throws {
     #expect(try problems(broken.changes) == broken.expected)
   }
 

@@ -18,9 +18,7 @@ import Testing
     return list["bundles"]?.array ?? []
   }
 
-  @Test func `each user has a link to the newest bundle, and the list says what it is`()
-    async throws
-  {
+  @Test func `each user has a link to the newest bundle, and the list says which`() async throws {
     try await world.run()
     let entries = try index()
     try expectNewest(entries)
@@ -57,9 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["a copy of each bundle", "a copy of each directory", "nothing"])
-  func `a data directory that was copied with its links followed gets its links again`(
-    _ place: String
-  ) async throws {
+  func `a copied data directory has its links made again`(_ place: String) async throws {
     try await world.run()
     let copy = world.root + "/copy"
     // As an object store has it: no links, and no directory without a file.
@@ -96,7 +92,6 @@ import Testing
 }
 
 extension World {
-  /// The newest bundle of a user.
   fileprivate func bundle(of user: String, _ platform: Platform) throws -> String {
     let name = try #require(
       ["ada", "ben", "cleo", "dan"].first { (try? self.user($0).id) == user } ?? nil)

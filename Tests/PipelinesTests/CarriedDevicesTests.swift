@@ -14,15 +14,12 @@ import Testing
   private static let long = String(repeating: "x", count: 300)
 
   private func count(_ name: String, _ scene: CarriedScene) throws -> Int {
-    let page = try scene.world.org.query(
-      "SELECT Id FROM Account WHERE Name = '\(name)'", as: scene.world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.count ?? 0
+    try scene.world.column("SELECT Id FROM Account WHERE Name = '\(name)'").count
   }
 
   // MARK: one device
 
-  @Test func `what the guard holds stays held when one of it is changed on its phone`() async throws
-  {
+  @Test func `what the guard holds stays held when a phone changes one of it`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
@@ -36,9 +33,7 @@ import Testing
     for id in ids { #expect(try scene.scene.field("Phone", of: id) != "device") }
   }
 
-  @Test func `two rows of one record that contradict each other clash after one is mended, too`()
-    async throws
-  {
+  @Test func `two rows of one record that contradict each other clash when mended`() async throws {
     let scene = try CarriedScene(twoSoups: "OVERWRITE") {
       $0.replacing(
         #""nextGeneration": true"#, with: #""nextGeneration": true, "acrossSnapshots": "first""#)
@@ -66,9 +61,7 @@ import Testing
     #expect(try scene.includes()[scene.install(of: phone)] == 1)
   }
 
-  @Test func `what was carried in one soup goes on beside another phone's edit in the other`()
-    async throws
-  {
+  @Test func `what was carried in one soup goes on beside an edit in the other`() async throws {
     let scene = try CarriedScene(twoSoups: "LEAVE_IF_CHANGED")
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
@@ -127,9 +120,7 @@ import Testing
     #expect(try count("Mended", scene) == 1)
   }
 
-  @Test func `where the stamp does not say it nothing is given up by a row that is clean`()
-    async throws
-  {
+  @Test func `without a word of the stamp a clean row gives up nothing`() async throws {
     let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
@@ -145,9 +136,7 @@ import Testing
     #expect(try scene.scene.open() == [.conflict: 2])
   }
 
-  @Test func `what the ledger does not know after a restore is an edit, untouched as it is`()
-    async throws
-  {
+  @Test func `what the ledger does not know after a restore is an edit`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     var phone: Device?
@@ -172,15 +161,13 @@ import Testing
 
   // MARK: an app without flags
 
-  @Test func `an app that sets no flags gives up nothing that it was given as an edit`()
-    async throws
-  {
+  @Test func `an app that sets no flags gives up no edit that it was given`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try scene.world.rewrite(#""nextGeneration": true"#, #""trust": "diff""#)
     try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     for _ in 0..<2 {
-      let night = try await scene.world.runAsWritten(Set(Stage.allCases))
+      let night = try await scene.world.runAllAsWritten()
       #expect(night.verdicts.isEmpty)
       #expect(try scene.scene.open() == [.conflict: 1])
       try phone.write("accounts", id: id, ["Phone": "again"], now: scene.later(40))

@@ -16,9 +16,7 @@ import Testing
 @Suite struct CarriedEditsTests {
   // MARK: what is carried
 
-  @Test func `an open edit comes back dirty with its reason, and its return is included`()
-    async throws
-  {
+  @Test func `an open edit comes back dirty with its reason, return included`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     let other = try scene.scene.account(device, 1)
@@ -94,9 +92,7 @@ import Testing
     }
   }
 
-  @Test func `two phones' open edits of one record are not carried, and neither is included`()
-    async throws
-  {
+  @Test func `two phones' open edits of one record are not carried nor included`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     try scene.world.org.moveClock(by: 5000)
@@ -111,9 +107,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `without nextGeneration the return is left out, as its device keeps its store`()
-    async throws
-  {
+  @Test func `without nextGeneration the return is left out; its device keeps it`() async throws {
     let scene = try CarriedScene {
       $0.replacing(#""nextGeneration": true"#, with: #""nextGeneration": false"#)
     }
@@ -160,9 +154,7 @@ import Testing
     #expect(try scene.row(id, on: fresh)["__last_error__"] == nil)
   }
 
-  @Test func `a mend is asked again where the office has moved on from what was shown`()
-    async throws
-  {
+  @Test func `a mend is asked again where the office moved on from what was shown`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
@@ -180,8 +172,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
   }
 
-  @Test func `a change of another field decides nothing about the one that was shown`() async throws
-  {
+  @Test func `a change of another field decides nothing about the shown one`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Description": "new"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
@@ -210,9 +201,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `saved again with the same values it is tried once more, as the same edit`()
-    async throws
-  {
+  @Test func `saved again with the same values it is retried as the same edit`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "device"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.conflict: 1])
@@ -220,9 +209,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "office")
   }
 
-  @Test func `the phone that keeps its store and one that has installed do not meet as one`()
-    async throws
-  {
+  @Test func `a phone that keeps its store and one that installed are two`() async throws {
     let scene = try CarriedScene()
     let (first, id) = try await scene.primed()
     try first.edit("accounts", id: id, ["Phone": "device"], now: scene.later())

@@ -67,8 +67,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "mended")
   }
 
-  @Test func `beside what was edited the row has what the office entered, as no edit`() async throws
-  {
+  @Test func `beside the edit the row has what the office entered, as no edit`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
@@ -92,10 +91,7 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
-  @Test
-  func `a row keeps what its user may have edited where nobody knows what it was before`()
-    async throws
-  {
+  @Test func `a row keeps what its user may have edited where its base is unknown`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     // The app has read the record by itself since; BillingCity is outside the field list.
@@ -114,35 +110,30 @@ import Testing
     #expect(row["Phone"] == "device" && row["BillingCity"] == "Lyon")
   }
 
-  @Test func `under OVERWRITE a mended row leaves what the office entered beside it`() async throws
-  {
+  @Test func `under OVERWRITE a mended row leaves the office's other fields`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let id = try scene.scene.account(device)
     try device.edit("accounts", id: id, ["Name": .string(Self.long)], now: scene.later())
     try scene.scene.office(id, ["Description": "entered"])
     try scene.handBack(device, as: "one.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.failed: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.failed: 1])
     let phone = try world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: id, ["Name": "Mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .updated: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Name", of: id) == "Mended")
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
-  @Test func `under OVERWRITE a held edit that was given back puts nothing back that came with it`()
-    async throws
-  {
+  @Test func `under OVERWRITE a returned held edit puts nothing else back`() async throws {
     let scene = try CarriedScene(maxChanges: 1)
     let world = scene.world
     try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
     for id in ids {
@@ -150,12 +141,12 @@ import Testing
     }
     try scene.handBack(device, as: "one.sqlite")
     try scene.scene.office(ids[0], ["Description": "entered"])
-    let held = try await world.runAsWritten(all)
+    let held = try await world.runAllAsWritten()
     #expect(held.verdicts == [.held: 2])
     let phone = try world.device("ada", as: "ada-2")
     #expect(try scene.row(ids[0], on: phone)["Description"] == "entered")
     let digest = try #require(held.confirm.first?.split(separator: " ").last)
-    let sent = try await world.runAsWritten(all) { $0.confirmed = [String(digest)] }
+    let sent = try await world.runAllAsWritten { $0.confirmed = [String(digest)] }
     #expect(sent.verdicts == [.updated: 2])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "device") }
     #expect(try scene.scene.field("Description", of: ids[0]) == "entered")
@@ -163,9 +154,7 @@ import Testing
     #expect(told.flatMap(\.detail.fields).map(\.name) == ["Phone", "Phone"])
   }
 
-  @Test func `of a record that its user sees no more the row has the Id and what was edited`()
-    async throws
-  {
+  @Test func `of a record out of sight the row has the Id and the edit`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
     #expect(try scene.row(id, on: phone)["Name"] != nil)
@@ -189,9 +178,7 @@ import Testing
     #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
   }
 
-  @Test func `a record of which a bundle gave back what was edited alone is made anew whole`()
-    async throws
-  {
+  @Test func `a record of which a bundle returned only the edit is recreated whole`() async throws {
     for decides in [true, false] {
       let (scene, _, id) = try await CarriedScene.carriedConflict()
       let before = try scene.world.record("Account", id)
@@ -210,9 +197,7 @@ import Testing
         let verdicts = try await scene.world.runAsWritten([.ingest, .reconcile]).verdicts
         #expect(verdicts == [.superseded: 1, .created: 1])
       }
-      let page = try scene.world.org.query(
-        "SELECT Id FROM Account WHERE Phone = 'device'", as: try scene.world.user("admin"))
-      let made = try JSONValue(parsing: page.records).array?.first?["Id"]?.string
+      let made = try scene.world.column("SELECT Id FROM Account WHERE Phone = 'device'").first
       let after = try scene.world.record("Account", try #require(made))
       for name in ["Name", "BillingCity", "Website"] {
         #expect(after[name] == before[name], "\(name)")

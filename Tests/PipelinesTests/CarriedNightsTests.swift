@@ -59,9 +59,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `over a store that came with open rows an app installs what includes its hand-back`()
-    async throws
-  {
+  @Test func `over a store with open rows an app installs what includes its return`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let idle = try scene.world.device("ada", as: "idle")
     try scene.scene.office(scene.scene.account(phone, 1), ["Phone": "other"])

@@ -15,15 +15,13 @@ import Testing
   private static let long = String(repeating: "x", count: 300)
 
   private func accounts(_ scene: CarriedScene, _ name: String) throws -> [String] {
-    let page = try scene.world.org.query(
-      "SELECT Id FROM Account WHERE Name = '\(name)'", as: scene.world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    try scene.world.column("SELECT Id FROM Account WHERE Name = '\(name)'")
   }
 
   private func parent(of name: String, _ scene: CarriedScene) throws -> String? {
-    let page = try scene.world.org.query(
-      "SELECT AccountId FROM Contact WHERE LastName = '\(name)'", as: scene.world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.first?["AccountId"]?.string
+    return try scene.world.column(
+      "SELECT AccountId FROM Contact WHERE LastName = '\(name)'", "AccountId"
+    ).first
   }
 
   /// Hands back a new account and a contact of it.
@@ -62,8 +60,7 @@ import Testing
       #""updateFieldlist": ["Title", "Phone", "MobilePhone"]"#,
       #""updateFieldlist": ["Title", "Phone", "MobilePhone", "AccountId"]"#,
       in: "demo/usersyncs.json")
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let (first, second) = (try scene.scene.account(device), try scene.scene.account(device, 1))
     let contact = try #require(
@@ -73,21 +70,19 @@ import Testing
     try device.edit("contacts", id: contact, ["AccountId": "local_1"], now: scene.later())
     try scene.scene.office(contact, ["AccountId": .string(second)], "Contact")
     try scene.handBack(device, as: "one.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.created: 1, .conflict: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.created: 1, .conflict: 1])
     let phone = try world.device("ada", as: "ada-2")
     let row = try scene.row(contact, on: phone, "contacts")
     #expect(row["AccountId"]?.string == (try accounts(scene, "Made").first))
     try phone.mend("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.superseded: 1, .conflict: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("AccountId", of: contact, "Contact")?.string == second)
   }
 
   // MARK: new records of one local id
 
-  @Test func `two phones' new records of one local id are not carried, nor what refers to them`()
-    async throws
-  {
+  @Test func `phones' new records of one local id are not carried, nor their kin`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     for name in ["one", "two"] {
@@ -109,9 +104,7 @@ import Testing
     #expect(try scene.includes().count == 2)
   }
 
-  @Test func `a mended child finds its own phone's parent among records of one local id`()
-    async throws
-  {
+  @Test func `a mended child finds its own phone's parent of the same local id`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
@@ -132,10 +125,7 @@ import Testing
 
   // MARK: what was carried once
 
-  @Test
-  func `what was carried once stays carried beside another phone's edit, until it is settled`()
-    async throws
-  {
+  @Test func `what was carried once stays so beside another phone's edit`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (
@@ -237,9 +227,7 @@ import Testing
 
   // MARK: the device's own sync
 
-  @Test func `a carried create that its device has sent by itself is told as made twice`()
-    async throws
-  {
+  @Test func `a carried create that its device has sent is told as made twice`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)

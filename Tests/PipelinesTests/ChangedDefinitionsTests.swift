@@ -72,25 +72,24 @@ import Testing
   /// What is not published is in no bundle: the edit's return is not named.
   @Test func `a hand-back is not named by a bundle that does not show it`() async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
-    let all = Set(Stage.allCases)
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))
     let made = try (0..<30).map { number in
       let fields: JSONObject = ["Subject": .string("\(number)"), "Status": "New"]
       return try #require(world.org.create("WorkOrder", fields, as: ada).id)
     }
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
     for id in made.dropFirst(2) { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
     try world.rewrite(
       "Id, Subject, Status FROM", "Id, Subject, Status, Priority FROM", in: "usersyncs.json")
-    #expect(try await world.runAsWritten(all).verdicts == [.updated: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.updated: 1])
     func includes() throws -> [Int?] {
       try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback)
     }
     #expect(try includes() == [])
-    _ = try await world.runAsWritten(all) { $0.maxDeletes = Percentage(100) }
+    _ = try await world.runAllAsWritten { $0.maxDeletes = Percentage(100) }
     #expect(try includes() == [1])
     let left = Set(try world.ids("orders", on: world.device("ada", as: "fresh")))
     #expect(left.isDisjoint(with: made.filter { $0 != made[1] }) && left.contains(made[1]))

@@ -45,9 +45,7 @@ import Testing
     #expect(try BundleReader.inspect(world.bundle("ben")).includes.count == 1)
   }
 
-  @Test func `a user who was not primed since a platform came gets no bundle of it`()
-    async throws
-  {
+  @Test func `a user not primed since a platform came gets no bundle of it`() async throws {
     try world.rewrite("[\"ios\", \"android\"]", "[\"ios\"]")
     try await run()
     try world.rewrite("[\"ios\"]", "[\"ios\", \"android\"]")
@@ -103,9 +101,7 @@ import Testing
     #expect(try await run().snapshots.allSatisfy { !$0.changed })
   }
 
-  @Test func `a sync up that is defined otherwise reaches the devices, though the org stood still`()
-    async throws
-  {
+  @Test func `a redefined sync up reaches the devices, though the org did not move`() async throws {
     try await run()
     let fields = #""fieldlist": ["Name", "Phone""#
     try world.rewrite(

@@ -14,9 +14,7 @@ import Testing
     ]
 
   @Test(arguments: files)
-  func `what check prints is a pipeline file of which check prints the same`(_ file: String)
-    async throws
-  {
+  func `check prints a pipeline file of which it prints the same`(_ file: String) async throws {
     let directory = TemporaryDirectory("check")
     let first = try await ProgramRun.blocking(["check", World.repository + "/" + file])
     #expect(first.status == 0, "\(first.everything)")
@@ -45,9 +43,7 @@ import Testing
     }
   }
 
-  @Test func `check reads the login's key and its authorities, and names what is wrong in one`()
-    async throws
-  {
+  @Test func `check reads the key and the authorities, and names what is wrong`() async throws {
     let directory = TemporaryDirectory("check")
     let samples = World.repository + "/pipelines/samples/"
     for name in ["contacts.userstore.json", "contacts.usersyncs.json"] {
@@ -89,9 +85,7 @@ import Testing
   }
 
   @Test(arguments: [("night", Int32(0)), ("day", 5)])
-  func `a pipeline logs in as the sf command is logged in`(alias: String, status: Int32)
-    async throws
-  {
+  func `a pipeline logs in as the sf command does`(alias: String, status: Int32) async throws {
     let world = try World { text in
       var text = text.replacing(
         "\"method\": \"jwt\",", with: "\"method\": \"sf\", \"alias\": \"\(alias)\",")

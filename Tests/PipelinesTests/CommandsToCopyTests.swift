@@ -35,9 +35,7 @@ import Testing
     return place + "/demo.json"
   }
 
-  @Test func `commands for a pipeline that only its path names have that path, fit for a shell`()
-    async throws
-  {
+  @Test func `commands for a pipeline only its path names have that path, quoted`() async throws {
     _ = try await scene.conflict()
     let file = try moved()
     // A run with an edit that is open writes its report anew.
@@ -73,9 +71,7 @@ import Testing
     #expect(try await pasted(String(hint)).output.hasPrefix("edit 1: conflict"))
   }
 
-  @Test func `commands for a pipeline that a name finds have the name, wherever the file is named`()
-    async throws
-  {
+  @Test func `commands for a pipeline that a name finds have the name everywhere`() async throws {
     _ = try await scene.conflict()
     let place = world.directory.path
     for word in ["demo", "pipelines/demo.json", world.pipeline.file] {

@@ -50,18 +50,14 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a lost answer is settled at once, without the quiet window`(_ afterCommit: Bool)
-    async throws
-  {
+  func `a lost answer is settled at once, with no quiet window`(_ afterCommit: Bool) async throws {
     try await begin(world)
     world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
   }
 
-  @Test func `a late request is refused as a duplicate of the one that was sent again`()
-    async throws
-  {
+  @Test func `a late request is refused as a duplicate of the resent one`() async throws {
     try await begin(world)
     world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 10_000))
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
@@ -106,9 +102,7 @@ import Testing
     ("Nothing__c", "there is no field Contact.Nothing__c"), ("Department", "is not unique"),
     ("Email", "is no text field"),
   ])
-  func `a field that cannot serve is refused before anything is sent`(
-    _ field: String, _ words: String
-  ) async throws {
+  func `an unfit field is refused before any send`(_ field: String, _ words: String) async throws {
     let world = try Self.world(#"{"Contact": "\#(field)"}"#)
     try await begin(world)
     let thrown = await #expect(throws: CorrelationError.self) {
@@ -124,9 +118,7 @@ import Testing
     #expect(check.failures.contains { $0.contains(words) })
   }
 
-  @Test func `a create that another field makes a duplicate is refused, not taken for repeated`()
-    async throws
-  {
+  @Test func `a create that duplicates by another field is refused, not repeated`() async throws {
     try await begin(world)
     world.server.faults.add(
       .kind(.collectionCreate), nth: 1,
@@ -137,9 +129,7 @@ import Testing
     #expect(try contacts().count == 1)
   }
 
-  @Test func `a create that the org knows by its identity is looked up, and not called refused`()
-    async throws
-  {
+  @Test func `a create that the org knows by identity is looked up, not refused`() async throws {
     try await begin(world)
     world.server.faults.add(
       .kind(.collectionCreate), nth: 1,
@@ -174,17 +164,14 @@ import Testing
   }
 
   @Test(arguments: [JSONValue.null, "Owner"])
-  func `what its device changed after a create that a lost ledger has sent waits for a person`(
-    _ title: JSONValue
-  ) async throws {
+  func `a change after a create of a lost ledger awaits a person`(_ title: JSONValue) async throws {
     try await world.run()
     let device = try keel(title)
     try world.handBack(device, as: "ada-1.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
     try change(device, "Mate")
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
-    _ = try PipelineRecovery.perform(
-      world.pipeline, root: world.root, .init(by: "olga", now: world.org.now()))
+    try world.loseLedger()
+    try world.recover()
     try world.handBack(device, as: "ada-2.sqlite")
     try world.org.moveClock(by: 86_400_000)
     #expect(try await world.run(.ingest, .reconcile).verdicts[.conflict] == 1)
@@ -197,9 +184,7 @@ import Testing
     #expect(try titles() == ["Mate"])
   }
 
-  @Test func `a create that never arrived is not told as late when the row's next edit made it`()
-    async throws
-  {
+  @Test func `a create that never arrived is not told as late after the next edit`() async throws {
     try await world.run()
     let device = try keel("Owner")
     try world.handBack(device, as: "ada-1.sqlite")

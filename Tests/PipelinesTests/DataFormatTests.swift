@@ -32,7 +32,6 @@ import Testing
     #expect(unpacked.status == 0, "\(String(decoding: unpacked.error, as: UTF8.self))")
   }
 
-  /// Hands both devices' stores back.
   private func handBack() throws {
     for (name, platform) in [("ada", Platform.ios), ("cleo", .android)] {
       let device = Device(
@@ -61,7 +60,6 @@ import Testing
 
   // MARK: the step
 
-  /// The files of a part of the directory, by their paths below it.
   private func files(_ part: String) throws -> [String: [UInt8]] {
     try Tree.entries(world.data.path + "/" + part).mapValues(\.bytes)
   }
@@ -171,9 +169,7 @@ import Testing
     return result.status == 137
   }
 
-  @Test func `a run that dies in the step takes it again, and it comes out the same`()
-    async throws
-  {
+  @Test func `a run that dies in the step repeats it, with the same outcome`() async throws {
     let bases = try files("bases")
     try await world.run(.ingest)
     let (issued, users) = (try files("issued"), try files("users"))

@@ -21,11 +21,8 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a report that a run of days ago died over is written whole, or told by the next`(
-    _ hasFiles: Bool
-  ) async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+  func `the report of a run that died days ago is still written`(_ hasFiles: Bool) async throws {
+    try await world.runFieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try latest()
     let ledger = try Connection(world.data.state)
@@ -49,8 +46,7 @@ import Testing
   }
 
   @Test func `a stage that a run died in is done again by the next`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try latest()
     #expect(dead.finished == ["ingest", "reconcile"])
@@ -62,10 +58,7 @@ import Testing
     #expect(try latest().ended != nil)
   }
 
-  @Test
-  func `what a run primes that goes on hours later bears its generation's date and is issued`()
-    async throws
-  {
+  @Test func `what a resumed run primes has its generation's date and is issued`() async throws {
     try await world.run()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()
@@ -102,8 +95,7 @@ import Testing
   }
 
   @Test func `a verb that fails does not end the run that died before it`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()
     try await world.ingestFails()
@@ -122,8 +114,7 @@ import Testing
   }
 
   @Test func `a look at what would be done is no part of a run that died`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
     let dead = try latest()
     let before = try Tree.entries(world.data.path)

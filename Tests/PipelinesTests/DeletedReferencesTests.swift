@@ -19,12 +19,10 @@ import Testing
       try scene.field(name, of: id, "WorkOrder")
     }
 
-    /// Edits the order on the phone.
     func edit(_ fields: JSONObject) throws {
       try phone.edit("workorders", id: id, fields, now: scene.world.org.now())
     }
 
-    /// The office deletes a contact.
     func delete(_ contact: String) throws {
       let gone = scene.world.org.delete(
         "Contact", id: contact, as: try scene.world.user("admin"))
@@ -32,7 +30,6 @@ import Testing
     }
   }
 
-  /// A contact of ada's.
   private static func contact(_ name: String, in world: World) throws -> String {
     let ada = try world.user("ada")
     return try #require(world.org.create("Contact", ["LastName": .string(name)], as: ada).id)
@@ -60,9 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit goes although a reference that its device left alone names a deleted record`(
-    _ mode: String
-  ) async throws {
+  func `an edit is sent although an untouched reference is deleted`(_ mode: String) async throws {
     let order = try await order(mode)
     try order.edit(["Status": "Completed"])
     try order.delete(order.contact)

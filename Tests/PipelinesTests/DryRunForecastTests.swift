@@ -26,9 +26,7 @@ import Testing
     return try #require(try JSONValue(parsing: page.records).array).count
   }
 
-  @Test func `before the first run what can be counted is the least that is expected`()
-    async throws
-  {
+  @Test func `before the first run what can be counted is the least expected`() async throws {
     let world = try World()
     let count = try products(world)
     let summary = try await look(world)
@@ -41,18 +39,16 @@ import Testing
       summary.plan.contains(
         "prime: syncDownProducts into products for the global store: \(count) records"))
     #expect(summary.plan.contains { $0.hasPrefix("prime: at least ") })
-    let night = try await world.runAsWritten(Set(Stage.allCases))
+    let night = try await world.runAllAsWritten()
     let spent = try #require(night.costs.first { $0.stage == .prime })
     #expect(try number(prime, "requests") <= spent.requests)
     #expect(spent.bytes > 0)
     #expect(spent.records == night.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.fetched })
   }
 
-  @Test func `a night like the last one costs what that one did, and changes are counted`()
-    async throws
-  {
+  @Test func `a night like the last costs the same, and changes are counted`() async throws {
     let world = try World()
-    for _ in 0..<2 { _ = try await world.runAsWritten(Set(Stage.allCases)) }
+    for _ in 0..<2 { _ = try await world.runAllAsWritten() }
     let admin = try world.user("admin")
     for number in 0..<30 {
       let made = world.org.create(
@@ -80,7 +76,7 @@ import Testing
 
   @Test func `a user who was never primed makes it a guess`() async throws {
     let world = try World()
-    _ = try await world.runAsWritten(Set(Stage.allCases)) { $0.users = ["ada@example.com"] }
+    _ = try await world.runAllAsWritten { $0.users = ["ada@example.com"] }
     let prime = try expected(try await look(world), "prime")
     #expect(prime["atLeast"] == true)
     #expect(try number(try #require(prime["last"]), "records") > 0)
@@ -88,8 +84,7 @@ import Testing
 
   @Test func `edits that wait are expected with what their writes ask for`() async throws {
     let world = try World()
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     let summary = try await look(world)
     let reconcile = try expected(summary, "reconcile")
     #expect(try number(reconcile, "records") == summary.planned.count)

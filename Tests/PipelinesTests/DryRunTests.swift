@@ -35,12 +35,9 @@ import Testing
     #expect(try Files.list(whole.data.reports).count == 2)
   }
 
-  @Test func `a look takes in what a run that died had taken from the inbox, and leaves it there`()
-    async throws
-  {
+  @Test func `a look counts what a dead run had taken from the inbox`() async throws {
     let world = try World()
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()
@@ -54,12 +51,9 @@ import Testing
     #expect(look.returns.ingested == night.returns.ingested)
   }
 
-  @Test func `a look at a whole night takes in what lies in the inbox, and leaves it there`()
-    async throws
-  {
+  @Test func `a look at a whole run counts what is in the inbox, and leaves it`() async throws {
     let world = try World()
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     let inbox = world.data.inbox("inbox")
     try Files.copy(inbox + "/ada.sqlite", to: inbox + "/copy.sqlite")
     try DurableFile.write(Array("no store".utf8), to: inbox + "/notes.txt")

@@ -33,9 +33,7 @@ import Testing
 
   private func parent(_ path: String) -> String { Files.parent(of: path) ?? "/" }
 
-  @Test func `all that a run renames is synchronized before, and its directories after`()
-    async throws
-  {
+  @Test func `what a run renames is synchronized before, its directory after`() async throws {
     let world = try World()
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.db", edited: account, ["Phone": "+1 555 0170"])

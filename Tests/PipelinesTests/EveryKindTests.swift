@@ -92,9 +92,7 @@ import Testing
     return (accounts, contacts)
   }
 
-  @Test func `every kind of sync down is primed, bundled, and left alone while nothing moves`()
-    async throws
-  {
+  @Test func `each kind of sync down is primed, bundled, and left alone when still`() async throws {
     let (accounts, contacts) = try makeZebras()
     let first = try await world.run()
     #expect(first.findings == [])

@@ -55,9 +55,7 @@ import Testing
     #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
-  @Test func `a record that a device made is found by its local id, with the request that made it`()
-    async throws
-  {
+  @Test func `a record that a device made is found by local id, with its request`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "New Mill", "Phone": "1"], localID: "local_77",
@@ -75,10 +73,7 @@ import Testing
     #expect(try await explain("1").output == story.output)
   }
 
-  @Test
-  func `an edit that generations carried is told with the words of its row and each generation`()
-    async throws
-  {
+  @Test func `an edit that generations carried is told with row and generations`() async throws {
     let carried = try CarriedScene()
     let (_, account) = try await carried.carriedConflict()
     let story = try await carried.world.program(["explain"], [account])
@@ -96,9 +91,7 @@ import Testing
     #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
-  @Test func `masked values stay masked, and what nobody knows is said in one sentence`()
-    async throws
-  {
+  @Test func `masked values stay masked, and the unknown is said in one sentence`() async throws {
     let (device, contact) = try await world.primed("ada", first: "contacts")
     try device.edit("contacts", id: contact, ["Email": "secret@x.example"], now: world.org.now())
     try await world.run(device, as: "ada.sqlite")

@@ -68,9 +68,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `a login that all need and that ends while edits are decided is told as a login`()
-    async throws
-  {
+  @Test func `a common login that ends while edits are decided is told as a login`() async throws {
     _ = try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -163,9 +161,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `an org that goes away while edits are sent is a reason to try again later`()
-    async throws
-  {
+  @Test func `an org that goes away while edits are sent is a reason to retry`() async throws {
     _ = try await run()
     let device = try world.device("cleo")
     let account = try #require(try world.ids("accounts", on: device).last)

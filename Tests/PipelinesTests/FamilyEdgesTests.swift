@@ -73,10 +73,7 @@ import Testing
     ).totalSize == 1
   }
 
-  @Test
-  func `a detail that was moved to another master is judged by its own, not with the deleted one`()
-    async throws
-  {
+  @Test func `a detail moved to another master is not judged by the deleted one`() async throws {
     let world = try Self.world()
     let family = try await family(world)
     try work(family, world, ["LastName": "Grown"])
@@ -94,9 +91,7 @@ import Testing
   }
 
   @Test(arguments: ["mergeFields", "overwrite"])
-  func `the edit of a detail that was moved to another master is sent, and does not move it back`(
-    _ mode: String
-  ) async throws {
+  func `the edit of a moved detail is sent, and does not move it`(_ mode: String) async throws {
     let world = try Self.world {
       mode == "overwrite"
         ? $0 : $0.replacing("\"strict\":true", with: "\"strict\":true,\"mode\":\"mergeFields\"")
@@ -123,10 +118,7 @@ import Testing
     #expect(child["LastName"] == "Grown")
   }
 
-  @Test
-  func `a parent that only the office has touched is not made anew for children, which is told`()
-    async throws
-  {
+  @Test func `a parent that only the office touched is not recreated for children`() async throws {
     // Who sees all proves that it is deleted.
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
@@ -192,9 +184,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `a detail's edit waits for its parent's refused deletion, and goes when that is dropped`(
-    _ mode: String
-  ) async throws {
+  func `a detail's edit waits for its parent's refused deletion`(_ mode: String) async throws {
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
@@ -216,9 +206,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `the edit of a detail that waited is settled with its parent's deletion`(
-    _ mode: String
-  ) async throws {
+  func `a waiting detail's edit is settled by the deletion above it`(_ mode: String) async throws {
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
@@ -254,9 +242,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `what another phone of the user wrote below a deleted parent does not go with it`(
-    _ mode: String
-  ) async throws {
+  func `another phone's child of a deleted parent does not go too`(_ mode: String) async throws {
     let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let other = try world.device("ada", as: "other")
@@ -274,9 +260,7 @@ import Testing
     #expect(try isThere("Contact", family.child, world))
   }
 
-  @Test func `a detail that the office deleted is not told as deleted with its parent`()
-    async throws
-  {
+  @Test func `a detail that the office deleted is not told as deleted with it`() async throws {
     let world = try Self.world(Self.proving)
     let family = try await family(world)
     try family.device.edit(
@@ -288,9 +272,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a family that the office deleted and nobody edited is not brought back`(
-    _ overwrites: Bool
-  ) async throws {
+  func `a deleted family that nobody edited is not brought back`(_ overwrites: Bool) async throws {
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
     } others: {

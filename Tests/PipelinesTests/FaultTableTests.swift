@@ -50,7 +50,6 @@ import Testing
   enum Work: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case check, decide, undo, bulk
 
-    /// The kinds of its requests.
     var kinds: [RequestKind] {
       switch self {
       case .check: [.versions, .limits, .composite, .query, .priming]
@@ -85,9 +84,7 @@ import Testing
     }
   }
 
-  @Test
-  func `a small part of the table has every call and every fault, and a larger one every request`()
-  {
+  @Test func `a small part of the table has each call and fault, a larger one each request`() {
     let parts = [12, 24, 48].map { Self.strikes.prefix($0) }
     for part in parts {
       #expect(Set(part.map(\.work)).count == Work.allCases.count)
@@ -101,8 +98,7 @@ import Testing
   }
 
   @Test(arguments: strikes.prefix(CampaignSize.faults.count))
-  func `a fault that passes leaves everything as if it had not been`(_ strike: Strike) async throws
-  {
+  func `a fault that passes leaves everything as without it`(_ strike: Strike) async throws {
     let scene = try await FaultScene(strike.work)
     scene.faults.add(.kind(strike.kind), strike.fault.action)
     let before = scene.requests

@@ -24,9 +24,7 @@ import Testing
     try Files.setModificationTime(of: path, nanoseconds: 1_700_000_000_000_000_000)
   }
 
-  @Test func `a refused return is told with reason and file, each night until it is taken away`()
-    async throws
-  {
+  @Test func `a refused return is told with reason and file, until it is removed`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try put("no store", as: "note.txt")
@@ -57,10 +55,7 @@ import Testing
     #expect(last.report == nil)
   }
 
-  @Test
-  func `a refused return that was taken out of the quarantine is settled with its reason left`()
-    async throws
-  {
+  @Test func `a refused return that left the quarantine is settled with its reason`() async throws {
     try await world.run()
     try put("no store", as: "note.txt")
     #expect(try await world.run().exitStatus == .needsAttention)
@@ -86,9 +81,7 @@ import Testing
     #expect(try await world.run(.ingest).exitStatus == .done)
   }
 
-  @Test func `a user who is skipped is in the report, and in sight until a prime serves them`()
-    async throws
-  {
+  @Test func `a skipped user is in the report, and in sight until a prime serves`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     try world.org.setActive("ben@example.com", false)
@@ -123,9 +116,7 @@ import Testing
     #expect(try status().findings == [])
   }
 
-  @Test func `a look at what would be done has the exit status of a user who cannot log in`()
-    async throws
-  {
+  @Test func `a look exits as a run does where a user cannot log in`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     #expect(try await world.run { $0.isDryRun = true }.exitStatus == .done)
@@ -135,8 +126,7 @@ import Testing
     #expect(look.exitStatus == .needsAttention)
   }
 
-  @Test func `a global store that cannot be fetched fails the run, whoever is primed`() async throws
-  {
+  @Test func `a global store that cannot be fetched fails the run, for everyone`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     world.server.faults.add(
@@ -188,8 +178,7 @@ import Testing
     #expect(told.states(run, "returns").contains("quarantined"))
   }
 
-  @Test func `a rule that failed in the org is told, and no more when it works again`() async throws
-  {
+  @Test func `a rule that failed in the org is told, until it works again`() async throws {
     try await world.run()
     world.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))

@@ -171,9 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a return whose copy is too large for what attache may write is told as that`()
-    async throws
-  {
+  @Test func `a return whose copy is larger than attache may write is told so`() async throws {
     let device = try await world.primed("ada")
     _ = try scene.edited(device)
     try world.handBack(device, as: "ada.sqlite")

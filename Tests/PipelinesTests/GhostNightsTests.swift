@@ -42,9 +42,7 @@ import Testing
     }
   }
 
-  @Test func `what the guard kept of deleted records is looked at every night until it is decided`()
-    async throws
-  {
+  @Test func `what the guard kept of deleted records is seen nightly until decided`() async throws {
     let world = try Self.world()
     let lost = try more(14, world)
     try await world.run()
@@ -68,10 +66,7 @@ import Testing
     #expect(try await world.run().findings == [])
   }
 
-  @Test
-  func `where an id that a sync goes by is changed in the org the old element is a ghost`()
-    async throws
-  {
+  @Test func `where an id of a sync changes in the org the old element is a ghost`() async throws {
     let directory = TemporaryDirectory("renamed")
     try OrgTemplate.small.get().copy(to: directory.file("org"))
     let pipelines = directory.file("pipelines")
@@ -119,9 +114,7 @@ import Testing
     }
   }
 
-  @Test func `what the guard keeps is in the report with its user, night for night until it goes`()
-    async throws
-  {
+  @Test func `what the guard keeps is reported with its user until it goes`() async throws {
     let world = try Self.world()
     let lost = try more(14, world)
     try await world.run()
@@ -150,9 +143,7 @@ import Testing
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
-  @Test func `what the guard kept of records out of sight is looked at every night, too`()
-    async throws
-  {
+  @Test func `what the guard kept of hidden records is seen every night, too`() async throws {
     let world = try Self.world(everyRuns: 2)
     let lost = try more(14, world)
     try await world.run()
@@ -215,9 +206,7 @@ import Testing
     #expect(try ids(world).contains(lost) != goes)
   }
 
-  @Test func `a list of ids that is not whole removes nothing and stops the user's night`()
-    async throws
-  {
+  @Test func `an incomplete list of ids removes nothing and stops the user`() async throws {
     let world = try Self.world(everyRuns: 1)
     try await world.run()
     let before = try ids(world)

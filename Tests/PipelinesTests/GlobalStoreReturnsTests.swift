@@ -70,9 +70,7 @@ import Testing
   }
 
   private func products(named name: String) throws -> Int {
-    let page = try world.org.query(
-      "SELECT Id FROM Product2 WHERE Name = '\(name)'", as: world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.count ?? 0
+    try world.column("SELECT Id FROM Product2 WHERE Name = '\(name)'").count
   }
 
   private func make(_ name: String, on device: Device) throws {
@@ -81,9 +79,7 @@ import Testing
       now: world.org.now())
   }
 
-  @Test func `a new record of a phone's global store comes back with two users and is made once`()
-    async throws
-  {
+  @Test func `a global store's new record returns with two users, is made once`() async throws {
     try await world.run()
     let (ada, ben) = (try install("ada"), try install("ben"))
     try make("Ladder", on: ada.global)
@@ -101,9 +97,7 @@ import Testing
     #expect(try products(named: "Rope") == 1)
   }
 
-  @Test func `a bundle comes back with the global store that another user's later bundle brought`()
-    async throws
-  {
+  @Test func `a bundle returns with the global store of another's later bundle`() async throws {
     try await world.run()
     let ada = try install("ada")
     let product = try #require(try world.ids("products", on: ada.global).first)
@@ -122,9 +116,7 @@ import Testing
     #expect(try products(named: "Ladder") == 1)
   }
 
-  @Test func `a new record that comes back in a bundle and in a bare store is made once`()
-    async throws
-  {
+  @Test func `a new record that returns in a bundle and a bare store is made once`() async throws {
     try await world.run()
     let ada = try install("ada")
     try make("Ladder", on: ada.global)
@@ -135,9 +127,7 @@ import Testing
     #expect(try products(named: "Ladder") == 1)
   }
 
-  @Test func `an open edit of the global store keeps the bundle that it came in out of includes`()
-    async throws
-  {
+  @Test func `an open global edit keeps its bundle out of includes`() async throws {
     try await world.run()
     let ada = try install("ada")
     let id = try #require(try world.ids("products", on: ada.global).first)
@@ -155,10 +145,7 @@ import Testing
     #expect(try ledger.includes(snapshotID: snapshot).map(\.handback) == [2])
   }
 
-  @Test
-  func `a global store that came back as it was issued settles nothing of an earlier hand-back`()
-    async throws
-  {
+  @Test func `a global store back as issued settles nothing of an earlier return`() async throws {
     try await world.run()
     let ada = try install("ada")
     let issued = Device(platform: .ios, storePath: world.directory.file("issued.sqlite"))

@@ -42,9 +42,7 @@ import Testing
     return try #require(Dates.milliseconds(iso8601: text))
   }
 
-  @Test func `a first prime with a failed rule leaves its devices at nothing, and says why`()
-    async throws
-  {
+  @Test func `a first prime with a failed rule leaves devices without a cursor`() async throws {
     failRule()
     let first = try await world.run()
     #expect(first.findings.contains(.incompleteData))
@@ -101,9 +99,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a record that could not be read holds the cursor before its change`(
-    _ isInitialLoad: Bool
-  ) async throws {
+  func `a record that could not be read holds back the cursor`(_ isInitialLoad: Bool) async throws {
     if !isInitialLoad { try await world.run() }
     let ada = try world.user("ada")
     func first(_ object: String) throws -> String {

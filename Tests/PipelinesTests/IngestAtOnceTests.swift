@@ -10,14 +10,11 @@ import Testing
 /// However many returns are at work at once, what comes of them is the same.
 @Suite struct IngestAtOnceTests {
   @Test(arguments: 0..<3)
-  func `the ledger, the files and what is told are those of one return at a time`(_ round: Int)
-    async throws
-  {
+  func `ledger, files and messages are those of one return at a time`(_ round: Int) async throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("returns at once, \(round): seed \(seed)")
-    var dice = Dice(seed: seed)
-    let world = try World()
-    try await world.run()
+    var dice = HistoryRandom(seed)
+    let world = try await World.primed()
     var scene = try InboxScene(world)
     // Some came before: what became of their rows is looked for in the later ones.
     try scene.fill(4, &dice)
@@ -90,7 +87,7 @@ private struct InboxScene {
   }
 
   /// Puts so many things into the inbox, under names that say nothing of their order.
-  mutating func fill(_ count: Int, _ dice: inout Dice) throws {
+  mutating func fill(_ count: Int, _ dice: inout HistoryRandom) throws {
     for _ in 0..<count {
       number += 1
       let name = "\(dice.below(1000))-\(number).db"
@@ -109,7 +106,8 @@ private struct InboxScene {
     }
   }
 
-  private mutating func handBack(_ index: Int, as name: String, _ dice: inout Dice) throws {
+  private mutating func handBack(_ index: Int, as name: String, _ dice: inout HistoryRandom) throws
+  {
     let device = devices[index]
     for _ in 0..<dice.below(4) {
       let now = world.org.now() + Int64(dice.below(3_600_000))

@@ -54,9 +54,7 @@ import Testing
     "--key-env", "ATTACHE_JWT_KEY", "--user", "ada@example.com,ben@example.com",
   ]
 
-  @Test func `objects of the org become a pipeline that both checks pass and a run primes`()
-    async throws
-  {
+  @Test func `objects of the org become a pipeline that passes checks and primes`() async throws {
     let run = try await initialise(
       "visits", Self.jwt + ["--object", "Account,Contact,Site_Visit__c"])
     #expect(run.status == 0, "\(run.everything)")
@@ -164,9 +162,7 @@ import Testing
     #expect(wrong.status == 4 && wrong.messages.contains("night-shift"), "\(wrong.everything)")
   }
 
-  @Test func `an app's files are taken where the org cannot be asked, and that is said`()
-    async throws
-  {
+  @Test func `an app's files are taken where the org is not asked, and it says so`() async throws {
     let demo = World.repository + "/pipelines/demo/"
     let run = try await initialise(
       "app",

@@ -79,8 +79,7 @@ import Testing
     #expect(gone > 500 && over > 5)
   }
 
-  @Test func `a return goes by its age, unless an edit of it is open or the ledger lost it`() throws
-  {
+  @Test func `a return goes by its age, unless an edit of it is open or unknown`() throws {
     var random = HistoryRandom(1)
     var keep = try Self.settings(&random)
     keep.returnedDays = 10

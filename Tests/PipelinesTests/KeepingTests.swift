@@ -41,7 +41,6 @@ import Testing
     return try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
   }
 
-  /// The Id of the first record that a query finds.
   private func first(_ soql: String) throws -> String {
     let found = try JSONValue(parsing: world.org.query(soql, as: world.user("admin")).records)
     return try #require(found.array?.first?["Id"]?.string)
@@ -72,9 +71,7 @@ import Testing
     try device.handBack(to: world.data.inbox("inbox") + "/" + name, now: world.org.now())
   }
 
-  @Test func `a run leaves the stores of the newest generation, and what the older ones issued`()
-    async throws
-  {
+  @Test func `a run keeps the newest stores, and what the older ones issued`() async throws {
     let device = try await scene.phone()
     #expect(try files(1).contains("ios"))
     let run = try await night()
@@ -94,9 +91,7 @@ import Testing
     #expect(edits.first { $0.verdict == .conflict }?.detail.fields.first?.base != nil)
   }
 
-  @Test func `what nobody can hand back any more goes, and a late return is told to have no base`()
-    async throws
-  {
+  @Test func `what cannot return any more goes, and a late return has no base`() async throws {
     let device = try await scene.phone()
     try await night()
     try await night(days: 19)
@@ -120,9 +115,7 @@ import Testing
     #expect(try scene.field("Phone", of: touched) == "office")
   }
 
-  @Test func `what an open edit came from stays until it is settled and its device has moved on`()
-    async throws
-  {
+  @Test func `the source of an open edit stays until its device has moved on`() async throws {
     _ = try await scene.conflict()
     for _ in 0..<3 { try await night(days: 15) }
     let came = "edit 1, which is open, came from it"
@@ -150,9 +143,7 @@ import Testing
     #expect(try hasIssued(carrying))
   }
 
-  @Test func `what a global generation issued stays while a bundle that holds it is good`()
-    async throws
-  {
+  @Test func `what a global generation issued stays while its bundle is good`() async throws {
     try await world.run()
     let product = try first("SELECT Id FROM Product2 WHERE IsActive = true LIMIT 1")
     try world.org.moveClock(by: Self.day)
@@ -168,9 +159,7 @@ import Testing
     #expect(Files.exists(world.data.issued(2, of: SnapshotID.global)))
   }
 
-  @Test func `a return that is done with goes after its days, and is known all the same`()
-    async throws
-  {
+  @Test func `a return that is done with goes after its days, and stays known`() async throws {
     let device = try await scene.phone()
     _ = try scene.edited(device)
     try handBack(device)
@@ -189,10 +178,7 @@ import Testing
     #expect(try Files.list(world.data.done) == [])
   }
 
-  @Test
-  func `a run that does not ask the org makes nothing older, whatever this machine's clock says`()
-    async throws
-  {
+  @Test func `a run without the org makes nothing older, despite this clock`() async throws {
     try await world.run()
     try await night()
     // The org's clock is months behind that of the machine.

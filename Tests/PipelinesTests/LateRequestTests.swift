@@ -60,10 +60,7 @@ import Testing
     try world.handBack(device, as: "ada-\(phone).sqlite")
   }
 
-  @Test
-  func `an older edit that arrives late over a newer one is put right, and the report says so`()
-    async throws
-  {
+  @Test func `an older edit that arrives late is put right, and the report says so`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
@@ -133,9 +130,7 @@ import Testing
     #expect(try phone(account) == "2")
   }
 
-  @Test func `a deletion that was sent again is not taken for the first one arriving late`()
-    async throws
-  {
+  @Test func `a repeated deletion is not taken for the first one coming late`() async throws {
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
@@ -149,8 +144,7 @@ import Testing
         == ["dropped", "done"])
   }
 
-  @Test func `a create that arrives after it was made anew is told as created twice`() async throws
-  {
+  @Test func `a create that arrives after its successor is told as created twice`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
@@ -175,9 +169,7 @@ import Testing
     #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
   }
 
-  @Test func `a create that automation completed and that arrives late is told as created twice`()
-    async throws
-  {
+  @Test func `a create that automation completed and is late is told as twice`() async throws {
     try world.org.setUp(LostAnswerTests.unnamed())
     let device = try await world.primed("ada")
     try device.create(
@@ -191,9 +183,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.createdTwice: 1])
   }
 
-  @Test func `a create that waited between its attempts is in doubt from the last one on`()
-    async throws
-  {
+  @Test func `a create that waited between attempts is in doubt from the last on`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
@@ -224,7 +214,7 @@ import Testing
     try await conflict(over: .collectionDelete, account)
     // The other phone knows nothing of it.
     try world.rewrite(#""strict": false"#, #""strict": false, "nextGeneration": false"#)
-    _ = try await world.runAsWritten(Set(Stage.allCases))
+    _ = try await world.runAllAsWritten()
     let newer = try world.device("ada", as: "newer")
     try handBack(newer, account, phone: "2")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
@@ -259,9 +249,7 @@ import Testing
   }
 
   @Test(arguments: [Decision.again, .device])
-  func `a decision about an edit that arrived late tells that the org holds it, or sends it`(
-    _ decision: Decision
-  ) async throws {
+  func `a decision about a late edit tells that the org has it`(_ decision: Decision) async throws {
     for isChanged in [false, true] {
       let tests = try LateRequestTests()
       let (device, account) = try await tests.begin()
@@ -301,9 +289,7 @@ import Testing
     #expect(try phone(account) == "2")
   }
 
-  @Test func `what a run did not read back is read before its sender changes it in the org`()
-    async throws
-  {
+  @Test func `what a run did not read back is read before its sender changes it`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(.kind(.retrieve), nth: 2, .limitExceeded)

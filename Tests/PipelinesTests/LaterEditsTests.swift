@@ -98,8 +98,7 @@ import Testing
     #expect(try phone(id) == "+1 555 9999")
   }
 
-  @Test func `what a later hand-back no longer has as an edit is not sent by a retry`() async throws
-  {
+  @Test func `an edit that a later hand-back no longer has is not retried`() async throws {
     let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     let before = try phone(id)
@@ -129,9 +128,7 @@ import Testing
     #expect(try phone(id) == "+1 555 0001")
   }
 
-  @Test func `a phone that was restored from a backup brings news under a number that was seen`()
-    async throws
-  {
+  @Test func `a restored phone brings news under a number that was seen`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     try world.handBack(device, as: "one.sqlite", edited: ids[0], ["Phone": "+1 555 0001"])
@@ -159,9 +156,7 @@ import Testing
     #expect(try phone(ids[2]) == "+1 555 0004")
   }
 
-  @Test func `a phone that was restored to before an edit takes that back with no later hand-back`()
-    async throws
-  {
+  @Test func `a phone restored to before an edit takes it back by no later return`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     let backup = world.directory.file("backup.sqlite")
@@ -179,9 +174,7 @@ import Testing
     #expect(try phone(ids[1]) == "+1 555 0002")
   }
 
-  @Test func `a restored phone's edit of what was sent since is a clash, and nobody's is lost`()
-    async throws
-  {
+  @Test func `a restored phone's edit of what was sent since is a clash`() async throws {
     let (device, id) = try await world.primed("ada", first: "accounts")
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(device.storePath, to: backup)
@@ -196,9 +189,7 @@ import Testing
     #expect(try phone(id) == "+1 555 0002")
   }
 
-  @Test func `an earlier hand-back that arrives late is an older copy, not a restored phone`()
-    async throws
-  {
+  @Test func `an early hand-back that arrives late is a copy, no restored phone`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())

@@ -99,9 +99,7 @@ import Testing
     #expect(try contacts().count == 1)
   }
 
-  @Test func `a lost create that never arrived is made, whatever the user made by hand before`()
-    async throws
-  {
+  @Test func `a lost create that never arrived is made, despite records by hand`() async throws {
     try await loseCreates(afterCommit: false)
     let (summary, _) = try await nextNight()
     #expect(summary.verdicts == [.created: 1])
@@ -127,9 +125,7 @@ import Testing
     #expect(try contacts().isEmpty)
   }
 
-  @Test func `a create that the org refuses does not take what its sender made by hand`()
-    async throws
-  {
+  @Test func `a refused create does not take what its sender made by hand`() async throws {
     // Without a last name the org refuses it.
     try await loseCreates([["Title": "Analyst"]], afterCommit: false)
     let other = world.org.create(
@@ -150,9 +146,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a lost create whose name the org's automation gives is not made again`(
-    _ isMade: Bool
-  ) async throws {
+  func `a lost create that automation names is not made again`(_ isMade: Bool) async throws {
     try world.org.setUp(Self.unnamed())
     try await loseCreates([["Title": "Analyst"]], afterCommit: isMade)
     let made = try contacts("Unnamed")

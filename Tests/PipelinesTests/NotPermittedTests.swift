@@ -40,10 +40,7 @@ import Testing
 
   private func own(_ object: String, of name: String, _ world: World) throws -> [String] {
     let owner = try world.user(name)
-    let page = try world.org.query(
-      "SELECT Id FROM \(object) WHERE OwnerId = '\(owner.id)' ORDER BY Id",
-      as: world.user("admin"))
-    return try (JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
+    return try world.column("SELECT Id FROM \(object) WHERE OwnerId = '\(owner.id)' ORDER BY Id")
   }
 
   /// The words beside each edit that was not permitted in the last run.
@@ -80,9 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["\"sendAs\": \"integration\"", "\"onInactiveUser\": \"integration\""])
-  func `no device changes what its user was not issued, through hands that may`(
-    _ reconcile: String
-  ) async throws {
+  func `no device changes what its user was not issued`(_ reconcile: String) async throws {
     let world = try Self.world(reconcile)
     let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)
@@ -132,8 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a row that a device gives the Id of another record does not become it`() async throws
-  {
+  @Test func `a row that a device gives another record's Id does not become it`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)[1]
@@ -158,9 +152,7 @@ import Testing
     #expect(try world.record("Account", foreign)["Name"] != "666")
   }
 
-  @Test func `what an earlier generation issued may be changed by a device that still has it`()
-    async throws
-  {
+  @Test func `what an earlier generation issued may be changed by its device`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     // Cleo's account, which ada sees no more.
@@ -207,9 +199,7 @@ import Testing
     #expect(made.totalSize == 1)
   }
 
-  @Test func `a return of the global store changes nothing unless the pipeline names its syncs`()
-    async throws
-  {
+  @Test func `a global store's return changes nothing unless its syncs are named`() async throws {
     let world = try Self.world()
     try await world.run()
     let bundle = try world.bundle("ada")

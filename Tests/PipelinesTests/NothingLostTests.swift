@@ -20,8 +20,7 @@ import Testing
     try BundleReader.inspect(world.bundle(name)).includes
   }
 
-  @Test func `a bundle includes a return only when what it brought was fetched again`() async throws
-  {
+  @Test func `a bundle includes a return only when its records were fetched again`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     let sent = try await world.run(.ingest, .reconcile, .pack)
@@ -32,9 +31,7 @@ import Testing
     #expect(try includes("ben") == [])
   }
 
-  @Test func `a generation whose run died before it could say what it includes includes nothing`()
-    async throws
-  {
+  @Test func `a generation whose run died before naming its returns includes none`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     try await world.run()

@@ -36,9 +36,7 @@ import Testing
 
   // MARK: the log
 
-  @Test func `a log file gathers the runs, each line with its time, pipeline and run`()
-    async throws
-  {
+  @Test func `a log file gathers runs, each line with time, pipeline and run`() async throws {
     let world = try World()
     let log = directory.file("attache.log")
     #expect(try await world.program(["run"], ["--log-file", log]).status == 0)
@@ -128,9 +126,7 @@ import Testing
 
   // MARK: figures
 
-  @Test func `the metrics are those of the last run, and a failed one keeps the last success`()
-    async throws
-  {
+  @Test func `metrics are of the last run, and a failure keeps the last success`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     #expect(try await world.program(["run"]).status == 0)
@@ -209,11 +205,7 @@ import Testing
     #expect(try self.lines(told).count == lines.count)
   }
 
-  @Test
-  func
-    `whom nobody can tell, as a variable is not set, is a warning and keeps nobody from the night`()
-    async throws
-  {
+  @Test func `an end that is not told for want of a variable is only a warning`() async throws {
     let world = try world(
       #""notify": {"on": ["success"], "webhook": {"url": {"env": "NO_SUCH_VARIABLE"}}}"#)
     let run = try await world.program(["run"])
@@ -234,9 +226,7 @@ import Testing
       ), "\(run.messages)")
   }
 
-  @Test func `an address gets a signed message, and the heartbeat is for runs that did their work`()
-    async throws
-  {
+  @Test func `an address gets a signed message, a heartbeat only runs that worked`() async throws {
     let asked = Locked<[(path: String, request: ServerRequest)]>([])
     let refusals = Locked(1)
     let server = try HTTPServer { request in
@@ -346,9 +336,7 @@ import Testing
   }
 
   @Test(arguments: ["url", "secret"])
-  func `a program that gives an address or a key has no more time than all of it`(_ what: String)
-    async throws
-  {
+  func `a program that gives an address or key has that time only`(_ what: String) async throws {
     let asked = Locked(0)
     let server = try HTTPServer { _ in
       asked.withLock { $0 += 1 }
@@ -386,9 +374,7 @@ import Testing
     #expect(Files.exists(asked))
   }
 
-  @Test func `check sends a test to everybody, marked as one, and says what each answered`()
-    async throws
-  {
+  @Test func `check sends a marked test to everybody, and says what each answered`() async throws {
     let told = directory.file("told")
     let asked = Locked<[(path: String, request: ServerRequest)]>([])
     let answer = Locked(204)
@@ -444,8 +430,7 @@ import Testing
     #expect(check.status == 4 && check.messages.contains("[notify.nobody]"), "\(check.everything)")
   }
 
-  @Test func `what is said beside JSON is JSON too, with the run that it belongs to`() async throws
-  {
+  @Test func `what is said beside JSON is JSON too, with the run of it`() async throws {
     let world = try world(#""notify": {"on": ["success"], "command": ["/bin/false"]}"#)
     let run = try await world.program(["run"], ["--json"], shell: #"exec "$@" 2>&1"#)
     #expect(run.status == 0)

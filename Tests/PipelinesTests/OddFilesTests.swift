@@ -115,9 +115,7 @@ import Testing
     return told
   }
 
-  @Test func `odd things of every kind in the inbox are told by name, and a good return goes on`()
-    async throws
-  {
+  @Test func `odd files in the inbox are told by name, and good returns go on`() async throws {
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()
@@ -208,9 +206,7 @@ import Testing
     return world
   }
 
-  @Test func `what cannot be looked up of the issue degrades a return and never refuses it`()
-    async throws
-  {
+  @Test func `what cannot be looked up of the issue degrades, never refuses`() async throws {
     let world = try await handedBack(phone: "+1 555 0165")
     let issued = world.data.issued(1, of: try world.user("ada").id)
     try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
@@ -220,8 +216,7 @@ import Testing
     #expect(summary.warnings.contains { $0.hasPrefix("ada.db: ") && $0.contains("compared as") })
   }
 
-  @Test func `a generation's record that cannot be read is told once of each return`() async throws
-  {
+  @Test func `a generation's unreadable record is told once of each return`() async throws {
     let world = try await handedBack(phone: "+1 555 0165")
     let record = world.data.generation(1, of: try world.user("ada").id) + "/generation.json"
     try DurableFile.write(Array("{".utf8), to: record)
@@ -232,8 +227,7 @@ import Testing
   }
 
   @Test func `what lies in processing and was never taken is told and counted`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     try Files.makeDirectory(world.data.processing + "/somebody's")
     let summary = try await world.run(.ingest)
     #expect(odd(world) == ["somebody's": "return.unknown"])
@@ -258,9 +252,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).returns.ingested == 0)
   }
 
-  @Test func `a file that may still be written waits for a later run, and is no finding`()
-    async throws
-  {
+  @Test func `a file that may still be written waits for a run, and is no finding`() async throws {
     let world = try World { $0.replacing("\"settleSeconds\": 0", with: "\"settleSeconds\": 600") }
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.db", edited: account, ["Phone": "+1 555 0167"])

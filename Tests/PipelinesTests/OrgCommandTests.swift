@@ -25,9 +25,7 @@ import Testing
     #expect((counts[0]["Account"]?.int ?? 0) > 0)
   }
 
-  @Test func `an org that is seeded is an org of its own, unless it is to be repeated`()
-    async throws
-  {
+  @Test func `a seeded org is a new org, unless it is to be repeated`() async throws {
     var ids: [String] = []
     for (name, clock) in [("a", false), ("b", false), ("c", true), ("d", true)] {
       let time = clock ? ["--clock", "2026-01-31T00:00:00.000Z"] : []
@@ -81,9 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a certificate that is not there, and a client without its secret, are refused`()
-    async throws
-  {
+  @Test func `a missing certificate and a client without secret are refused`() async throws {
     let data = directory.file("org")
     let app = try await attache("serve", "--data", data, "--app", "a=\(directory.file("none.pem"))")
     #expect(app.status != 0)

@@ -59,9 +59,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all, [true, false])
-  func `what was issued is the base whatever the date field is called`(
-    _ dates: Dates, isSameSecond: Bool
-  ) async throws {
+  func `what was issued is the base by any date`(_ dates: Dates, isSameSecond: Bool) async throws {
     let scene = try scene(dates)
     let (device, ids) = try await phone(scene)
     let given = try scene.field("Phone", of: ids[0])
@@ -82,9 +80,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `an edit is sent beside what the office changed whatever the date field is called`(
-    _ dates: Dates
-  ) async throws {
+  func `an edit goes beside the office's change under any date field`(_ dates: Dates) async throws {
     let scene = try scene(dates, mode: "mergeFields")
     let (device, ids) = try await phone(scene)
     try scene.office(ids[0], ["Phone": "office"])
@@ -97,9 +93,7 @@ import Testing
   }
 
   @Test(arguments: [Dates.all[3], Dates.all[4]])
-  func `another date in an element tells that the device has another copy by now`(
-    _ dates: Dates
-  ) async throws {
+  func `another date in an element means that its copy is newer`(_ dates: Dates) async throws {
     let scene = try scene(dates, mode: "mergeFields")
     let (device, ids) = try await phone(scene)
     try scene.world.org.moveClock(by: 3_600_000)
@@ -118,9 +112,7 @@ import Testing
   @Test(
     arguments: ["none", "of the app's clock"],
     ["config", "mergeFields"])
-  func `a date that an app has written itself takes no base from an edit`(
-    _ date: String, mode: String
-  ) async throws {
+  func `an app's own date takes no base from an edit`(_ date: String, mode: String) async throws {
     let scene = try scene(Dates.all[0], mode: mode)
     let (device, ids) = try await phone(scene)
     let given = try scene.field("Phone", of: ids[0])
@@ -161,9 +153,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `check says that a sync up takes a date which no sync down fetches`(
-    _ dates: Dates
-  ) throws {
+  func `check says that a sync up takes a date which no sync down fetches`(_ dates: Dates) throws {
     let world = try scene(dates).world
     let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: true).notes
     let told = notes.filter { $0.contains("syncUpAccounts takes \(dates.up) for the date") }

@@ -106,9 +106,7 @@ import Testing
     return world.server.log.counts[.query, default: 0] - before
   }
 
-  @Test func `an order that its user has closed is not in the bundle that names the hand-back`()
-    async throws
-  {
+  @Test func `an order that its user closed is not in the bundle of its return`() async throws {
     let made = try orders(3)
     let device = try await world.primed("ada")
     let before = try ids("orders")
@@ -139,9 +137,7 @@ import Testing
     #expect(try await queries { try await world.run(.prime, .pack) } == quiet)
   }
 
-  @Test func `an edit that the office has made too takes its record out of the bundle`()
-    async throws
-  {
+  @Test func `an edit that the office made too takes its record out of the bundle`() async throws {
     let made = try orders(1)
     let device = try await world.primed("ada")
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
@@ -200,8 +196,7 @@ import Testing
     #expect(!children.contains(families[0].child) && children.contains(families[1].child))
   }
 
-  @Test func `what a run settles when it is gone on with is not in the bundle either`() async throws
-  {
+  @Test func `what a resumed run settles is not in the bundle either`() async throws {
     let made = try orders(2)
     let device = try await world.primed("ada")
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }

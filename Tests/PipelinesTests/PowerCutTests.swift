@@ -52,8 +52,7 @@ import Testing
     return rules.ended()
   }
 
-  @Test func `everything that a run publishes is on the disk before it is published`() async throws
-  {
+  @Test func `everything that a run publishes is on the disk before that`() async throws {
     let (lines, root) = try await Self.watched.value
     #expect(lines.contains { $0.hasPrefix("request POST") && $0.hasSuffix("/composite") })
     #expect(lines.contains { $0.hasPrefix("move ") && $0.hasSuffix("/current") })
@@ -73,11 +72,8 @@ import Testing
     #expect(problems(of: world.data.path, lines.map(String.init)) == [])
   }
 
-  @Test func `directories that are made below each other are on the disk, each by its name`()
-    async throws
-  {
-    let world = try World()
-    try await world.run()
+  @Test func `nested new directories are on the disk, each by its name`() async throws {
+    let world = try await World.primed()
     let root = world.directory.file("unpacked")
     let log = world.directory.file("calls")
     let shim = try KillShim.watch.get().path

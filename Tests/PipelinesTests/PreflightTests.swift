@@ -96,9 +96,7 @@ struct PreflightTests {
     #expect(found.contains { $0.hasPrefix("4:\(column + 1) Contact has no field") })
   }
 
-  @Test func `nine mistakes are named at once, each at its place, for each user alike`()
-    async throws
-  {
+  @Test func `nine mistakes are named at once, in their places, for each user`() async throws {
     let check = try await Self.check(try Self.world(Self.mistakes))
     try Self.expectMistakes(check.findings.map(\.problem))
     #expect(check.findings.allSatisfy { $0.users.isEmpty })
@@ -107,9 +105,7 @@ struct PreflightTests {
     #expect(check.findings.filter { !$0.fault.isFatal }.map(\.problem.line) == [16, 18, 19])
   }
 
-  @Test func `a pipeline that the org can serve has nothing found, and needs no briefcase`()
-    async throws
-  {
+  @Test func `a pipeline that the org can serve has no finding, no briefcase`() async throws {
     let world = try Self.world(
       """
       {"syncs": [
@@ -137,9 +133,7 @@ struct PreflightTests {
     #expect(check.lines.contains { $0.contains("may not see the limits") })
   }
 
-  @Test func `names by which rows are read stand as the org has them; a query may have any`()
-    async throws
-  {
+  @Test func `names by which rows are read are the org's; a query may have any`() async throws {
     let world = try Self.world(
       """
       {"syncs": [

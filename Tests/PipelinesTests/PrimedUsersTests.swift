@@ -55,15 +55,11 @@ import Testing
     #expect(look.exitStatus == .needsAttention)
   }
 
-  @Test func `what a sync asks for since is in all records, not only in those that change`()
-    async throws
-  {
+  @Test func `what a sync newly asks for is in all records, not only changed ones`() async throws {
     try await run()
     try world.rewrite(
       "\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
-    let admin = try world.user("admin")
-    let page = try world.org.query("SELECT Id FROM Account", as: admin)
-    let count = try JSONValue(parsing: page.records).array?.count ?? 0
+    let count = try world.column("SELECT Id FROM Account").count
     #expect(count > 0)
     try await run()
     for account in try world.device("ada").elements("accounts") {
@@ -138,8 +134,7 @@ import Testing
       "Profile.Name = 'Field Technician'",
       "Profile.Name = 'Field Technician' AND Username <> 'ben@example.com'")
     try world.org.moveClock(by: Self.day)
-    let page = try world.org.query("SELECT Id FROM Product2 LIMIT 1", as: admin)
-    let product = try #require(try JSONValue(parsing: page.records).array?.first?["Id"]?.string)
+    let product = try #require(try world.column("SELECT Id FROM Product2 LIMIT 1").first)
     #expect(world.org.update("Product2", id: product, ["Name": "New"], as: admin).errors == [])
     let bundles = try await run().bundles
     let ada = try world.user("ada").id
@@ -159,9 +154,7 @@ import Testing
     #expect(try BundleReader.inspect(path).usernameDigest != first.usernameDigest)
   }
 
-  @Test func `one who needs more requests than there are does not keep them from the others`()
-    async throws
-  {
+  @Test func `one who needs more requests than there are leaves others theirs`() async throws {
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     let page = try world.org.query(
       "SELECT Id, Username FROM User WHERE IsActive = true AND Profile.Name = 'Field Technician' "
@@ -186,9 +179,7 @@ import Testing
     return try BundleReader.inspect(try #require(path))
   }
 
-  @Test func `who was renamed sends under the new name in the first run that has it`()
-    async throws
-  {
+  @Test func `who was renamed sends under the new name in the next run`() async throws {
     try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -200,7 +191,7 @@ import Testing
       let renamed: JSONObject = ["Username": .string(name + "@example.com")]
       #expect(world.org.update("User", id: id, renamed, as: admin).errors == [])
     }
-    let summary = try await world.runAsWritten(Set(Stage.allCases))
+    let summary = try await world.runAllAsWritten()
     #expect(summary.verdicts == [.updated: 1])
     #expect(summary.exitStatus == .done)
     #expect(try world.record("Account", account)["LastModifiedById"]?.string == ada.id)

@@ -12,7 +12,7 @@ import Testing
     let gate = RequestGate(most)
     world.server.faults.add(
       .kind(.priming), nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
-    let summary = try await world.runAsWritten(Set(Stage.allCases)) { $0.apiBudget = budget }
+    let summary = try await world.runAllAsWritten { $0.apiBudget = budget }
     #expect(summary.findings == [])
     #expect(summary.snapshots.count == 4)
     return gate.most
@@ -26,9 +26,7 @@ import Testing
     #expect(try await atOnce(jobs: 1, expecting: 1) == 1)
   }
 
-  @Test func `where few requests are left no more users are asked for than are worked on`()
-    async throws
-  {
+  @Test func `where few requests are left no more users are read than worked on`() async throws {
     #expect(try await atOnce(jobs: 2, expecting: 2, budget: 500) == 2)
   }
 }

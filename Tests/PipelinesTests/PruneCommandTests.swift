@@ -93,8 +93,7 @@ import Testing
     #expect(status == 0 && deaths > 6, "\(deaths) deaths")
   }
 
-  @Test func `a run at work is not disturbed, and the disk is shown without the plan`() async throws
-  {
+  @Test func `a look does not disturb a running run, and shows the disk anyway`() async throws {
     try await world.run()
     let lock = try FileLock.waiting(world.data.lock, exclusive: true, seconds: 1)
     #expect(try await world.program(["prune"]).status == 7)

@@ -16,7 +16,6 @@ import Testing
     let account: String
     /// The run that sent them.
     let run: String
-    /// The last run.
     let last: RunSummary
 
     init(keeps days: Int) async throws {
@@ -29,7 +28,7 @@ import Testing
         "accounts", type: "Account", ["Name": "Made in the field"], localID: "local_made",
         now: world.org.now())
       try world.handBack(phone, as: "ada.sqlite")
-      let sent = try await world.runAsWritten(Set(Stage.allCases))
+      let sent = try await world.runAllAsWritten()
       #expect(sent.verdicts == [.updated: 1, .created: 1])
       run = sent.run
       // Another phone has a newer bundle, so that nothing waits for the first.
@@ -38,15 +37,13 @@ import Testing
       try newer.edit(
         "accounts", id: scene.account(newer, 2), ["Phone": "2"], now: world.org.now())
       try world.handBack(newer, as: "newer.sqlite")
-      _ = try await world.runAsWritten(Set(Stage.allCases))
+      _ = try await world.runAllAsWritten()
       try world.org.moveClock(by: 45 * KeepingTests.day)
-      last = try await world.runAsWritten(Set(Stage.allCases))
+      last = try await world.runAllAsWritten()
     }
   }
 
-  @Test func `the values of settled edits go after their days, and every command says so`()
-    async throws
-  {
+  @Test func `the values of settled edits expire, and every command says so`() async throws {
     let story = try await Story(keeps: 40)
     let world = story.scene.world
     #expect(story.last.pruned.count(.values) == 2 && story.last.pruned.count(.run) > 0)
@@ -62,9 +59,7 @@ import Testing
     #expect(undo.output.contains("there is nothing to undo"))
   }
 
-  @Test func `a phone that comes back late finds the same, whether the values are there or not`()
-    async throws
-  {
+  @Test func `a late phone finds the same, whether the values are there or not`() async throws {
     var told: [[String]] = []
     for days in [40, 4000] {
       let story = try await Story(keeps: days)

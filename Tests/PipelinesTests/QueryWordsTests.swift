@@ -24,15 +24,14 @@ import Testing
       "Name": "Mine", "Phone": "1", "Industry": "Energy", "Website": "https://one.example",
     ]
     let made = try #require(world.org.create("Account", fields, as: ada).id)
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     try device.edit("accounts", id: made, ["Phone": "2"], now: world.org.now())
     let changed = world.org.update(
       "Account", id: made, ["Phone": "3", "Name": "Ours"], as: try world.user("admin"))
     #expect(changed.errors == [])
     try world.handBack(device, as: "ada.sqlite")
-    let night = try await world.runAsWritten(all)
+    let night = try await world.runAllAsWritten()
     #expect(night.verdicts == [.conflict: 1])
     let scene = DecisionScene(world)
     let edit = try #require(try scene.edits(of: night.run).first)

@@ -46,9 +46,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a user's directory that somebody removed gives no generation's number twice`()
-    async throws
-  {
+  @Test func `a user's directory that was removed gives no number twice`() async throws {
     let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
     let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)
@@ -70,9 +68,7 @@ import Testing
   // MARK: edits without flags
 
   @Test(arguments: ["flags", "diff"])
-  func `an edit that its app did not flag is found by comparison alone`(
-    _ trust: String
-  ) async throws {
+  func `an unflagged edit of an app is found by comparison alone`(_ trust: String) async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"\(trust)\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -131,9 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["damaged", "absent", "flags"])
-  func `an open edit without a flag stays open where nobody looks for such edits any more`(
-    _ way: String
-  ) async throws {
+  func `an open unflagged edit stays open where none are looked for`(_ way: String) async throws {
     let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -161,7 +155,7 @@ import Testing
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.isEmpty)
 
     try scene.decide(1, .device)
-    #expect(try await world.runAsWritten(Set(Stage.allCases)).verdicts == [.updated: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: ids[0]) == "unflagged")
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [2])
   }
@@ -185,9 +179,7 @@ import Testing
 
   // MARK: the guard
 
-  @Test func `a guard holds the return that is out of proportion, not the user's other devices`()
-    async throws
-  {
+  @Test func `a guard holds the disproportionate return, not the other devices`() async throws {
     let scene = try DecisionScene(Self.setting("\"maxChanges\": {\"perSnapshot\": 2}"))
     let world = scene.world
     try await world.run()
@@ -225,9 +217,7 @@ import Testing
   // MARK: clashes of earlier nights
 
   @Test(arguments: ["first", "last"])
-  func `which edit of a clash is sent holds for clashes of earlier nights too`(
-    _ policy: String
-  ) async throws {
+  func `which edit of a clash is sent holds for earlier ones too`(_ policy: String) async throws {
     let scene = try DecisionScene()
     let world = scene.world
     let id = try await scene.clash(ada: ["Description": "first"], ben: ["Description": "last"])

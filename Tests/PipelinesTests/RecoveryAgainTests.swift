@@ -13,32 +13,15 @@ import Testing
 
   init() throws { world = try World() }
 
-  @discardableResult
-  private func recover(
-    _ change: (inout PipelineRecovery.Request) -> Void
-  ) throws -> RecoveryFindings {
-    var request = PipelineRecovery.Request(by: "olga", now: world.org.now())
-    change(&request)
-    return try PipelineRecovery.perform(world.pipeline, root: world.root, request)
-  }
-
-  private func backUp() async throws -> String {
-    let done = try PipelineBackup.write(
-      world.pipeline, root: world.root, to: world.directory.file("backups"), now: world.org.now())
-    return try #require(done.path)
-  }
-
   private func newest() throws -> Int {
     try world.data.generations(of: world.user("ada").id).last ?? 0
   }
 
-  @Test func `of two recoveries from one backup the later one's bundles have the higher numbers`()
-    async throws
-  {
+  @Test func `the later recovery from one backup has bundles of higher numbers`() async throws {
     try await world.run()
-    let file = try await backUp()
+    let file = try world.backUp()
     try Files.remove(world.data.path)
-    try recover { ($0.backup, $0.now) = (file, $0.now + 7_200_000) }
+    try world.recover { ($0.backup, $0.now) = (file, $0.now + 7_200_000) }
     try await world.run()
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
     for text in ["one", "two", "three"] {
@@ -49,33 +32,29 @@ import Testing
     #expect(first > 1000)
     // What a phone has from the first one is lower than whatever the second one offers.
     try Files.remove(world.data.path)
-    try recover { ($0.backup, $0.now) = (file, $0.now + 18_000_000) }
+    try world.recover { ($0.backup, $0.now) = (file, $0.now + 18_000_000) }
     try await world.run()
     #expect(try newest() > first)
   }
 
-  @Test func `where the whole directory was put back, numbers leap whatever the ledger is`()
-    async throws
-  {
+  @Test func `where the whole directory was put back, numbers leap anyway`() async throws {
     try await world.run()
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
-    try recover { $0.isRestored = true }
+    try world.loseLedger()
+    try world.recover { $0.isRestored = true }
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
     try world.change(account, ["Description": "new"])
     try await world.run()
     #expect(try newest() > 1000)
   }
 
-  @Test func `by a clock that stands in the past no two recoveries begin the same epoch`()
-    async throws
-  {
+  @Test func `by a clock in the past no two recoveries begin the same epoch`() async throws {
     try await world.run()
-    let file = try await backUp()
+    let file = try world.backUp()
     var epochs: Set<Int64> = []
     for _ in 0..<3 {
       try Files.remove(world.data.path)
       epochs.insert(
-        try recover { ($0.backup, $0.now) = (file, 1_000_000) }.epoch)
+        try world.recover { ($0.backup, $0.now) = (file, 1_000_000) }.epoch)
     }
     #expect(epochs.count == 3 && epochs.allSatisfy { $0 > 1000 })
   }
@@ -100,7 +79,7 @@ import Testing
       }
     }
     let made: Result<String, any Error>
-    do { made = .success(try await backUp()) } catch { made = .failure(error) }
+    do { made = .success(try world.backUp()) } catch { made = .failure(error) }
     isOver.withLock { $0 = true }
     uploading?.wait()
     let backup = try made.get()
@@ -108,15 +87,12 @@ import Testing
       "/bin/tar", ["--zstd", "-tf", backup], environment: ["PATH": "/usr/bin:/bin"])
     #expect(String(decoding: listed.output, as: UTF8.self).contains("inbox/upload.zip"))
     try Files.remove(world.data.path)
-    try recover { $0.backup = backup }
+    try world.recover { $0.backup = backup }
     #expect(Files.exists(upload))
   }
 
-  @Test func `a recovery beside the file whose runs they were says what the next run would refuse`()
-    async throws
-  {
-    try await world.run()
-    let backup = try await backUp()
+  @Test func `a recovery beside its runs' file says what the next run would refuse`() async throws {
+    let backup = try await world.runAndBackUp()
     let copy = world.directory.file("pipelines/copy.json")
     try Files.copy(world.pipeline.file, to: copy)
     let place = world.directory.file("elsewhere")
@@ -147,11 +123,9 @@ import Testing
     #expect(!Files.exists(world.data.state))
   }
 
-  @Test func `data that were put aside keep a run from beginning anew, and no recovery`()
-    async throws
-  {
+  @Test func `data put aside keep a run from beginning, but no recovery`() async throws {
     try await world.run()
-    let file = try await backUp()
+    let file = try world.backUp()
     let aside = world.root + "/demo.damaged"
     try Files.rename(world.data.path, to: aside)
     try await expectRefused("pipeline.put-aside", aside)
@@ -173,11 +147,9 @@ import Testing
     #expect(try await world.program(["run"]).status == 0)
   }
 
-  @Test func `a recovery that died keeps a run from beginning anew until it is repeated`()
-    async throws
-  {
+  @Test func `an interrupted recovery keeps a run from beginning until repaired`() async throws {
     try await world.run()
-    let file = try await backUp()
+    let file = try world.backUp()
     try Files.remove(world.data.path)
     try Files.makeDirectory(world.data.path)
     try DurableFile.write([], to: world.data.lock)

@@ -65,7 +65,7 @@ struct RecoveryDays {
     case ..<60: try handBack(place)
     case ..<76: try await run()
     case ..<84: try install(place)
-    case ..<91: try await backUp()
+    case ..<91: try backUp()
     case ..<95: try await loseLedger()
     default: try await loseMachine()
     }
@@ -121,21 +121,19 @@ struct RecoveryDays {
 
   @discardableResult
   private mutating func run() async throws -> RunSummary {
-    let summary = try await world.runAsWritten(Set(Stage.allCases))
+    let summary = try await world.runAllAsWritten()
     story.append("run \(summary.run): \(summary.verdicts)")
     return summary
   }
 
-  private mutating func backUp() async throws {
-    let done = try PipelineBackup.write(
-      world.pipeline, root: world.root, to: world.directory.file("backups"), now: world.org.now())
-    if let path = done.path { backups.append(path) }
+  private mutating func backUp() throws {
+    backups.append(try world.backUp())
     story.append("backup \(backups.count - 1)")
   }
 
   private mutating func loseLedger() async throws {
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
-    try recover(from: nil)
+    try world.loseLedger()
+    try world.recover()
     story.append("the ledger is lost and recovered")
   }
 
@@ -144,14 +142,8 @@ struct RecoveryDays {
     guard !backups.isEmpty else { return }
     let pick = random.below(backups.count)
     try Files.remove(world.data.path)
-    try recover(from: backups[pick])
+    try world.recover { $0.backup = backups[pick] }
     story.append("the machine is lost, and recovered from backup \(pick)")
-  }
-
-  private func recover(from backup: String?) throws {
-    var request = PipelineRecovery.Request(by: "olga", now: world.org.now())
-    request.backup = backup
-    _ = try PipelineRecovery.perform(world.pipeline, root: world.root, request)
   }
 
   // MARK: the end
@@ -167,9 +159,7 @@ struct RecoveryDays {
     var faults: [String] = []
     if !last.warnings.allSatisfy({ !$0.contains("quarantine") }) { faults += last.warnings }
     for name in made {
-      let page = try world.org.query(
-        "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: world.user("admin"))
-      let count = try JSONValue(parsing: page.records).array?.count ?? 0
+      let count = try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'").count
       if count > 1 { faults.append("\(name) is there \(count) times") }
       if count == 0, !waiting.contains(name) { faults.append("\(name) is lost") }
     }

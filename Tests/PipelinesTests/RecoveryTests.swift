@@ -17,25 +17,6 @@ import Testing
 
   private static let localID = "local_500600700800"
 
-  private func loseLedger() throws {
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
-  }
-
-  @discardableResult
-  private func recover(
-    _ change: (inout PipelineRecovery.Request) -> Void = { _ in }
-  ) async throws -> RecoveryFindings {
-    var request = PipelineRecovery.Request(by: "olga", now: world.org.now())
-    change(&request)
-    return try PipelineRecovery.perform(world.pipeline, root: world.root, request)
-  }
-
-  private func backUp() async throws -> String {
-    let done = try PipelineBackup.write(
-      world.pipeline, root: world.root, to: world.directory.file("backups"), now: world.org.now())
-    return try #require(done.path)
-  }
-
   /// What the machine had is gone.
   private func loseMachine() throws { try Files.remove(world.data.path) }
 
@@ -51,9 +32,7 @@ import Testing
   }
 
   private func contactIDs(_ name: String) throws -> [String] {
-    let page = try world.org.query(
-      "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: world.user("admin"))
-    return try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'")
   }
 
   /// What `tar` says.
@@ -79,7 +58,7 @@ import Testing
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try await world.run(device, as: "ada.sqlite")
-    try loseLedger()
+    try world.loseLedger()
     return device
   }
 
@@ -88,8 +67,8 @@ import Testing
   @Test func `after a lost ledger nothing that was sent is sent again`() async throws {
     try await world.run()
     let (device, account) = try await sent()
-    try loseLedger()
-    let findings = try await recover()
+    try world.loseLedger()
+    let findings = try world.recover()
     #expect(findings.ledger == .lost)
     #expect(findings.again.count == 1)
     // The device never heard of it, and hands back once more.
@@ -106,8 +85,8 @@ import Testing
 
   @Test func `a new record that was never sent is sent after it was looked for`() async throws {
     let device = try await world.primed("ada")
-    try loseLedger()
-    try await recover()
+    try world.loseLedger()
+    try world.recover()
     try create("Lindqvist", on: device)
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
     #expect(try contacts("Lindqvist") == 1)
@@ -119,8 +98,8 @@ import Testing
     let contact = try #require(try contactIDs("Lindqvist").first)
     try world.change(contact, ["LastName": "Lindquist", "Title": "Owner"], of: "Contact")
     try world.change(account, ["Phone": "+1 555 0199"])
-    try loseLedger()
-    try await recover()
+    try world.loseLedger()
+    try world.recover()
     let summary = try await world.run()
     #expect(summary.verdicts == [.conflict: 1, .inDoubt: 1], "\(summary.verdicts)")
     #expect(try contacts("Lindqvist") + contacts("Lindquist") == 1)
@@ -138,45 +117,40 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `what may have been sent goes over nothing, though its sync up overwrites`()
-    async throws
-  {
+  @Test func `what may have been sent overwrites nothing, though its sync up would`() async throws {
     try world.overwriteAccounts()
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let accounts = try world.ids("accounts", on: device)
     for id in accounts.prefix(2) {
       try device.edit("accounts", id: id, ["Phone": "+1 555 0153"], now: world.org.now())
     }
     try world.handBack(device, as: "ada.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts == [.updated: 2])
+    #expect(try await world.runAllAsWritten().verdicts == [.updated: 2])
     try world.change(accounts[0], ["Phone": "+1 555 0199"])
-    try loseLedger()
-    try await recover()
-    #expect(try await world.runAsWritten(all).verdicts == [.conflict: 1, .alreadyThere: 1])
+    try world.loseLedger()
+    try world.recover()
+    #expect(try await world.runAllAsWritten().verdicts == [.conflict: 1, .alreadyThere: 1])
     #expect(try world.record("Account", accounts[0])["Phone"] == "+1 555 0199")
     // What comes from bundles since then overwrites as ever.
     let next = try world.device("ada", as: "next")
     try next.edit("accounts", id: accounts[1], ["Phone": "+1 555 0154"], now: world.org.now())
     try world.change(accounts[1], ["Phone": "+1 555 0198"])
     try world.handBack(next, as: "next.sqlite")
-    #expect(try await world.runAsWritten(all).verdicts[.updated] == 1)
+    #expect(try await world.runAllAsWritten().verdicts[.updated] == 1)
     #expect(try world.record("Account", accounts[1])["Phone"] == "+1 555 0154")
   }
 
   @Test func `the sender's own other records do not hold a new one back`() async throws {
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
-    try loseLedger()
+    try world.loseLedger()
     _ = world.org.create("Contact", ["LastName": "Somebody else"], as: try world.user("ada"))
-    try await recover()
+    try world.recover()
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
   }
 
-  @Test func `a new record and those that belong to it are found, and none is made twice`()
-    async throws
-  {
+  @Test func `a new record and its children are found, and none is made twice`() async throws {
     let device = try await world.primed("ada")
     _ = try device.create(
       "accounts", type: "Account", ["Name": "Lindqvist & Co"], localID: "local_1",
@@ -185,8 +159,8 @@ import Testing
       "contacts", type: "Contact", ["LastName": "Lindqvist", "AccountId": "local_1"],
       localID: "local_2", now: world.org.now())
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 2])
-    try loseLedger()
-    try await recover()
+    try world.loseLedger()
+    try world.recover()
     let before = world.server.log.writes.count
     #expect(try await world.run().verdicts == [.created: 2])
     #expect(world.server.log.writes.count == before)
@@ -195,21 +169,20 @@ import Testing
 
   @Test func `in the quiet window after a recovery a new record waits`() async throws {
     try world.rewrite(#""quietWindowSeconds": 0"#, #""quietWindowSeconds": 900"#)
-    let all = Set(Stage.allCases)
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     try create("Lindqvist", on: device)
     try world.handBack(device, as: "ada.sqlite")
-    _ = try await world.runAsWritten(all)
+    _ = try await world.runAllAsWritten()
     let next = try world.device("ben")
     try create("Åkesson", on: next)
-    try loseLedger()
-    try await recover()
+    try world.loseLedger()
+    try world.recover()
     try world.handBack(next, as: "ben.sqlite")
-    let first = try await world.runAsWritten(all)
+    let first = try await world.runAllAsWritten()
     #expect(first.verdicts == [.inDoubt: 2], "\(first.verdicts)")
     try world.org.setClock(world.org.now() + 1_000_000)
-    let second = try await world.runAsWritten(all)
+    let second = try await world.runAllAsWritten()
     #expect(second.verdicts == [.created: 2], "\(second.verdicts)")
     #expect(try contacts("Lindqvist") == 1)
     #expect(try contacts("Åkesson") == 1)
@@ -221,7 +194,7 @@ import Testing
     try device.edit(
       "contacts", id: Self.localID, ["LastName": "Lindquist", "Title": "Owner"],
       now: world.org.now() + 60_000)
-    try await recover()
+    try world.recover()
     #expect(try await world.verdicts(device, as: "again.sqlite") == [.inDoubt: 1])
     #expect(try contacts("Lindquist") == 0)
   }
@@ -229,15 +202,14 @@ import Testing
   // MARK: a backup
 
   @Test func `the machine is lost, and another one goes on from the backup`() async throws {
-    try await world.run()
-    let backup = try await backUp()
+    let backup = try await world.runAndBackUp()
     let (device, account) = try await sent()
     // A bundle that the backup does not know reaches a phone.
     let late = try world.device("ada", as: "late")
     let other = try #require(try world.ids("accounts", on: late).last)
     try late.edit("accounts", id: other, ["Description": "+1 555 0160"], now: world.org.now())
     try loseMachine()
-    let findings = try await recover { $0.backup = backup }
+    let findings = try world.recover { $0.backup = backup }
     #expect(findings.ledger == .backup)
     #expect(findings.epoch > 1000)
     let night = try await world.run()
@@ -261,12 +233,12 @@ import Testing
     try create("Lindqvist", on: device)
     try create("Åkesson", on: device, local: "local_500600700801")
     try await world.run(device, as: "ada.sqlite", .ingest)
-    let backup = try await backUp()
+    let backup = try world.backUp()
     // One was sent since by the machine that is lost, as nobody knows any more.
     _ = world.org.create(
       "Contact", ["LastName": "Lindqvist", "Title": "Found on site"], as: try world.user("ada"))
     try loseMachine()
-    let findings = try await recover { $0.backup = backup }
+    let findings = try world.recover { $0.backup = backup }
     #expect(findings.waiting == 2)
     #expect(try await world.run().verdicts == [.created: 2])
     #expect(try contacts("Lindqvist") == 1)
@@ -278,17 +250,16 @@ import Testing
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     let names = ["ada.sqlite", "Ada.sqlite", "ådå\\ 1.sqlite"]
     for name in names { try world.handBack(device, as: name) }
-    let backup = try await backUp()
+    let backup = try world.backUp()
     try loseMachine()
-    try await recover { $0.backup = backup }
+    try world.recover { $0.backup = backup }
     #expect(Set(try Files.list(world.data.inbox("inbox"))) == Set(names))
     let verdicts = try await world.run().verdicts
     #expect(verdicts == [.updated: 1], "\(verdicts)")
   }
 
   @Test func `a backup holds what cannot be made anew, and no store`() async throws {
-    try await world.run()
-    let backup = try await backUp()
+    let backup = try await world.runAndBackUp()
     #expect(try Files.status(backup).mode & 0o777 == 0o600)
     let listed = try tar("-tf", backup)
     for name in [
@@ -305,19 +276,16 @@ import Testing
     #expect(try Files.list(world.data.path).allSatisfy { !$0.hasPrefix(".tmp-") })
   }
 
-  @Test func `a ledger that is put back from a backup by hand is refused until it is recovered`()
-    async throws
-  {
-    try await world.run()
-    let backup = try await backUp()
-    try loseLedger()
+  @Test func `a ledger restored by hand is refused until it is recovered`() async throws {
+    let backup = try await world.runAndBackUp()
+    try world.loseLedger()
     let out = world.directory.file("out")
     try Files.makeDirectory(out)
     _ = try tar("-C", out, "-xf", backup)
     try Files.copy(out + "/data/state.sqlite", to: world.data.state)
     let error = await #expect(throws: PipelineError.self) { try await world.run() }
     #expect(error?.code == "ledger.backup")
-    #expect(try await recover().ledger == .backup)
+    #expect(try world.recover().ledger == .backup)
     #expect(try await world.run().exitStatus == .done)
   }
 
@@ -336,11 +304,8 @@ import Testing
   }
 
   @Test(arguments: ["cut", "less", "other", "text"])
-  func `what is no whole backup of the pipeline is refused, and leaves nothing`(_ fault: String)
-    async throws
-  {
-    try await world.run()
-    let backup = try await backUp()
+  func `what is no whole backup is refused, and leaves nothing`(_ fault: String) async throws {
+    let backup = try await world.runAndBackUp()
     try loseMachine()
     var bytes = try Files.read(backup)
     switch fault {
@@ -368,14 +333,14 @@ import Testing
 
   @Test func `nothing is recovered where nothing says that anything was lost`() async throws {
     try await world.run()
-    let error = await #expect(throws: PipelineError.self) { try await recover() }
+    let error = #expect(throws: PipelineError.self) { try world.recover() }
     #expect(error?.code == "recover.no-sign")
     #expect(error?.fix?.contains("--restored") == true)
-    let again = try await recover { $0.isRestored = true }
+    let again = try world.recover { $0.isRestored = true }
     #expect(again.epoch > 1000)
-    let backup = try await backUp()
-    let occupied = await #expect(throws: PipelineError.self) {
-      try await recover { $0.backup = backup }
+    let backup = try world.backUp()
+    let occupied = #expect(throws: PipelineError.self) {
+      try world.recover { $0.backup = backup }
     }
     #expect(occupied?.code == "recover.occupied")
   }
@@ -383,30 +348,29 @@ import Testing
   @Test func `a dry run says the same and changes nothing`() async throws {
     try await world.run()
     _ = try await sent()
-    try loseLedger()
+    try world.loseLedger()
     let before = try Tree.entries(world.data.path)
-    let foretold = try await recover { $0.isDryRun = true }
+    let foretold = try world.recover { $0.isDryRun = true }
     #expect(try Tree.entries(world.data.path) == before)
-    var done = try await recover()
+    var done = try world.recover()
     done.epoch = foretold.epoch
     #expect(done == foretold)
   }
 
   @Test func `a ledger that cannot be read is kept beside the new one`() async throws {
     try await world.run()
-    try loseLedger()
+    try world.loseLedger()
     try DurableFile.write(Array(repeating: 0x41, count: 8192), to: world.data.state)
-    let findings = try await recover()
+    let findings = try world.recover()
     #expect(findings.ledger == .damaged)
     let aside = try #require(findings.aside)
     #expect(try Files.size(of: aside) == 8192)
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `a store that lost its stamp is one of before, where its generation is`() async throws
-  {
+  @Test func `a store that lost its stamp is an old one, where its generation is`() async throws {
     let device = try await forgottenContact()
-    try await recover()
+    try world.recover()
     let store = try Connection(device.storePath, mode: .readWrite)
     let table = try #require(
       try store.integer("SELECT id FROM soup_attrs WHERE soupName = 'attache_stamp'"))
@@ -427,11 +391,11 @@ import Testing
   @Test func `returns of a ledger that was lost long ago can be released then`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    try loseLedger()
+    try world.loseLedger()
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
     try await world.run(device, as: "old.sqlite")
     #expect(try Quarantine.list(world.data.quarantine).count == 1)
-    let findings = try await recover { $0.isRestored = true }
+    let findings = try world.recover { $0.isRestored = true }
     #expect(findings.releasable == ["old.sqlite"])
     _ = try PipelineReturns(world.pipeline, root: world.root).release(["old.sqlite"])
     #expect(try await world.run().verdicts == [.updated: 1])
@@ -442,14 +406,14 @@ import Testing
     try await world.run()
     let (device, _) = try await sent()
     let key = try Files.read(world.data.path + "/stamp.key")
-    try loseLedger()
-    try await recover()
+    try world.loseLedger()
+    try world.recover()
     // The ledger was told, and the key has not followed.
     try DurableFile.write(key, to: world.data.path + "/stamp.key")
     let error = await #expect(throws: PipelineError.self) { try await world.run() }
     #expect(error?.code == "stamp-key.foreign")
     #expect(error?.fix?.contains("attache recover") == true)
-    try await recover()
+    try world.recover()
     _ = try await world.run(device, as: "again.sqlite")
     #expect(try contacts("Lindqvist") == 1)
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)

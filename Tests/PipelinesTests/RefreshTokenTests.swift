@@ -50,9 +50,7 @@ import Testing
     return try await world.run()
   }
 
-  @Test func `each user of a table is primed with a token of its own, night after night`()
-    async throws
-  {
+  @Test func `each user of a table is primed with an own token, night by night`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada", "ben"])
     let token = try world.server.refreshToken(
@@ -96,9 +94,7 @@ import Testing
     #expect(world.skipped == [])
   }
 
-  @Test func `a token that is another user's skips the user, and nothing is primed as the other`()
-    async throws
-  {
+  @Test func `another user's token skips the user, and primes nothing as another`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada", "ben"], other: ["ben": "ada"])
     let token = try world.server.refreshToken(
@@ -145,8 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a token file that cannot be understood is named, and no token is used`() async throws
-  {
+  @Test func `a token file that cannot be parsed is named, and no token is used`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada"])
     try Files.makeDirectory(world.data.path)

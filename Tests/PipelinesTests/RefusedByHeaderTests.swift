@@ -11,9 +11,7 @@ import Testing
 
 /// Returns that are refused before they cost anything, or before they are sent as another user.
 @Suite struct RefusedByHeaderTests {
-  @Test func `sparse files of gigabytes are refused by their headers, and no copy is made`()
-    async throws
-  {
+  @Test func `sparse files of gigabytes are refused by their headers, uncopied`() async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let store = try Files.read(device.storePath)
@@ -47,11 +45,8 @@ import Testing
     #expect(try await world.run(.ingest).returns.quarantined == 1)
   }
 
-  @Test func `a store with another user's stamp is refused, and the reason names both users`()
-    async throws
-  {
-    let world = try World()
-    try await world.run()
+  @Test func `a store with another user's stamp is refused, with both users' names`() async throws {
+    let world = try await World.primed()
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))
     let id = try #require(try world.ids("accounts", on: ada).first)
     try ada.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())

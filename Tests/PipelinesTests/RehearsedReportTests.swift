@@ -8,12 +8,9 @@ import Testing
 
 /// The report of a night that has not been yet.
 @Suite struct RehearsedReportTests {
-  @Test func `a rehearsal writes the report of the night that follows, and nothing else`()
-    async throws
-  {
+  @Test func `a rehearsal writes the report of the next night, and nothing else`() async throws {
     let world = try World()
-    try await world.run()
-    let phone = try world.fieldDay(handBack: false)
+    let phone = try await world.runFieldDay(handBack: false)
     try phone.create(
       "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: world.org.now())
     try world.handBack(phone, as: "ada.sqlite")

@@ -45,9 +45,7 @@ import Testing
     try scene.scene.edits(of: run.run).first { $0.localID == "local_" + name }?.detail.message
   }
 
-  @Test func `children follow a parent that is made anew, by its local id, that night and later`()
-    async throws
-  {
+  @Test func `children follow a recreated parent by its local id, also later`() async throws {
     let scene = try scene()
     let phone = try await scene.phone()
     let local = try phone.create(
@@ -58,8 +56,7 @@ import Testing
     try delete(old, scene)
     // The child comes before its parent.
     try kid("first", of: local, on: phone, scene)
-    try phone.edit("accounts", id: local, ["Website": "w"], now: scene.world.org.now())
-    let anew = try await scene.night(phone, as: "2.sqlite")
+    let anew = try await scene.night(phone, as: "2.sqlite", edited: local, ["Website": "w"])
     #expect(anew.verdicts == [.created: 2])
     let new = try scene.id(of: "Account", where: "Name", is: "Parent")
     #expect(new != old)
@@ -79,9 +76,7 @@ import Testing
     #expect(try scene.field("Website", of: new) == "w2")
   }
 
-  @Test func `a record that was made anew more than once is found by each of its names`()
-    async throws
-  {
+  @Test func `a record that was recreated repeatedly is found by each name`() async throws {
     let scene = try scene()
     let (phone, first) = try await scene.primed()
     var ids = [first]
@@ -108,9 +103,7 @@ import Testing
     #expect(try scene.field("AccountId", of: moved, "Contact")?.string == ids[2])
   }
 
-  @Test func `what the office undeleted is named itself, and what nobody made anew stays deleted`()
-    async throws
-  {
+  @Test func `what the office undeleted is named itself, and the deleted stays so`() async throws {
     let scene = try scene("LEAVE_IF_CHANGED")
     let phone = try await scene.phone()
     let ids = [try scene.scene.account(phone), try scene.scene.account(phone, 1)]
@@ -133,9 +126,7 @@ import Testing
     #expect(try parent(of: "back", scene) == ids[0])
   }
 
-  @Test func `a child waits for a parent that could not be made anew, and goes with it later`()
-    async throws
-  {
+  @Test func `a child waits for a parent that could not be recreated, goes later`() async throws {
     let scene = try scene()
     let (phone, id) = try await scene.primed()
     try delete(id, scene)
@@ -147,8 +138,7 @@ import Testing
     #expect(
       try words("waiting", in: left, scene)
         == "AccountId refers to a record that did not reach the org")
-    try phone.edit("accounts", id: id, ["Name": "Mended"], now: scene.world.org.now())
-    let sent = try await scene.night(phone, as: "2.sqlite")
+    let sent = try await scene.night(phone, as: "2.sqlite", edited: id, ["Name": "Mended"])
     #expect(sent.verdicts[.created] == 2)
     #expect(
       try parent(of: "waiting", scene) == scene.id(of: "Account", where: "Name", is: "Mended"))

@@ -33,9 +33,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
   }
 
-  @Test func `a quiet run that leaves something to look at says so in one line, with its report`()
-    async throws
-  {
+  @Test func `a quiet run that leaves something says so in a line, with the report`() async throws {
     try await world.run()
     #expect(try attache("run", world.pipeline.file, "--quiet").error == [])
     try collide()
@@ -55,8 +53,7 @@ import Testing
   }
 
   /// The numbers of runs begin anew where a ledger was lost.
-  @Test func `the newest report is that of the latest time, whatever the numbers are`() async throws
-  {
+  @Test func `the newest report is that of the latest time, not of the number`() async throws {
     try await world.run()
     try collide()
     try await world.run()
@@ -70,9 +67,7 @@ import Testing
   }
 
   /// What does not ask the org is dated by the machine's clock.
-  @Test func `the last report is that of the latest run, also where the machine's clock is ahead`()
-    async throws
-  {
+  @Test func `the last report is that of the latest run, also by a fast clock`() async throws {
     try await world.run()
     try collide()
     try await world.run()
@@ -104,8 +99,7 @@ import Testing
     #expect(json["waiting"]?.array?.first?["kind"] == "returnQuarantined")
   }
 
-  @Test func `the report of a run that died before it shows what is known of the run`() async throws
-  {
+  @Test func `the report of a run that died shows what is known of the run`() async throws {
     try await world.run()
     try collide()
     try await world.die { if case .editsSettled = $0 { true } else { false } }
@@ -145,9 +139,7 @@ import Testing
     #expect(Files.exists(String(place) + "/report.json"))
   }
 
-  @Test func `of a report that is not there it is not said that there was nothing to tell`()
-    async throws
-  {
+  @Test func `of a missing report it is not said that nothing was to tell`() async throws {
     try await world.run()
     try collide()
     let run = try await world.run()

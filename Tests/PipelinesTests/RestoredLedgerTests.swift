@@ -15,7 +15,7 @@ import Testing
   private var backup: String { world.directory.file("backup.sqlite") }
 
   private func restore() throws {
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     try Files.copy(backup, to: world.data.state)
   }
 
@@ -30,9 +30,7 @@ import Testing
     return (device, account)
   }
 
-  @Test func `one that is older than a report is refused, though nothing was published since`()
-    async throws
-  {
+  @Test func `one older than a report is refused, though none was published since`() async throws {
     _ = try await sentSince()
     try restore()
     for stages in [[Stage.ingest, .reconcile], Stage.allCases] {
@@ -53,9 +51,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `one whose last run was dated by a clock that is ahead is refused as well`()
-    async throws
-  {
+  @Test func `one whose last run has a date of a fast clock is refused as well`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     // It asks nothing of the org, which this machine's clock is ahead of.
@@ -69,9 +65,7 @@ import Testing
     #expect(error?.reason?.contains(sent.run) == true)
   }
 
-  @Test func `one that does not know a return which was taken in and not sent yet is refused`()
-    async throws
-  {
+  @Test func `one that lacks a return taken in and not sent is refused`() async throws {
     try await world.run()
     try Files.copy(world.data.state, to: backup)
     let device = try world.device("ada")
@@ -100,9 +94,7 @@ import Testing
     #expect(try Files.list(world.data.inbox("inbox")).isEmpty)
   }
 
-  @Test func `a data directory put back from an image refuses a bundle that it never issued`()
-    async throws
-  {
+  @Test func `a restored data directory refuses a bundle that it never issued`() async throws {
     try await world.run()
     let image = world.directory.file("image")
     try Tree.copy(world.data.path, to: image)

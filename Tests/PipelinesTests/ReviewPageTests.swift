@@ -36,14 +36,28 @@ struct ReviewPageTests {
   private static let isFresh =
     "document.getElementById('freshness').textContent.startsWith('The org was asked')"
 
-  @Test func `conflicts are decided by keys alone, planned, sent, and the list is empty`()
-    async throws
-  {
+  private static let hasRows = "document.querySelector('[role=option]')"
+
+  /// The page of what is open in a scene, in a browser of its own.
+  private func open(
+    _ scene: DecisionScene, _ look: Browser.Look = Browser.Look(), until condition: String = isFresh
+  ) async throws -> (ReviewServer, Browser) {
+    let (server, browser) = (try serve(scene), try Browser())
+    try await browser.open(server.address, look)
+    try await browser.wait(until: condition, seconds: 120)
+    return (server, browser)
+  }
+
+  private func close(_ server: ReviewServer, _ browser: Browser) async throws {
+    let errors = try await browser.errors()
+    #expect(errors == [])
+    await browser.close()
+    await server.stop()
+  }
+
+  @Test func `conflicts are decided by keys alone, planned and sent to the end`() async throws {
     let (scene, ids) = try await scene()
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene)
     #expect(try await browser.text("#count") == "2 open")
     let marked = try await browser.run(
       "[...document.querySelectorAll('mark')].map(m => m.textContent)")
@@ -73,10 +87,7 @@ struct ReviewPageTests {
     #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0111")
     #expect(try scene.field("Phone", of: ids[1]) == "+1 555 0200")
     #expect(try await browser.text("#count") == "Nothing is open.")
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
     try await scene.expectClosed()
   }
 
@@ -90,10 +101,7 @@ struct ReviewPageTests {
     try scene.office(id, ["Description": .string(text + "office")])
     try scene.world.handBack(device, as: "ada.sqlite")
     #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene)
     let shown = try await browser.text("#detail")
     #expect(shown.utf8.count < 12_000 && shown.contains("24,006 characters"))
     // What they differ in is behind what is shown.
@@ -105,17 +113,12 @@ struct ReviewPageTests {
     try await browser.press("Enter")
     try await browser.wait(until: "document.getElementById('results')")
     #expect(try scene.field("Description", of: id)?.string == text + "device")
-    #expect(try await browser.errors() == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 
   @Test func `each field has its own side, or a value that is typed`() async throws {
     let (scene, ids) = try await scene()
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene)
     let place = try await browser.run(
       "[...document.querySelectorAll('tr[data-field]')].map(row => row.dataset.field)")
     #expect(place == ["Description", "Phone"])
@@ -134,18 +137,12 @@ struct ReviewPageTests {
     try await browser.wait(until: "document.getElementById('results')")
     #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0177")
     #expect(try scene.field("Description", of: ids[0]) != "seen")
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 
   @Test func `what a filter shows is decided at once, and left to the next run`() async throws {
     let (scene, ids) = try await scene()
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene)
     try await browser.press("/")
     try await browser.type(ids[1])
     #expect(try await browser.text("#count") == "1 of 2 shown")
@@ -160,21 +157,15 @@ struct ReviewPageTests {
     #expect(try scene.states() == ["device pending"])
     #expect(try await scene.night().verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: ids[1]) == "+1 555 0122")
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 
   @Test(
     .enabled(if: Browser.hasAxe, "axe-core is missing: make deps-test fetches it"),
     arguments: Browser.Look.all)
-  func `the page has no console error and nothing that axe-core finds`(_ look: Browser.Look)
-    async throws
-  {
+  func `the page has no console error and no axe-core finding`(_ look: Browser.Look) async throws {
     let (scene, _) = try await scene()
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address, look)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene, look)
     try await browser.press("d")
     #expect(try await browser.violations() == [])
     if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
@@ -189,15 +180,10 @@ struct ReviewPageTests {
     // No value travels sideways: the page is no wider than its window.
     #expect(
       try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 
-  @Test func `thousands of open edits are scrolled, searched and decided as ten are`()
-    async throws
-  {
+  @Test func `thousands of open edits are scrolled, found and decided as ten are`() async throws {
     let (scene, _) = try await scene()
     let count = Int64(CampaignSize.rows.count)
     try scene.withLedger { ledger in
@@ -221,10 +207,7 @@ struct ReviewPageTests {
           """)
       }
     }
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: "document.querySelector('[role=option]')", seconds: 120)
+    let (server, browser) = try await open(scene, until: Self.hasRows)
     #expect(try await browser.text("#count") == "\(count) open")
     try await browser.wait(until: "document.activeElement.id === 'list'")
     #expect(try await browser.run("document.querySelectorAll('[role=option]').length < 60") == true)
@@ -236,10 +219,7 @@ struct ReviewPageTests {
     #expect(try await browser.text("#count") == "1 of \(count) shown")
     try await browser.click("[data-all=server]")
     #expect(try await browser.text("#chosen") == "1 edit is decided.")
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
     // A hundred thousand are looked at on a desk and a phone, by day and by night.
     for look in count < 100_000 ? [Browser.Look.all[0]] : Browser.Look.all {
       try await examine(scene, look, "\(count)")
@@ -249,33 +229,22 @@ struct ReviewPageTests {
   /// Opens the page with what is open in a scene: no errors, nothing that axe-core finds, no wider than its
   /// window.
   private func examine(_ scene: DecisionScene, _ look: Browser.Look, _ rows: String) async throws {
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address, look)
-    try await browser.wait(until: "document.querySelector('[role=option]')", seconds: 120)
+    let (server, browser) = try await open(scene, look, until: Self.hasRows)
     if Browser.hasAxe { #expect(try await browser.violations() == [], "\(look)") }
     #expect(
       try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
     if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
       try await browser.screenshot(to: "\(place)/rows-\(rows)-\(look.width)-\(look.isDark).png")
     }
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 
   @Test(arguments: [true, false])
-  func `a clash stands beside the other device's edit, and says where they differ`(
-    _ overlaps: Bool
-  ) async throws {
+  func `a clash stands beside the other edit, with its difference`(_ overlaps: Bool) async throws {
     let scene = try DecisionScene()
     let id = try await scene.clash(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene)
     let words = try await browser.text("#detail")
     #expect(
       words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can stand."))
@@ -291,10 +260,7 @@ struct ReviewPageTests {
     #expect(results.contains("2 of 2 are settled."), "\(results)")
     #expect(try scene.field("Phone", of: id) == "one")
     if !overlaps { #expect(try scene.field("Description", of: id) == "two") }
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 
   @Test func `a create in doubt stands beside the records that it may have made`() async throws {
@@ -315,10 +281,7 @@ struct ReviewPageTests {
     try scene.world.org.moveClock(by: 86_400_000)
     #expect(try await scene.night().verdicts == [.inDoubt: 1])
 
-    let server = try serve(scene)
-    let browser = try Browser()
-    try await browser.open(server.address)
-    try await browser.wait(until: Self.isFresh)
+    let (server, browser) = try await open(scene)
     // What the org has of each stands beside its Id.
     try await browser.wait(until: "document.querySelectorAll('#detail dl').length >= 2")
     let words = try await browser.text("#detail")
@@ -336,9 +299,6 @@ struct ReviewPageTests {
     let edit = try #require(try scene.decisions.edits([1]).first)
     #expect(edit.verdict == .created && edit.recordID == chosen && made.contains(chosen))
     #expect(try scene.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 2)
-    let errors = try await browser.errors()
-    #expect(errors == [])
-    await browser.close()
-    await server.stop()
+    try await close(server, browser)
   }
 }

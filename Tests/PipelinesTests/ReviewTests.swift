@@ -22,6 +22,14 @@ import Testing
     servers.withLock { $0.append(server) }
     return try await ReviewVisit(server.address)
   }
+
+  /// The same, with the list of edits read.
+  private func list(_ scene: DecisionScene) async throws -> ReviewVisit {
+    let page = try await visit(scene)
+    _ = try await page.get("edits")
+    return page
+  }
+
   /// Enters decisions and carries them out, as *Send now* does.
   private func send(_ page: ReviewVisit, _ decisions: JSONValue) async throws -> JSONValue {
     _ = try await page.post("decide", ["decisions": decisions])
@@ -37,9 +45,7 @@ import Testing
 
   // MARK: who may ask
 
-  @Test func `the printed address opens the page once, and nothing answers without it`()
-    async throws
-  {
+  @Test func `the printed address opens the page once, nothing answers without it`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let shown = try await page.ask("GET", page.path)
@@ -60,9 +66,7 @@ import Testing
     }
   }
 
-  @Test func `another site, another name of the machine, and a form of elsewhere get 403`()
-    async throws
-  {
+  @Test func `another site, another host name, and a foreign form get 403`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let body: JSONValue = ["decisions": [["edit": 1, "decision": "device"]]]
@@ -105,11 +109,9 @@ import Testing
     #expect(try scene.decisions.open()[0].edit.detail.fields[0].server == "office")
   }
 
-  @Test func `a record that is gone by now is told as such, and only taken up again`() async throws
-  {
+  @Test func `a record that is gone by now is told as such, and only retried`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
     _ = try await page.work("look", ["edits": [1]])
     let detail = try await page.get("details?of=1")["edits"]?[0]
@@ -144,12 +146,9 @@ import Testing
 
   // MARK: what is decided
 
-  @Test func `a plan sends nothing, a sending sends what was planned and closes the edit`()
-    async throws
-  {
+  @Test func `a plan sends nothing, a sending sends the plan and closes the edit`() async throws {
     let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     let body: JSONValue = [
       "decisions": [
         [
@@ -172,11 +171,9 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a sending tells of its run as it happens, and of each edit at its end`() async throws
-  {
+  @Test func `a sending tells of its run at once, and of each edit at its end`() async throws {
     _ = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     _ = try await page.post("decide", ["decisions": [["edit": 1, "decision": "device"]]])
     let events = try await page.events(of: "send", ["edits": [1]])
     let types = events.compactMap { $0["type"]?.string }
@@ -187,12 +184,9 @@ import Testing
     #expect(events.last?["results"]?[0]?["verdict"] == "updated")
   }
 
-  @Test func `a decision holds for the values that the page showed, not for newer ones`()
-    async throws
-  {
+  @Test func `a decision holds for the values that were shown, not for newer ones`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
     // Shown was "second": the office moves on once more.
@@ -211,12 +205,9 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `what a look showed after the last report is decided about without another report`()
-    async throws
-  {
+  @Test func `what a look showed after the last report is decided without another`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
     let shown = try await revision(page)
@@ -227,12 +218,9 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `values that only another look has shown are not taken for those of the page`()
-    async throws
-  {
+  @Test func `values that only another look has shown are not the page's`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     let first = try await revision(page)
     try scene.office(id, ["Phone": "second"])
     // A look that the page asked for, and whose values it has not shown.
@@ -255,12 +243,9 @@ import Testing
     #expect(plan["replaced"] == [["edit": 1, "by": "hedy"]])
   }
 
-  @Test func `an edit that a run has taken up since the page showed it is not decided unseen`()
-    async throws
-  {
+  @Test func `an edit that a run processed since the page is not decided unseen`() async throws {
     let id = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
     try scene.decide(1, .again)
     #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
@@ -269,9 +254,7 @@ import Testing
     #expect(refused["reason"]?.string?.contains("a run has taken it up since") == true)
   }
 
-  @Test func `what is not possible is left out of a plan with its reason, and refused as a whole`()
-    async throws
-  {
+  @Test func `what is impossible is left out of a plan with its reason, or refused`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let body: JSONValue = [
@@ -295,8 +278,7 @@ import Testing
 
   @Test func `while a run is at work nothing is decided, and the page says so`() async throws {
     _ = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     let lock = try FileLock(scene.world.data.lock)
     defer { lock.close() }
     let refused = try await page.post(
@@ -306,12 +288,9 @@ import Testing
     #expect(try scene.states() == [])
   }
 
-  @Test func `an org that does not answer fails the plan with the reason, and nothing is decided`()
-    async throws
-  {
+  @Test func `an unreachable org fails the plan with the reason, decides nothing`() async throws {
     _ = try await scene.conflict()
-    let page = try await visit(scene)
-    _ = try await page.get("edits")
+    let page = try await list(scene)
     scene.world.server.stop()
     let failed = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
     #expect(failed["type"] == "failed")

@@ -55,9 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a lost update that the org wrote in other letters is done, and not sent again`()
-    async throws
-  {
+  @Test func `a lost update that the org wrote in other letters is done`() async throws {
     let (device, account) = try await begin()
     world.server.faults.add(.kind(.collectionUpdate), .drop(afterCommit: true))
     try await edit(device, account, "Quill yard", leaves: [.updated: 1])
@@ -67,9 +65,7 @@ import Testing
     #expect(try scene.open() == [:])
   }
 
-  @Test func `a lost update that did not arrive is sent again, also where only letters differ`()
-    async throws
-  {
+  @Test func `a lost update that did not arrive is sent again, letters or not`() async throws {
     let (device, account) = try await begin()
     try await edit(device, account, "Quill yard", leaves: [.updated: 1])
     // Somebody at the user's own desk writes the record meanwhile, and its name stays in capitals.
@@ -82,9 +78,7 @@ import Testing
     #expect(try states("update") == ["done", "dropped"])
   }
 
-  @Test func `an older edit in other letters that arrives late over a newer one is put right`()
-    async throws
-  {
+  @Test func `an older edit in other letters that arrives late is put right`() async throws {
     let (device, account) = try await begin()
     world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
     try await edit(device, account, "first", leaves: [.updated: 1])
@@ -102,9 +96,7 @@ import Testing
     #expect(try scene.open() == [.conflict: 1])
   }
 
-  @Test func `a create in other letters that arrives after it was made anew is told as twice`()
-    async throws
-  {
+  @Test func `a late create in other letters after its successor is told as twice`() async throws {
     let (device, _) = try await begin()
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
@@ -123,9 +115,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a decision for the office is not overturned by requests that arrive late`(
-    _ writesCapitals: Bool
-  ) async throws {
+  func `a decision for the office outlasts late requests`(_ writesCapitals: Bool) async throws {
     let device = try await scene.phone()
     if writesCapitals { try capitals() }
     let account = try scene.account(device)

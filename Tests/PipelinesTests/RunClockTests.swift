@@ -44,11 +44,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
   }
 
-  @Test
-  func
-    `a report tells a device's edits before the return that brought them, whatever its clock says`()
-    async throws
-  {
+  @Test func `a report tells a device's edits before their return, by any clock`() async throws {
     let (device, id) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: id, ["Phone": "1"], now: world.org.now() + 3 * 86_400_000)
     let run = try await world.run(device, as: "ada.sqlite")
@@ -64,9 +60,7 @@ import Testing
     return try ledger.runs(limit: 20).reversed().map(\.now)
   }
 
-  @Test func `where the org's clock goes back, runs and what they take stand in order`()
-    async throws
-  {
+  @Test func `where the org's clock goes back, runs and edits stand in order`() async throws {
     try await world.run()
     let devices = try rivals()
     let third = try world.device("ada", as: "third")
@@ -78,9 +72,7 @@ import Testing
     #expect(times == Array(Set(times)).sorted(), "\(times)")
   }
 
-  @Test func `a return that is ingested by hand where this machine's clock is behind is news`()
-    async throws
-  {
+  @Test func `a return ingested by hand under a slow clock is news`() async throws {
     // Years ahead of this machine.
     try world.org.moveClock(by: 20 * 365 * 86_400_000)
     try await world.run()
@@ -92,9 +84,7 @@ import Testing
     try await thirdClashes(devices.account, third)
   }
 
-  @Test func `what a run takes that goes on after its death is news to what it published before`()
-    async throws
-  {
+  @Test func `what a resumed run takes is news to what it published before`() async throws {
     try await world.run()
     let devices = try rivals()
     // Something is new, so that the run that dies has bundles to publish.
@@ -118,13 +108,12 @@ import Testing
     #expect(try times().count == 3)
   }
 
-  @Test func `a return that was released after a recovery came when it was ingested`() async throws
-  {
+  @Test func `a return released after a recovery came when it was ingested`() async throws {
     // Years ahead of this machine.
     try world.org.moveClock(by: 20 * 365 * 86_400_000)
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
     try await world.run(device, as: "old.sqlite")
     var request = PipelineRecovery.Request(by: "olga", now: Clock.wallMilliseconds() + 1000)
@@ -139,9 +128,7 @@ import Testing
     #expect(try arrived == ledger.runs(limit: 1).first?.now)
   }
 
-  @Test func `what a recovery lets be ingested again came when it came, in the order of then`()
-    async throws
-  {
+  @Test func `what a recovery re-ingests has its first date, in the same order`() async throws {
     let device = try await world.primed("ada")
     let accounts = try world.ids("accounts", on: device)
     try world.handBack(device, as: "one.sqlite", edited: accounts[0], ["Phone": "+1 555 0101"])
@@ -157,7 +144,7 @@ import Testing
       let wound = text.replacing(#/"arrived": "[0-9]{4}/#, with: #""arrived": "2001"#)
       try DurableFile.write(Array(wound.utf8), to: path)
     }
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     _ = try PipelineRecovery.perform(
       world.pipeline, root: world.root, .init(by: "olga", now: Clock.wallMilliseconds()))
     try await world.run()

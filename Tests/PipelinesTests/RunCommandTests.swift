@@ -8,6 +8,13 @@ import Testing
 
 /// `attache run`, its stages and `attache status`, as cron and a person call them.
 @Suite struct RunCommandTests {
+  /// A shell that runs these commands as root, and the program as a user who may read the pipeline's files.
+  private static func asSomebodyElse(_ world: World, _ commands: String...) -> String {
+    (["chmod -R a+rX '\(world.directory.file("pipelines"))'"] + commands
+      + [#"exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@""#])
+      .joined(separator: "\n")
+  }
+
   private func documents(_ text: String) throws -> [JSONValue] {
     try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
   }
@@ -21,10 +28,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test
-  func `a dry run foretells the bundles that are lacking, and none that would not be written`()
-    async throws
-  {
+  @Test func `a dry run foretells the bundles that are lacking, and no others`() async throws {
     let world = try World()
     try await world.run(.prime)
     let before = try await world.program(["pack"], ["--dry-run"])
@@ -35,8 +39,7 @@ import Testing
   }
 
   @Test func `a return that is named and not there begins no run`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     let runs = try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id)
     let told = try await world.program(["ingest"], [world.directory.file("none.sqlite")])
     #expect(told.status == 4 && told.messages.contains("there is no file to ingest"))
@@ -44,66 +47,49 @@ import Testing
   }
 
   @Test(
-    .enabled(
-      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be somebody else"),
+    .asSomebodyElse,
     arguments: [
       ["status"], ["report"], ["decide", "--list"], ["returns", "list"], ["explain", "1"],
     ])
-  func `who may not read a pipeline's data is told whose they are, not that nothing is there`(
-    _ command: [String]
-  ) async throws {
+  func `who may not read a pipeline's data is told its owner`(_ command: [String]) async throws {
     let world = try World()
     try await world.run(.prime)
     let words = command.first == "returns" ? command : Array(command.prefix(1))
     let told = try await world.program(
       words, Array(command.dropFirst(words.count)),
-      shell: """
-        chmod -R a+rX '\(world.directory.file("pipelines"))'
-        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-        """)
+      shell: Self.asSomebodyElse(world))
     #expect(told.status == 4, "\(told.everything)")
     #expect(told.output.isEmpty && told.messages.contains("it belongs to root"))
     #expect(told.messages.contains("sudo -u root attache"))
   }
 
-  @Test(
-    .enabled(
-      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be somebody else"))
+  @Test(.asSomebodyElse)
   func `who may not read data of one's own is told what to give oneself`() async throws {
     let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
       ["status"],
-      shell: """
-        chmod -R a+rX '\(world.directory.file("pipelines"))'
-        chown -R 65534 '\(world.root)'
-        chmod 500 '\(world.data.path)'
-        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-        """)
+      shell: Self.asSomebodyElse(
+        world,
+        "chown -R 65534 '\(world.root)'",
+        "chmod 500 '\(world.data.path)'"))
     #expect(told.status == 4, "\(told.everything)")
     #expect(told.messages.contains("the mode of \(world.data.path) keeps it from its owner"))
     #expect(told.messages.contains("chmod u+rwX \(world.data.path)"))
     #expect(!told.messages.contains("sudo"))
   }
 
-  @Test(
-    .enabled(
-      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be somebody else"))
+  @Test(.asSomebodyElse)
   func `a ledger that root has left in another's directory is to be given back`() async throws {
     let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
       ["status"],
-      shell: """
-        chmod -R a+rX '\(world.directory.file("pipelines"))'
-        chown -R 65534 '\(world.root)'
-        chown 0 '\(world.data.state)'
-        chmod 600 '\(world.data.state)'
-        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-        """)
+      shell: Self.asSomebodyElse(
+        world,
+        "chown -R 65534 '\(world.root)'",
+        "chown 0 '\(world.data.state)'",
+        "chmod 600 '\(world.data.state)'"))
     let home = try #require(Files.owner(of: world.data.path))
     #expect(home != "root")
     #expect(told.status == 4, "\(told.everything)")
@@ -112,10 +98,7 @@ import Testing
     #expect(!told.messages.contains("sudo -u root"))
   }
 
-  @Test(
-    .enabled(
-      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be somebody else"))
+  @Test(.asSomebodyElse)
   func `a return that may not be copied into processing says who is to be let`() async throws {
     let world = try World()
     try await world.run(.prime, .pack)
@@ -123,13 +106,11 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
     let told = try await world.program(
       ["run"], ["--only", "ingest"],
-      shell: """
-        chmod -R a+rX '\(world.directory.file("pipelines"))'
-        chown -R 65534 '\(world.root)'
-        chown 0 '\(world.data.processing)'
-        chmod 555 '\(world.data.processing)'
-        exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-        """)
+      shell: Self.asSomebodyElse(
+        world,
+        "chown -R 65534 '\(world.root)'",
+        "chown 0 '\(world.data.processing)'",
+        "chmod 555 '\(world.data.processing)'"))
     #expect(
       told.everything.contains("let the user who runs attache write to \(world.data.processing)"),
       "\(told.everything)")
@@ -155,9 +136,7 @@ import Testing
     #expect(!stores.isEmpty && stores.allSatisfy { Files.exists($0) })
   }
 
-  @Test func `as JSON a run is events, of which the last is the summary with its status`()
-    async throws
-  {
+  @Test func `as JSON a run is events, the last is the summary with its status`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--json"])
     let lines = try documents(run.output)
@@ -213,8 +192,7 @@ import Testing
     #expect(!(try await world.program(["status"]).output.contains("next reconciliation")))
   }
 
-  @Test func `who only looks is told of a lost ledger, and not that all is in order`() async throws
-  {
+  @Test func `who only looks is told of a lost ledger, not that all is well`() async throws {
     let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in try Files.list(world.data.path) where file.hasPrefix("state.sqlite") {
@@ -227,11 +205,7 @@ import Testing
     }
   }
 
-  @Test
-  func
-    `what was never run has no report, and is in order; a run that had nothing to tell is in order`()
-    async throws
-  {
+  @Test func `what never ran has no report, and no news is in order as well`() async throws {
     let world = try World()
     let none = try await world.program(["report"])
     #expect(none.status == 0)
@@ -266,9 +240,7 @@ import Testing
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
-  @Test func `where the file lists its users, another name is refused without asking the org`()
-    async throws
-  {
+  @Test func `where the file lists users, another name is refused without the org`() async throws {
     let world = try World {
       $0.replacing(
         #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
@@ -288,9 +260,7 @@ import Testing
     (["reconcile", "retry", "p"], "RUN is missing"),
     (["org", "serve", "--port", "70000"], "65535"),
   ])
-  func `words that are wrong are status 2, with what to write instead`(
-    words: [String], hint: String
-  ) async throws {
+  func `wrong words are status 2, with a correction`(words: [String], hint: String) async throws {
     let run = try await ProgramRun.blocking(words)
     #expect(run.status == 2)
     #expect(run.output == "")
@@ -302,5 +272,13 @@ import Testing
     let run = try await world.program(["run"], ["--quiet"])
     #expect(run.status == 0)
     #expect(run.everything == "")
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  fileprivate static var asSomebodyElse: Self {
+    .enabled(
+      if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
+      "needs root and setpriv, to be somebody else")
   }
 }

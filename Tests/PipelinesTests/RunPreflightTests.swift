@@ -9,7 +9,6 @@ import Testing
 
 /// What a run does with what its org lacks: before anything is sent or fetched, and without losing a return.
 @Suite struct RunPreflightTests {
-  /// Requests that fetch records.
   private static let fetching: Set<RequestKind> = [
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
   ]
@@ -49,9 +48,7 @@ import Testing
 
   // MARK: what all users lack
 
-  @Test func `nine mistakes end a run at once, each at its place, before anything is fetched`()
-    async throws
-  {
+  @Test func `nine mistakes end a run at their places, before anything is fetched`() async throws {
     let world = try PreflightTests.world(PreflightTests.mistakes)
     let error = await #expect(throws: Problems.self) { try await world.run() }
     try PreflightTests.expectMistakes(error?.list ?? [])
@@ -63,10 +60,7 @@ import Testing
     #expect(kinds.count { $0 == .describe } == 0)
   }
 
-  @Test
-  func `a word of a sync down that nobody has stops the prime, and the edits are sent before`()
-    async throws
-  {
+  @Test func `an unknown word of a sync down stops the prime after the edits went`() async throws {
     let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
@@ -93,9 +87,7 @@ import Testing
     #expect(try await run(world, .ingest, .reconcile).verdicts == [:])
   }
 
-  @Test func `a word of a sync up that nobody has stops the run before edits lose the field`()
-    async throws
-  {
+  @Test func `an unknown word of a sync up stops the run before edits lose it`() async throws {
     let world = try World()
     let id = try await edited(world)
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -156,9 +148,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a decision that is carried out at once is held against the org as every run is`(
-    _ hasIntegration: Bool
-  ) async throws {
+  func `a decision at once is checked against the org`(_ hasIntegration: Bool) async throws {
     let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
     let id = try await DecisionScene(world).conflict()
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -306,9 +296,7 @@ import Testing
     .respond(page), .drop(afterCommit: false),
     .limitExceeded, .refusePart(1, status: 500, code: "UNKNOWN_EXCEPTION"),
   ])
-  func `an org that describes nothing keeps no run from its work`(_ trouble: Faults.Action)
-    async throws
-  {
+  func `an org that describes nothing does not stop a run`(_ trouble: Faults.Action) async throws {
     let world = try World()
     world.server.faults.add(.kind(.composite), times: 1000, trouble)
     let summary = try await run(world)

@@ -22,9 +22,7 @@ import Testing
   }
 
   @Test(arguments: [PipelineError.Kind.tryLater, .authentication, .failed])
-  func `a stage that an error ends gives the run the status that the error itself would`(
-    _ kind: PipelineError.Kind
-  ) {
+  func `a stage that fails gives the run the status of its error`(_ kind: PipelineError.Kind) {
     #expect(status(RunFinding(ofEnd: kind)) == kind.exitStatus.rawValue)
   }
 }

@@ -36,9 +36,7 @@ import Testing
     return account
   }
 
-  @Test func `the second change of a second is in the next night's bundle, and costs one retrieve`()
-    async throws
-  {
+  @Test func `the second change of a second is in the next bundle, by one retrieve`() async throws {
     let account = try await firstChange()
     #expect(try phone(account, "second") == "first")
     try world.change(account, ["Phone": "second"])
@@ -49,9 +47,7 @@ import Testing
     #expect(try await retrieves { try await world.run() } == 0)
   }
 
-  @Test func `a change that is read is read once more where nothing moves, and not every night`()
-    async throws
-  {
+  @Test func `a change that is read is read once more at rest, not every night`() async throws {
     _ = try await firstChange()
     try world.org.moveClock(by: 86_400_000)
     let generations = try world.data.generations(of: world.user("ada").id)

@@ -35,9 +35,7 @@ import Testing
     return path
   }
 
-  @Test func `a store is sealed and unsealed, with its passphrase from a variable or a file`()
-    throws
-  {
+  @Test func `a store is sealed and unsealed, with a passphrase of a variable or file`() throws {
     let (plain, sealed) = (try store(), directory.file("sealed.sqlite"))
     let first = try attache(
       "store", "seal", plain, "--out", sealed, "--passphrase-env", "STORE_KEY")
@@ -54,8 +52,7 @@ import Testing
     #expect(try Files.read(opened) == Files.read(plain))
   }
 
-  @Test func `a plain header leaves its salt to be kept, and other rounds have to be told`() throws
-  {
+  @Test func `a plain header leaves its salt, and other rounds have to be told`() throws {
     let (plain, sealed) = (try store(), directory.file("sealed.sqlite"))
     let made = try attache(
       "store", "seal", plain, "--out", sealed, "--passphrase-env", "STORE_KEY", "--plain-header",

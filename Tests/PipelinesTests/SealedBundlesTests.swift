@@ -61,7 +61,6 @@ import Testing
     try SQLCipherFile.seal(copy, to: world.data.inbox("inbox") + "/" + name, key: key)
   }
 
-  /// The names and reasons in the quarantine.
   func reasons(_ world: World) throws -> [String] {
     try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }.map {
       let json = try JSONValue(parsing: Files.read(world.data.quarantine + "/" + $0))
@@ -91,9 +90,7 @@ import Testing
     #expect(!summary.bundles.isEmpty)
   }
 
-  @Test func `a store in a sealed bundle that comes back is read, an untouched one is not`()
-    async throws
-  {
+  @Test func `a sealed bundle's returned store is read, an untouched one is not`() async throws {
     let world = try Self.world()
     try await world.run()
     // The issued bundle itself: nothing was changed in it.
@@ -136,9 +133,7 @@ import Testing
             archive.write(sys.argv[2] + "/" + name, name)
     """
 
-  @Test func `packing an unchanged generation again makes nothing, another passphrase a bundle`()
-    async throws
-  {
+  @Test func `repacking an unchanged generation makes none, a new passphrase one`() async throws {
     let world = try Self.world()
     let first = try await world.run()
     let before = try first.bundles.map { try Files.read($0) }
@@ -171,9 +166,7 @@ import Testing
     ).bundles
   }
 
-  @Test func `a sealed return that cannot be opened goes to quarantine with what to do`()
-    async throws
-  {
+  @Test func `a sealed return that cannot be opened goes to quarantine with a fix`() async throws {
     let world = try Self.world()
     try await world.run()
     let device = try device("ada", world, .android)
@@ -207,9 +200,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
 
-  @Test func `a passphrase of returns may be another one, and plain returns are taken too`()
-    async throws
-  {
+  @Test func `returns may have another passphrase, and plain returns are taken too`() async throws {
     let world = try World { text in
       Self.sealing(text, Self.passphrase).replacingOccurrences(
         of: #""inbox": {"#,
@@ -228,9 +219,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what is in the field comes back under the passphrase that it was sealed with`(
-    _ isReplaced: Bool
-  ) async throws {
+  func `what is in the field returns under its own passphrase`(_ isReplaced: Bool) async throws {
     let world = try Self.world()
     try await world.run()
     let device = try device("ada", world, .ios)

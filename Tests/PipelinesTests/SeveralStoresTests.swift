@@ -71,9 +71,7 @@ import Testing
     try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback)
   }
 
-  @Test func `a store that comes back clean under the number of another is no second phone`()
-    async throws
-  {
+  @Test func `a clean store under another's number is no second phone`() async throws {
     let ada = try world.user("ada")
     let account = try #require(
       world.org.create("Account", ["Name": "A", "Phone": "1"], as: ada).id)
@@ -86,9 +84,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"] == "3")
   }
 
-  @Test func `a bare store is known by what was issued, whatever the pipeline calls it by now`()
-    async throws
-  {
+  @Test func `a bare store is known by what was issued, not by its pipeline's name`() async throws {
     try await world.run()
     let (_, second) = try install("phone")
     try second.create(

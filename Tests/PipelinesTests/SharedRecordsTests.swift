@@ -69,9 +69,7 @@ import Testing
   // MARK: one record in two soups
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `edits of one record in two soups are merged where they touch different fields`(
-    _ mode: String
-  ) async throws {
+  func `edits of one record in two soups merge in different fields`(_ mode: String) async throws {
     let world = try world(mode)
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -91,9 +89,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit in a second soup does not put back what the first soup sent on an earlier night`(
-    _ mode: String
-  ) async throws {
+  func `an edit in a second soup keeps what the first one sent`(_ mode: String) async throws {
     let world = try world(mode)
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -105,9 +101,7 @@ import Testing
     #expect(try world.record("Account", id)["Website"] == "https://vip.example")
   }
 
-  @Test func `one field set to different values in two soups is a clash, to the same it is not`()
-    async throws
-  {
+  @Test func `a field with different values in two soups is a clash, equal is not`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -182,9 +176,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `overwriting what the office changed in one second is listed, deleting it is a conflict`(
-    _ deletes: Bool
-  ) async throws {
+  func `overwriting within one second is listed, deleting conflicts`(_ deletes: Bool) async throws {
     let world = try world(deletes ? "LEAVE_IF_CHANGED" : "OVERWRITE")
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
@@ -259,8 +251,7 @@ import Testing
   }
 
   @Test func `an edit from composed to decomposed letters is sent as it is`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     let id = try account(try world.device("ada"), world)
     let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
     try world.change(id, ["Name": .string(composed)])

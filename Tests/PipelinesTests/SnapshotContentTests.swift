@@ -35,7 +35,6 @@ import Testing
     try DurableFile.write(Array(String(new).utf8), to: path)
   }
 
-  /// Changes the text of the pipeline file.
   func rewrite(_ world: World, _ change: (String) throws -> String) throws {
     let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
     try DurableFile.write(Array(try change(text).utf8), to: world.pipeline.file)
@@ -75,9 +74,7 @@ import Testing
 
   // MARK: whose records
 
-  @Test func `a record that a user lost leaves a SOQL snapshot when the ids are listed`()
-    async throws
-  {
+  @Test func `a record that a user lost leaves the snapshot when ids are listed`() async throws {
     let world = try soqlWorld(rhythm: 1)
     try await run(world)
     let lost = try #require(try contacts(world).sorted().last)
@@ -88,17 +85,13 @@ import Testing
     #expect(try !contacts(world).contains(lost))
   }
 
-  @Test func `a variable of a query is a quoted literal, and a user id is the snapshot's`()
-    async throws
-  {
+  @Test func `a query variable is a quoted literal, a user id the snapshot's`() async throws {
     let world = try soqlWorld()
     try setQuery("SELECT LastName FROM Contact WHERE OwnerId = :userId", in: world)
     let summary = try await run(world)
     #expect(summary.findings == [], "\(world.skipped)")
     let ada = try world.user("ada").id
-    let page = try world.org.query(
-      "SELECT Id FROM Contact WHERE OwnerId = '\(ada)'", as: world.user("admin"))
-    let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    let ids = try world.column("SELECT Id FROM Contact WHERE OwnerId = '\(ada)'")
     #expect(!ids.isEmpty)
     #expect(try contacts(world) == Set(ids))
   }
@@ -114,9 +107,7 @@ import Testing
     #expect(summary.snapshots.first?.soups.first?.written == 1)
   }
 
-  @Test func `a login that is another user than the pipeline names makes no snapshot`()
-    async throws
-  {
+  @Test func `a login that is another user than the pipeline's makes no snapshot`() async throws {
     let world = try soqlWorld()
     let token = try world.server.token(for: "ben@example.com", app: OrgTemplate.clientID)
     try rewrite(world) { text in
@@ -161,9 +152,7 @@ import Testing
     #expect(world.skipped.first?.contains("zoe@example.com") == true)
   }
 
-  @Test func `one user of several may be asked for, and a name that is none is refused`()
-    async throws
-  {
+  @Test func `one user of several may be asked for, and an unknown one is refused`() async throws {
     let world = try soqlWorld {
       $0.replacing(
         "[\"ada@example.com\"]",
@@ -180,9 +169,7 @@ import Testing
     #expect(error?.fix == "did you mean ben@example.com?")
   }
 
-  @Test func `fewer users than users.expect allows stop the run before anything is fetched`()
-    async throws
-  {
+  @Test func `fewer users than users.expect stop the run before any fetch`() async throws {
     let world = try soqlWorld {
       $0.replacing(
         "[\"ada@example.com\"]", with: "[\"ada@example.com\"], \"expect\": { \"atLeast\": 2 }")

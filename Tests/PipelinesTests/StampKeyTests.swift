@@ -70,11 +70,9 @@ import Testing
     #expect(error.code.hasPrefix("stamp-key."))
   }
 
-  @Test func `a lost ledger is not made anew over what was published`()
-    async throws
-  {
+  @Test func `a lost ledger is not made anew over what was published`() async throws {
     try await world.run()
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     for stages in [[], [Stage.ingest], [.pack]] {
       let error = await #expect(throws: PipelineError.self) {
         try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
@@ -85,12 +83,10 @@ import Testing
     }
   }
 
-  @Test func `a new ledger beside the key of a lost one takes no device for a forger`()
-    async throws
-  {
+  @Test func `a new ledger beside a lost one's key takes no device for a forger`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
-    for ending in ["", "-wal", "-shm"] { try Files.remove(world.data.state + ending) }
+    try world.loseLedger()
     let aside = world.directory.file("aside")
     try Files.makeDirectory(aside)
     for name in ["users", "global", "issued"] {
@@ -132,9 +128,7 @@ import Testing
 
   // MARK: one name, two files
 
-  @Test func `two pipeline files of one name do not share a ledger, and one that moved keeps it`()
-    async throws
-  {
+  @Test func `two files of one name share no ledger, and a moved one keeps its own`() async throws {
     try await world.run()
     let text = try Files.read(world.pipeline.file)
     let other = world.directory.file("pipelines/copy.json")
@@ -158,9 +152,7 @@ import Testing
     #expect(try await run(world.directory.file("pipelines/third.json")).exitStatus == .done)
   }
 
-  @Test func `a pipeline file with another name does not begin anew beside its own data`()
-    async throws
-  {
+  @Test func `a file with another name does not begin anew beside its own data`() async throws {
     try await world.run()
     let left = try Tree.files(world.root)
     try world.rewrite(#""name": "demo""#, #""name": "second""#)

@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct StoresReadElsewhereTests {
   @Test func `every store that a run makes is sound to an independent reader`() async throws {
-    let world = try World()
-    try await world.run()
+    let world = try await World.primed()
     let first = try world.stores()
     #expect(first.count == 8)
     #expect(try ForeignReader.violations(first) == [])

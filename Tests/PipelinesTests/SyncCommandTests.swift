@@ -102,9 +102,7 @@ import Testing
     #expect(records.compactMap { $0["outcome"]?.string }.sorted() == ["failed", "left"])
   }
 
-  @Test func `what could not be sent outlives the records that come down after it, run after run`()
-    throws
-  {
+  @Test func `what could not be sent outlives later records, run after run`() throws {
     let scene = try SyncScene(primed: "contacts")
     let own = try scene.ownIDs("contacts", "Contact")
     try scene.rename("contacts", own[0], "LastName", "here")
@@ -127,9 +125,7 @@ import Testing
 
   /// JavaScript cuts a text between the two halves of an emoji.
   @Test(arguments: Platform.allCases)
-  func `half of a character is sent, and what is no JSON stops no other edit`(
-    _ platform: Platform
-  ) throws {
+  func `half a character is sent, and bad JSON stops no other edit`(_ platform: Platform) throws {
     let scene = try SyncScene()
     try scene.prime("accounts", platform)
     let ids = try scene.ownIDs("accounts", "Account")
@@ -173,9 +169,7 @@ import Testing
     "SELECT Id, Name, LastModifiedDate FROM Nothing__c",
     "SELECT Id, Name, LastModifiedDate FROM Account WHERE Name LIKE '%''",
   ])
-  func `a query that the org does not understand ends with 4 and says what to check`(
-    _ query: String
-  ) throws {
+  func `a query that the org does not understand ends with status 4`(_ query: String) throws {
     let scene = try SyncScene(primed: "accounts")
     let config = scene.world.directory.file("wrong.json")
     let syncs: JSONValue = [
@@ -194,9 +188,7 @@ import Testing
     #expect(outcome.error.contains("fix    check the sync's query"), "\(outcome.error)")
   }
 
-  @Test func `the end of a day's requests is told without settings that only a pipeline has`()
-    throws
-  {
+  @Test func `the end of a day's requests is told without a pipeline's settings`() throws {
     let scene = try SyncScene(server: { $0.dailyLimit = 10 })
     var outcome = try scene.prime("accounts")
     for _ in 0..<9 where outcome.status == 0 { outcome = try scene.prime("accounts") }

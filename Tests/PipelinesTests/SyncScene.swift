@@ -54,7 +54,6 @@ struct SyncScene {
 
   static let login = ["--key-env", "ATTACHE_JWT_KEY", "--username", "ada@example.com"]
 
-  /// Calls `sync run` on the store as ada.
   func sync(_ words: String...) throws -> Outcome {
     try attache(["sync", "run", "--store", store] + words + Self.login)
   }
@@ -75,7 +74,6 @@ struct SyncScene {
       ["sync", "run", "--store", store, "--all"] + Self.files(sample, platform) + Self.login)
   }
 
-  /// The elements of a soup.
   func elements(_ soup: String) throws -> [JSONValue] {
     let opened = try Store(opening: store, readOnly: true)
     var elements: [JSONValue] = []

@@ -231,19 +231,12 @@ import Testing
   }
 
   @Test(arguments: [
-    (
-      "with t as (select {accounts:Name} n from {accounts}) select n, count(*) from t", "n,count(*)"
-    ),
-    (
-      "WITH a AS (select 1 x), b(y, z) AS (select 2, 3)\nSELECT DISTINCT x, z\nFROM a, b",
-      "x,z"
-    ),
-    (
-      "select (select 1 from {accounts}), 'a, from b' from {accounts}",
-      #"(select 1 from {accounts}),"'a, from b'""#
-    ),
-    ("select {accounts:Name} -- from, select\n from {accounts}", "{accounts:Name}"),
-    ("select {accounts:Name}, {accounts:Id} from {accounts}", "{accounts:Name},{accounts:Id}"),
+    "with t as (select {accounts:Name} n from {accounts}) select n, count(*) from t": "n,count(*)",
+    "WITH a AS (select 1 x), b(y, z) AS (select 2, 3)\nSELECT DISTINCT x, z\nFROM a, b": "x,z",
+    "select (select 1 from {accounts}), 'a, from b' from {accounts}":
+      #"(select 1 from {accounts}),"'a, from b'""#,
+    "select {accounts:Name} -- from, select\n from {accounts}": "{accounts:Name}",
+    "select {accounts:Name}, {accounts:Id} from {accounts}": "{accounts:Name},{accounts:Id}",
   ])
   func `the columns of a query are named as its own select list names them`(
     _ query: String, _ heading: String

@@ -29,10 +29,8 @@ struct Told {
   /// The verdicts that are still open in a report, by edit number.
   func open(_ run: String) -> [Int64: String] { verdicts(run, "stillOpen") }
 
-  /// A report.
   func report(_ run: String) -> JSONValue { reports.first { $0.run == run }?.json ?? .null }
 
-  /// The states of a list of findings.
   func states(_ run: String, _ list: String) -> [String] {
     (report(run)[list]?.array ?? []).compactMap {
       guard let state = $0["state"]?.string else { return nil }

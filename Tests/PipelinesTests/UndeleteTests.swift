@@ -55,9 +55,7 @@ import Testing
     try scene.edit(edit, in: run).detail.message
   }
 
-  @Test func `a deleted record comes back, into the next bundle too, and is not deleted again`()
-    async throws
-  {
+  @Test func `a deleted record comes back, also into the next bundle, and stays`() async throws {
     let (id, run, phone) = try await deleted()
     let plan = try scene.undoing.plan(run: run)
     let planned = try await scene.carryOut(plan, isDryRun: true)
@@ -94,9 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"], [true, false])
-  func `a row that still is deleted says nothing new when it is saved again`(
-    _ mode: String, _ isByUndo: Bool
-  ) async throws {
+  func `a deleted row has no news when saved again`(_ mode: String, _ isByUndo: Bool) async throws {
     let scene = try UndoScene(syncs: {
       let fields =
         #""options": { "fieldlist": ["FirstName", "LastName", "Title", "Phone", "MobilePhone"], "#
@@ -139,9 +135,7 @@ import Testing
     #expect(try !scene.isThere(id, "Contact"))
   }
 
-  @Test func `what is back already needs nothing, and keeps what was done to it since`()
-    async throws
-  {
+  @Test func `what is back already needs nothing, and keeps what came since`() async throws {
     let (id, run, _) = try await deleted()
     try org.undelete(id)
     try scene.office(id, ["Title": "Chief"], "Contact")
@@ -172,9 +166,7 @@ import Testing
     }
   }
 
-  @Test func `what is purged, or merged since, is left, with the way that a person has`()
-    async throws
-  {
+  @Test func `what is purged or merged since is left, with the way out`() async throws {
     let (id, run, _) = try await deleted()
     try org.purge(id)
     let undone = try await scene.undo(run)
@@ -223,8 +215,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a master that its device deleted after the detail comes back before it`() async throws
-  {
+  @Test func `a master deleted by its device after the detail comes back first`() async throws {
     let account = try make("Account", ["Name": "Quay"])
     let kid = try make("Contact", ["LastName": "Kid", "AccountId": .string(account)])
     let phone = try await scene.phone()
@@ -243,9 +234,7 @@ import Testing
   // MARK: death, lost answers, refusals
 
   @Test(arguments: [true, false])
-  func `an answer that is lost is found out, and nothing is brought back twice`(
-    afterCommit: Bool
-  ) async throws {
+  func `a lost answer is found out, and nothing returns twice`(afterCommit: Bool) async throws {
     let (id, run, _) = try await deleted()
     scene.world.server.faults.add(.kind(.soapUndelete), .drop(afterCommit: afterCommit))
     let undone = try await scene.undo(run)
@@ -267,9 +256,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `an undoing that dies is gone on with by the same command, or by the next run`()
-    async throws
-  {
+  @Test func `an interrupted undo is resumed by the same command or the next run`() async throws {
     for isNightly in [true, false] {
       let scene = try UndoScene()
       let phone = try await scene.phone()
@@ -318,9 +305,7 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
-  @Test func `a user who may not is told so, and what the org refuses stands, with its words`()
-    async throws
-  {
+  @Test func `a user who may not is told so, and the org's refusal has its words`() async throws {
     let (id, run, _) = try await deleted()
     // It is somebody else's since: who may not delete it may not bring it back.
     scene.world.server.faults.add(
@@ -336,8 +321,7 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
-  @Test func `an edit whose record a later run deleted goes back once that is undone`() async throws
-  {
+  @Test func `an edit whose record a later run deleted goes back after that undo`() async throws {
     let phone = try await scene.phone()
     let id = try scene.world.ids("contacts", on: phone)[0]
     let before = try scene.field("Title", of: id, "Contact")

@@ -9,9 +9,7 @@ import Testing
 
 /// Each kind of write is taken back as what it did.
 @Suite struct UndoKindsTests {
-  @Test func `an upsert is undone as what it did: a new record, or fields of one that was there`()
-    async throws
-  {
+  @Test func `an upsert is undone as what it did: a new record, or an update`() async throws {
     let scene = try UndoScene(syncs: {
       $0.replacing(
         #""createFieldlist": ["Name", "Phone", "Website","#,
@@ -61,9 +59,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `what a bundle was packed with before the undo does not go over what was put back`()
-    async throws
-  {
+  @Test func `what a bundle was packed with before the undo overwrites nothing`() async throws {
     let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
@@ -73,9 +69,8 @@ import Testing
     #expect(
       try newest.elements("accounts").first { $0["Id"]?.string == id }?["Phone"] == "device")
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
-    try newest.edit(
-      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
-    let later = try await scene.night(newest, as: "later.sqlite")
+    let later = try await scene.night(
+      newest, as: "later.sqlite", edited: id, ["Website": "https://later.example"])
     #expect(later.verdicts == [.updated: 1])
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)
@@ -136,8 +131,7 @@ import Testing
     })
   }
 
-  @Test func `details that went with their master are listed, and come back with it`() async throws
-  {
+  @Test func `details that went with their master are listed, and return with it`() async throws {
     let scene = try Self.family()
     let admin = try scene.world.user("admin")
     let id = try #require(scene.world.org.create("Account", ["Name": "Mole"], as: admin).id)
@@ -167,9 +161,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `the plan names the new detail that was never sent, as its master was deleted`()
-    async throws
-  {
+  @Test func `the plan names the new detail that was never sent below its master`() async throws {
     let scene = try Self.family()
     let admin = try scene.world.user("admin")
     let mole = try #require(scene.world.org.create("Account", ["Name": "Mole"], as: admin).id)
@@ -190,9 +182,7 @@ import Testing
     #expect(try scene.isThere(mole))
   }
 
-  @Test func `a family goes back as it came: the new child, and the fields of its parent`()
-    async throws
-  {
+  @Test func `a family goes back as it came: the new child, the parent's fields`() async throws {
     let scene = try Self.family()
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)

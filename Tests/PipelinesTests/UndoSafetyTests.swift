@@ -41,9 +41,7 @@ import Testing
   // MARK: what stands
 
   @Test(arguments: [["Phone": "office"], ["Description": "office"]] as [JSONObject])
-  func `a record that the office has changed since is left, with what it holds`(
-    _ fields: JSONObject
-  ) async throws {
+  func `a record that the office changed since is left as is`(_ fields: JSONObject) async throws {
     let (id, _, run) = try await sent()
     try scene.office(id, fields)
     let writes = scene.writes
@@ -128,9 +126,7 @@ import Testing
   // MARK: death and lost answers
 
   @Test(arguments: [true, false])
-  func `an answer that is lost is found out, and nothing is sent twice`(
-    afterCommit: Bool
-  ) async throws {
+  func `a lost answer is found out, and nothing is sent twice`(afterCommit: Bool) async throws {
     let (id, before, run) = try await sent()
     let writes = scene.writes
     scene.world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
@@ -145,9 +141,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `an undoing that dies is gone on with by the same command, or by the next run`()
-    async throws
-  {
+  @Test func `an interrupted undo is resumed by the same command or the next run`() async throws {
     for isNightly in [true, false] {
       let scene = try UndoScene()
       let phone = try await scene.phone()
@@ -187,14 +181,11 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a new record into which the office has worked between two edits is never deleted`()
-    async throws
-  {
+  @Test func `a new record in which the office worked between edits is kept`() async throws {
     let (id, first) = try await made()
     try scene.office(id, ["Website": "https://office.example"])
     let phone = try await scene.world.primed("ada", as: "newest")
-    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
-    let second = try await scene.night(phone, as: "later.sqlite")
+    let second = try await scene.night(phone, as: "later.sqlite", edited: id, ["Phone": "later"])
     #expect(second.verdicts == [.updated: 1])
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
     #expect(try await scene.undo(first).verdicts == [.notUndone: 1])
@@ -202,13 +193,10 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://office.example")
   }
 
-  @Test func `a new record that nobody else has touched goes after its later edits are undone`()
-    async throws
-  {
+  @Test func `a new record that nobody else touched goes after its edits`() async throws {
     let (id, first) = try await made()
     let phone = try await scene.world.primed("ada", as: "newest")
-    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
-    let second = try await scene.night(phone, as: "later.sqlite")
+    let second = try await scene.night(phone, as: "later.sqlite", edited: id, ["Phone": "later"])
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
     #expect(try await scene.undo(first).verdicts == [.undone: 1])
     #expect(try !scene.isThere(id))
@@ -217,21 +205,17 @@ import Testing
   @Test func `a hand-back of the next morning takes no undoing away that waits`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Website", of: id)
-    try phone.edit(
-      "accounts", id: id, ["Website": "https://device.example"], now: scene.world.org.now())
-    let run = try await scene.night(phone, as: "one.sqlite")
+    let run = try await scene.night(
+      phone, as: "one.sqlite", edited: id, ["Website": "https://device.example"])
     try await scene.undoLater(run.run)
-    try phone.edit("accounts", id: id, ["Phone": "later"], now: scene.world.org.now())
-    let next = try await scene.night(phone, as: "two.sqlite")
+    let next = try await scene.night(phone, as: "two.sqlite", edited: id, ["Phone": "later"])
     #expect(next.verdicts[.undone] == 1)
     #expect(next.verdicts[.superseded] == nil)
     _ = try await scene.world.run(.ingest, .reconcile)
     #expect(try scene.field("Website", of: id) == before)
   }
 
-  @Test func `of an undoing that waits only the undoing can be given up, and that is what is told`()
-    async throws
-  {
+  @Test func `of an undo that waits only the undo can be given up, and it says so`() async throws {
     let (id, _, run) = try await sent()
     try await scene.undoLater(run)
     let ledger = try scene.world.data.openLedger()

@@ -50,6 +50,16 @@ struct UndoScene {
     return try await world.run(.ingest, .reconcile)
   }
 
+  /// The same after an edit on the phone.
+  @discardableResult
+  func night(
+    _ phone: Device, as name: String, edited id: String, _ fields: JSONObject,
+    in soup: String = "accounts"
+  ) async throws -> RunSummary {
+    try phone.edit(soup, id: id, fields, now: world.org.now())
+    return try await night(phone, as: name)
+  }
+
   /// Undoes what a run changed, a minute later, as grace.
   @discardableResult
   func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
@@ -105,7 +115,6 @@ struct UndoScene {
     try scene.field(name, of: id, object)
   }
 
-  /// An edit as the report of a run has it.
   func edit(_ number: Int64, in run: RunSummary) throws -> ReportEdit {
     try #require(try scene.edits(of: run.run).first { $0.number == number })
   }

@@ -13,9 +13,7 @@ import Testing
 
   init() throws { scene = try UndoScene() }
 
-  @Test func `an update gets its former values back, is told, and is never sent again`()
-    async throws
-  {
+  @Test func `an update gets its former values back, is told, is never resent`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     let now = scene.world.org.now()
@@ -49,9 +47,7 @@ import Testing
     #expect(element?["Phone"] == before["Phone"])
   }
 
-  @Test func `new records are deleted, children first, and leave the next generation`()
-    async throws
-  {
+  @Test func `new records are deleted, children first, and leave the generation`() async throws {
     let phone = try await scene.phone()
     let now = scene.world.org.now()
     try phone.create("accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
@@ -84,9 +80,7 @@ import Testing
     #expect(try !scene.world.ids("accounts", on: fresh).contains(account))
   }
 
-  @Test func `a deletion that the org lets nobody undo is undone once the record is back`()
-    async throws
-  {
+  @Test func `a deletion that the org lets none undo is undone once it is back`() async throws {
     scene.world.server.faults.add(
       .kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
     let phone = try await scene.phone()
@@ -134,12 +128,9 @@ import Testing
   @Test func `two edits of one record are taken back one after the other`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
-    try phone.edit("accounts", id: id, ["Phone": "one"], now: scene.world.org.now())
-    let first = try await scene.night(phone, as: "one.sqlite")
-    try phone.edit(
-      "accounts", id: id, ["Phone": "two", "Website": "https://two.example"],
-      now: scene.world.org.now())
-    let second = try await scene.night(phone, as: "two.sqlite")
+    let first = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "one"])
+    let second = try await scene.night(
+      phone, as: "two.sqlite", edited: id, ["Phone": "two", "Website": "https://two.example"])
     #expect(second.verdicts == [.updated: 1])
     // The later one stands above the first.
     let refused = try await scene.undo(first.run)
@@ -157,23 +148,19 @@ import Testing
   }
 
   @Test(arguments: [0, -400 * 86_400_000])
-  func `what its device goes on with does not put the undone value back, whatever the clock does`(
-    _ moved: Int64
-  ) async throws {
+  func `an undone value does not return with its device's edits`(_ moved: Int64) async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     try scene.world.org.moveClock(by: 60_000)
-    try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
-    let sent = try await scene.night(phone, as: "one.sqlite")
+    let sent = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "device"])
     try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
     // The same edit once more is no news.
     let again = try await scene.night(phone, as: "again.sqlite")
     #expect(again.verdicts == [.superseded: 1])
     #expect(try scene.field("Phone", of: id) == before)
-    try phone.edit(
-      "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
-    let later = try await scene.night(phone, as: "later.sqlite")
+    let later = try await scene.night(
+      phone, as: "later.sqlite", edited: id, ["Website": "https://later.example"])
     #expect(later.verdicts == [.updated: 1])
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)
@@ -199,8 +186,7 @@ import Testing
     #expect(try await scene.night(phone, as: "later.sqlite").verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "office")
     // What it enters there stands on what it was given once: the office has moved it.
-    try phone.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
-    let anew = try await scene.night(phone, as: "anew.sqlite")
+    let anew = try await scene.night(phone, as: "anew.sqlite", edited: id, ["Phone": "anew"])
     #expect(anew.verdicts == [.conflict: 1])
     #expect(try scene.field("Phone", of: id) == "office")
     let asked = try scene.edit(3, in: anew).detail.fields.first { $0.name == "Phone" }
@@ -211,14 +197,11 @@ import Testing
     try await scene.scene.expectClosed(handback: 3)
   }
 
-  @Test func `after two edits of a field are undone the second value is no new edit`() async throws
-  {
+  @Test func `after undoing two edits of a field the second value is no new edit`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
-    try phone.edit("accounts", id: id, ["Phone": "first"], now: scene.world.org.now())
-    let first = try await scene.night(phone, as: "one.sqlite")
-    try phone.edit("accounts", id: id, ["Phone": "second"], now: scene.world.org.now())
-    let second = try await scene.night(phone, as: "two.sqlite")
+    let first = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "first"])
+    let second = try await scene.night(phone, as: "two.sqlite", edited: id, ["Phone": "second"])
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
     #expect(try scene.field("Phone", of: id) == "first")
     #expect(try await scene.undo(first.run).verdicts == [.undone: 1])

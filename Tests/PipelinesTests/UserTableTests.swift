@@ -101,9 +101,7 @@ import Testing
     "Username\n\nada@example.com\n  \n ben@example.com \n\n",
     " Username \nada@example.com\nben@example.com",
   ])
-  func `a table as spreadsheets write it, with blank rows and spaces, is taken`(_ text: String)
-    async throws
-  {
+  func `a table as spreadsheets write it, with blank rows, is taken`(_ text: String) async throws {
     try DurableFile.write(Array(text.utf8), to: table)
     let checked = try await check()
     #expect(checked.status == 0, "\(checked.everything)")
@@ -119,9 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a file that everybody may write is not obeyed, and one that a group may write is`()
-    async throws
-  {
+  @Test func `a file that all may write is not obeyed, one that a group may is`() async throws {
     try DurableFile.write(Array("Username\nada@example.com\n".utf8), to: table)
     let names = [
       "first.json", "contacts.userstore.json", "contacts.usersyncs.json", "users.csv",

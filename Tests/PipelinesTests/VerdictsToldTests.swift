@@ -14,11 +14,8 @@ import Testing
 
   init() throws { world = try World() }
 
-  @Test func `an open edit stands in every report until it is settled, and keeps the exit status`()
-    async throws
-  {
-    try await world.run()
-    let device = try world.fieldDay()
+  @Test func `an open edit is in every report until settled, and keeps the status`() async throws {
+    let device = try await world.runFieldDay()
     let first = try await world.run()
     #expect(first.verdicts == [.conflict: 1, .updated: 1])
     #expect(first.exitStatus == .needsAttention)
@@ -55,10 +52,8 @@ import Testing
     #expect(try status().open.map(\.number) == [edit])
   }
 
-  @Test func `an edit that is held again is no news, and one that is settled then is`() async throws
-  {
-    try await world.run()
-    _ = try world.fieldDay("ben")
+  @Test func `an edit that is held again is no news, and a settled one is`() async throws {
+    try await world.runFieldDay("ben")
     try world.org.setActive("ben@example.com", false)
     var runs: [RunSummary] = []
     for _ in 0..<2 { runs.append(try await world.run(.ingest, .reconcile)) }
@@ -75,11 +70,8 @@ import Testing
 
   // MARK: runs that died
 
-  @Test func `a run that died more than a day ago passes its verdicts to the next report`()
-    async throws
-  {
-    try await world.run()
-    _ = try world.fieldDay()
+  @Test func `a run dead for a day passes its verdicts to the next report`() async throws {
+    try await world.runFieldDay()
     // The moment before the first file of its report is there.
     try await world.die { if case .editsSettled = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -99,8 +91,7 @@ import Testing
   }
 
   @Test func `what a dead run's report has shown is no news in the next one`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     // Its report stands, and the ledger knows of it or not: the next run is another one.
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -117,8 +108,7 @@ import Testing
   func `a verb that does not do what a dead run left neither ends it nor hides its verdicts`(
     _ stages: [Stage]
   ) async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     #expect(dead.ended == nil)
@@ -134,8 +124,7 @@ import Testing
   }
 
   @Test func `a dead run is over when the stages that it was asked for are done`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die(.ingest, .reconcile) {
       if case .stageStarted(.reconcile) = $0 { true } else { false }
     }
@@ -146,8 +135,7 @@ import Testing
   }
 
   @Test func `a stage that a run died in is not done`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     let verb = try await world.run(.pack)
@@ -159,8 +147,7 @@ import Testing
   }
 
   @Test func `a verb that fails does not end a dead run that has more to do`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     try await world.ingestFails()
@@ -176,8 +163,7 @@ import Testing
   }
 
   @Test func `a dry run neither goes on with a run that died nor writes its report`() async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     let ledger = try Connection(world.data.state)
@@ -201,8 +187,7 @@ import Testing
   func `a run that dies over its report tells each verdict in exactly one report`(
     _ hasFiles: Bool, _ later: (hours: Int64, hasVerb: Bool)
   ) async throws {
-    try await world.run()
-    _ = try world.fieldDay()
+    try await world.runFieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     // Between the ledger's word that it is about to be written and the one that it was.
@@ -229,9 +214,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a run that goes on writes the report that was begun, also where nothing is open`(
-    _ hasFiles: Bool
-  ) async throws {
+  func `a resumed run writes the report that was begun`(_ hasFiles: Bool) async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try await world.die {

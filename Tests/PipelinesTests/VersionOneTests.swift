@@ -52,9 +52,7 @@ import Testing
     ledger.close()
   }
 
-  @Test func `its ledger is taken over, with a copy beside it, and its key moves into a file`()
-    async throws
-  {
+  @Test func `its ledger is taken over beside a copy, its key moves into a file`() async throws {
     let old = try Connection(world.data.state, mode: .readOnly)
     let key = try #require(try old.text("SELECT value FROM meta WHERE name = 'stampKey'"))
     old.close()

@@ -36,11 +36,8 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `each store holds exactly what its own user's token reads`(_ platform: Platform)
-    async throws
-  {
-    let world = try World()
-    try await world.run()
+  func `each store holds exactly what its user's token reads`(_ platform: Platform) async throws {
+    let world = try await World.primed()
     var seen: [String: Set<String>] = [:]
     for name in ["ada", "ben", "cleo"] {
       let device = try world.device(name, platform)
@@ -80,8 +77,7 @@ import Testing
   ) throws -> (shared: String, own: [String]) {
     let (ben, ada) = (try world.user("ben"), try world.user("ada"))
     func first(_ soql: String) throws -> String {
-      let page = try world.org.query(soql, as: admin)
-      return try #require(try JSONValue(parsing: page.records).array?.first?["Id"]?.string)
+      return try #require(try world.column(soql).first)
     }
     let shared = try first("SELECT Id FROM Account WHERE OwnerId = '\(ada.id)' ORDER BY Id")
     let own = try first("SELECT Id FROM Account WHERE OwnerId = '\(ben.id)' ORDER BY Id DESC")
@@ -121,9 +117,7 @@ import Testing
     return found
   }
 
-  @Test func `a login that can be one user only is refused for three users with a briefcase`()
-    throws
-  {
+  @Test func `a login of one user only is refused for three users with a briefcase`() throws {
     let directory = TemporaryDirectory("login")
     try Tree.copy(World.repository + "/pipelines", to: directory.file("pipelines"))
     let path = directory.file("pipelines/demo.json")

@@ -2,6 +2,13 @@ import Rehearsal
 import Testing
 
 extension World {
+  /// Runs all stages, and then a field day.
+  @discardableResult
+  func runFieldDay(_ name: String = "ada", handBack: Bool = true) async throws -> Device {
+    try await run()
+    return try fieldDay(name, handBack: handBack)
+  }
+
   /// A phone with one edit that collides with the office and one that does not.
   func fieldDay(_ name: String = "ada", handBack: Bool = true) throws -> Device {
     let device = try device(name)

@@ -16,7 +16,14 @@ extension World {
       files: FirstRun.digest(files: directory.file("pipelines")))
   }
 
-  /// Changes the text of a file of the pipeline.
+  /// The same of all stages.
+  @discardableResult
+  func runAllAsWritten(
+    options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    try await runAsWritten(Set(Stage.allCases), options: change)
+  }
+
   func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
     let path = directory.file("pipelines") + "/" + file
     let text = String(decoding: try Files.read(path), as: UTF8.self)

@@ -136,7 +136,6 @@ final class World: Sendable {
   /// The snapshot of a technician.
   func snapshot(_ name: String) throws -> String { data.snapshot(try user(name).id) }
 
-  /// The newest bundle of a technician.
   func bundle(_ name: String, _ platform: Platform = .ios) throws -> String {
     let id = try user(name).id
     let newest = try data.generations(of: id).last ?? 0
@@ -153,6 +152,13 @@ final class World: Sendable {
     try Device.install(
       bundle(name, platform), platform, into: directory.file("devices/\(place ?? name)"),
       now: org.now())
+  }
+
+  /// A world after a run of all stages.
+  static func primed() async throws -> World {
+    let world = try World()
+    try await world.run()
+    return world
   }
 
   /// A phone with what a run of all stages primed for a technician.
@@ -211,6 +217,13 @@ final class World: Sendable {
     try org.read(object, id: id, as: user("admin"))
   }
 
+  /// A field of the records that a query finds.
+  func column(_ soql: String, _ field: String = "Id", as name: String = "admin") throws -> [String]
+  {
+    let page = try org.query(soql, as: user(name))
+    return try JSONValue(parsing: page.records).array?.compactMap { $0[field]?.string } ?? []
+  }
+
   /// Changes a record as the administrator.
   func change(_ id: String, _ fields: JSONObject, of object: String = "Account") throws {
     let outcome = org.update(object, id: id, fields, as: try user("admin"))
@@ -219,6 +232,5 @@ final class World: Sendable {
 
   // MARK: files
 
-  /// The store files of all generations.
   func stores() throws -> [StoreFile] { try StoreFile.all(in: data.path) }
 }

@@ -10,9 +10,7 @@ import Testing
 /// A device's last edits may stand in the `-wal` beside its store and nowhere else.
 @Suite struct WriteAheadLogTests {
   @Test(arguments: [Platform.ios, .android])
-  func `an edit that stands only in the log beside a returned store is sent`(_ platform: Platform)
-    async throws
-  {
+  func `an edit only in the log of a returned store is sent`(_ platform: Platform) async throws {
     let world = try World()
     let device = try await world.primed("ada", platform)
     let account = try #require(try world.ids("accounts", on: device).last)
@@ -36,9 +34,7 @@ import Testing
   }
 
   @Test(arguments: ["flipped", "cut", "emptied"])
-  func `a log that was damaged on its way is quarantined with its store, and nothing is dropped`(
-    _ harm: String
-  ) async throws {
+  func `a log damaged on its way is quarantined with its store`(_ harm: String) async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let account = try #require(try world.ids("accounts", on: device).last)

@@ -212,9 +212,7 @@ import Testing
   }
 
   @Test(arguments: Row.all)
-  func `the alarm, the exit status, the log and the report are those of the table`(
-    _ row: Row
-  ) async throws {
+  func `alarm, exit status, log and report are those of the table`(_ row: Row) async throws {
     let scene = try await scene(row.night)
     let before = try reports(scene.world)
     let run = try await scene.world.program(

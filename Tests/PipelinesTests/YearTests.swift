@@ -43,9 +43,7 @@ import Testing
     }
   }
 
-  @Test func `night after night the disk, the time, the files and the memory stay the same`()
-    async throws
-  {
+  @Test func `every night the disk, time, files and memory stay the same`() async throws {
     var phones: [String: Device] = [:]
     var nights: [Night] = []
     try await world.run()
@@ -80,8 +78,7 @@ import Testing
   /// The office changes about one account of a hundred; the phones' users work on contacts.
   private func office(_ number: Int) throws {
     let admin = try world.user("admin")
-    let page = try world.org.query("SELECT Id FROM Account ORDER BY Id", as: admin)
-    let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    let ids = try world.column("SELECT Id FROM Account ORDER BY Id")
     for place in stride(from: number % 100, to: ids.count, by: 100) {
       _ = world.org.update(
         "Account", id: ids[place], ["Phone": .string("+1 555 \(1000 + number)")], as: admin)

@@ -32,7 +32,7 @@ struct BulkIngestTests {
     for (place, id) in ids[..<7].enumerated() {
       edits.append(
         try day.edited(
-          "accounts", "Account", id,
+          account: id,
           [
             "Description": texts[place], "Phone": .string("\(place)"),
             // One that no org takes.
@@ -41,19 +41,19 @@ struct BulkIngestTests {
     }
     for id in ids[7..<12] {
       try day.org.transfer(id, to: "ada@example.com")
-      edits.append(try day.edited("accounts", "Account", id, [:], deleted: true))
+      edits.append(try day.edited(account: id, [:], deleted: true))
     }
-    edits.append(try day.edited("accounts", "Account", ids[12], ["Phone": "device"]))
+    edits.append(try day.edited(account: ids[12], ["Phone": "device"]))
     try day.change("Account", ids[12], ["Phone": "office"])
     for (place, text) in texts.enumerated() {
       edits.append(
-        day.created(
-          "accounts", "Account", "local_\(place)",
+        day.account(
+          "local_\(place)",
           place == 5
             ? ["Phone": "no name"] : ["Name": .string("New \(place)"), "Description": text]))
       edits.append(
-        day.created(
-          "contacts", "Contact", "local_c\(place)",
+        day.contact(
+          "local_c\(place)",
           ["LastName": "Twin", "AccountId": .string("local_\(place % 2)")]))
     }
     _ = try day.make("Site_Visit__c", ["Name": "V0", "External_Id__c": "E0", "Notes__c": "old"])
@@ -70,10 +70,9 @@ struct BulkIngestTests {
     return day
   }
 
-  /// Five new accounts of different names.
   private static func handBackFive(_ day: FieldDay) throws {
     try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("N\($0)")]) }
+      (0..<5).map { day.account("local_\($0)", ["Name": .string("N\($0)")]) }
     )
   }
 
@@ -111,9 +110,7 @@ struct BulkIngestTests {
     #expect(!plain.server.log.entries.contains { $0.kind == .bulkCreate })
   }
 
-  @Test func `each object has its own job, and what are too few for one go in requests`()
-    async throws
-  {
+  @Test func `each object has its own job, and too few for one go in requests`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     day.options.maxChanges.deletes.maxDeletesPercent = 100
@@ -123,11 +120,9 @@ struct BulkIngestTests {
       let contact = try day.make("Contact", ["LastName": .string("C\(number)")])
       for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
       let isLast = number == 4
-      edits.append(
-        try day.edited(
-          "accounts", "Account", account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
+      edits.append(try day.edited(account: account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
       if !isLast {
-        edits.append(try day.edited("contacts", "Contact", contact, ["LastName": "Changed"]))
+        edits.append(try day.edited(contact: contact, ["LastName": "Changed"]))
       }
     }
     #expect(try await day.verdicts(edits) == "deleted 1, updated 8")
@@ -156,9 +151,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `a close whose answer got lost is not said again to a job that has begun`()
-    async throws
-  {
+  @Test func `a close whose answer got lost is not repeated to a running job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -180,16 +173,14 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `what others changed after the plan is no less a conflict in a job`(
-    _ strict: Bool
-  ) async throws {
+  func `others' changes after the plan are a conflict in a job too`(_ strict: Bool) async throws {
     let day = try FieldDay()
     day.options.strict = strict
     day.options.bulkAbove = 3
     let ids = try (0..<5).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
-    try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let (moved, admin) = (ids[2], day.admin)
     day.server.faults.add(
       .kind(.bulkCreate),
@@ -220,9 +211,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `a job whose opening nobody answers goes in requests, and one that was made is named`(
-    _ isMade: Bool
-  ) async throws {
+  func `an unanswered job opening goes in requests, and is named`(_ isMade: Bool) async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: isMade))
     let summary = try await day.run()
@@ -235,9 +224,7 @@ struct BulkIngestTests {
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 0)
   }
 
-  @Test func `an opening that nobody answers, of an org that answers nothing, ends the run`()
-    async throws
-  {
+  @Test func `an unanswered opening of an org that answers nothing ends the run`() async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: true))
     // The login of its sender and that of who proves deletions ask who they are.
@@ -291,14 +278,11 @@ struct BulkIngestTests {
     }
   }
 
-  @Test
-  func `a job that the org is still at work on leaves its edits in doubt, and the next run tells`()
-    async throws
-  {
+  @Test func `a job still at work leaves its edits in doubt for the next run`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": "Same"]) })
+      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(
       .kind(.bulkRead), times: 600,
       .respond(
@@ -340,14 +324,13 @@ struct BulkIngestTests {
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: day.ben)
     day.server.faults.add(.kind(kind), times: 1000, loss)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "in doubt 5, updated 1")
     #expect(summary.interruption == nil)
     // What is handed back meanwhile is sent by a night that begins with the same question.
-    try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Phone": "3"])], user: day.ben, handback: 2)
+    try day.handBack([try day.edited(account: id, ["Phone": "3"])], user: day.ben, handback: 2)
     let second = try await day.run()
     #expect(day.verdicts(second) == "in doubt 5, updated 1")
     #expect(second.interruption == nil)
@@ -358,9 +341,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 6)
   }
 
-  @Test func `an org that answers nothing at all is not taken for one that has lost a job`()
-    async throws
-  {
+  @Test func `an org that answers nothing is not one that has lost a job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -373,15 +354,12 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `what one part of the results tells stands where the other cannot be had`(
-    _ areRefusedTold: Bool
-  ) async throws {
+  func `one part of the results counts where the other fails`(_ areRefusedTold: Bool) async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
       (0..<5).map {
-        day.created(
-          "accounts", "Account", "local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"])
+        day.account("local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"])
       })
     let broken = Faults.Action.respond(
       ServerResponse(
@@ -403,15 +381,13 @@ struct BulkIngestTests {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try day.handBack(
-      (0..<5).map { day.created("accounts", "Account", "local_\($0)", ["Name": "Same"]) })
+      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(.kind(.bulkUpload), Self.page)
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `a close that nobody answers is not followed by requests while the job may run`()
-    async throws
-  {
+  @Test func `an unanswered close is followed by no requests while the job may run`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try Self.handBackFive(day)
@@ -446,12 +422,11 @@ struct BulkIngestTests {
     }
     let updates = try ids.enumerated().map { place, id in
       // Every hundredth is refused.
-      try day.edited(
-        "accounts", "Account", id, ["Phone": "2", "Name": place % 100 == 7 ? .null : "b"])
+      try day.edited(account: id, ["Phone": "2", "Name": place % 100 == 7 ? .null : "b"])
     }
     let creates = (0..<edits - half).map { number in
-      day.created(
-        "accounts", "Account", "local_\(number)",
+      day.account(
+        "local_\(number)",
         number % 100 == 7 ? ["Phone": "3"] : ["Phone": "3", "Name": .string("n\(number % 1000)")])
     }
     try day.handBack(updates + creates)

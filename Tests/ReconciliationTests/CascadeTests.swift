@@ -42,21 +42,20 @@ struct CascadeTests {
   }
 
   private func deletion() throws -> Edit {
-    try day.edited("accounts", "Account", account, [:], deleted: true)
+    try day.edited(account: account, [:], deleted: true)
   }
 
   private func edit(_ work: Work) throws -> Edit {
     switch work {
-    case .changesDetail: return try day.edited("contacts", "Contact", contact, ["Department": "1"])
+    case .changesDetail: return try day.edited(contact: contact, ["Department": "1"])
     case .makesDetail:
-      return day.created(
-        "contacts", "Contact", "local_1", ["LastName": "New", "AccountId": .string(account)])
+      return day.contact("local_1", ["LastName": "New", "AccountId": .string(account)])
     case .movesDetailThere:
       let other = try day.make("Contact", ["LastName": "Mover"])
-      return try day.edited("contacts", "Contact", other, ["AccountId": .string(account)])
+      return try day.edited(contact: other, ["AccountId": .string(account)])
     case .changesDetailThatOthersMoved:
       let other = try day.make("Contact", ["LastName": "Moved"])
-      let edit = try day.edited("contacts", "Contact", other, ["Department": "1"])
+      let edit = try day.edited(contact: other, ["Department": "1"])
       try day.change("Contact", other, ["AccountId": .string(account)])
       return edit
     case .changesDetailOfDetail:
@@ -86,9 +85,7 @@ struct CascadeTests {
   }
 
   @Test(arguments: Case.all)
-  func `a deletion and what another device writes below it disagree before anything leaves`(
-    _ one: Case
-  ) async throws {
+  func `a deletion and a write below it disagree before any send`(_ one: Case) async throws {
     // The deletion is ada's, for the account is hers.
     let edits = [(try deletion(), true), (try edit(one.work), false)]
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
@@ -109,9 +106,7 @@ struct CascadeTests {
     #expect(try isThere("Account", account))
   }
 
-  @Test func `what was sent below a deletion that waits is not deleted by its next attempt`()
-    async throws
-  {
+  @Test func `what was sent below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "clash 2")
@@ -126,9 +121,7 @@ struct CascadeTests {
     #expect(try !isThere("Contact", contact))
   }
 
-  @Test func `a deletion that is decided is sent, and what was written below it stays open`()
-    async throws
-  {
+  @Test func `a decided deletion is sent, and what was written below stays open`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "clash 2")
@@ -148,8 +141,7 @@ struct CascadeTests {
   @Test func `a deletion waits for no edit that is not below it`() async throws {
     let other = try day.make("Contact", ["LastName": "Other"])
     try handBack(try deletion(), true, true)
-    try handBack(
-      try day.edited("contacts", "Contact", other, ["Department": "1"]), false, true)
+    try handBack(try day.edited(contact: other, ["Department": "1"]), false, true)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
   }
 

@@ -27,9 +27,7 @@ struct ClashRuleTests {
   }
 
   @Test(arguments: [nil, Verdict.clash, .held, .blocked, .inDoubt])
-  func `an edit that nobody has decided about clashes, in the order of the policy`(
-    _ verdict: Verdict?
-  ) {
+  func `an edit without a decision clashes, in the order of the policy`(_ verdict: Verdict?) {
     let (earlier, later) = (claim(1, verdict), claim(9, verdict))
     #expect(opponents(earlier, later) == [1, 9])
     #expect(opponents(earlier, later, policy: .first) == [1])

@@ -154,9 +154,7 @@ import Testing
 
   // SDK: testSyncSObjectDetectConflictDelete (237)
   @Test(arguments: situations, MergeMode.allCases)
-  func `a deletion of a record that moved is left or deletes`(
-    _ situation: Situation, _ mode: MergeMode
-  ) {
+  func `a deletion of a moved record is left or goes`(_ situation: Situation, _ mode: MergeMode) {
     let step = step(.delete, mode, situation)
     if mode == .leaveIfChanged, !situation.remoteChanges.isEmpty {
       #expect(verdict(step) == .conflict)

@@ -19,19 +19,18 @@ struct DeathTests {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
     try day.org.transfer(ids[1], to: "ada@example.com")
-    let conflict = try day.edited("accounts", "Account", ids[2], ["Phone": "device"])
+    let conflict = try day.edited(account: ids[2], ["Phone": "device"])
     try day.change("Account", ids[2], ["Phone": "server"])
     try day.handBack([
-      try day.edited("accounts", "Account", ids[0], ["Phone": "2"]),
-      try day.edited("accounts", "Account", ids[1], [:], deleted: true), conflict,
-      day.created("accounts", "Account", "local_p", ["Name": "Parent"]),
-      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]),
-      day.created("contacts", "Contact", "local_t", ["LastName": "Twin"]),
-      day.created("contacts", "Contact", "local_u", ["LastName": "Twin"]),
-      day.created("accounts", "Account", "local_f", ["Phone": "no name"]),
+      try day.edited(account: ids[0], ["Phone": "2"]),
+      try day.edited(account: ids[1], [:], deleted: true), conflict,
+      day.account("local_p", ["Name": "Parent"]),
+      day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
+      day.contact("local_t", ["LastName": "Twin"]),
+      day.contact("local_u", ["LastName": "Twin"]),
+      day.account("local_f", ["Phone": "no name"]),
     ])
-    try day.handBack(
-      [try day.edited("accounts", "Account", ids[3], ["Phone": "ben"])], user: day.ben)
+    try day.handBack([try day.edited(account: ids[3], ["Phone": "ben"])], user: day.ben)
     return day
   }
 
@@ -87,8 +86,7 @@ struct DeathTests {
     #expect(several.requests == one.requests)
   }
 
-  @Test func `a run that dies with several requests at once ends as one that did not`() async throws
-  {
+  @Test func `a run that dies with several requests ends as one that did not`() async throws {
     let whole = try await Self.whole(1)
     for nth in 1...whole.requests {
       let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)

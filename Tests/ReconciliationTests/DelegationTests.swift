@@ -21,13 +21,11 @@ import Testing
     let parent = try day.make("Account", ["Name": "Not issued"])
     let other = try day.make("Account", ["Name": "Not issued either"])
     let id = try day.make("Account", ["Name": "One", "ParentId": .string(parent)])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
+    let edit = try day.edited(account: id, ["Phone": "1"])
     #expect(try await day.verdicts([edit]) == "updated 1")
     // What the org holds by now is no choice of the device either.
     try day.change("Account", id, ["ParentId": .string(other)])
-    try day.handBack([
-      try day.edited("accounts", "Account", id, ["Phone": "2", "ParentId": .string(other)])
-    ])
+    try day.handBack([try day.edited(account: id, ["Phone": "2", "ParentId": .string(other)])])
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
@@ -40,38 +38,29 @@ import Testing
       ["OwnerId": .string(day.ben.id)],
     ]
     for changes in edits {
-      try day.handBack([try day.edited("accounts", "Account", id, changes)])
+      try day.handBack([try day.edited(account: id, changes)])
       #expect(day.verdicts(try await day.run()) == "not permitted 1", "\(changes)")
       #expect(try day.details().first?.message?.contains("refers to a record") == true)
     }
     #expect(day.writes.isEmpty)
     day.issued = [parent]
-    try day.handBack([
-      try day.edited(
-        "accounts", "Account", id,
-        ["ParentId": .string(parent), "Phone": "3"])
-    ])
+    try day.handBack([try day.edited(account: id, ["ParentId": .string(parent), "Phone": "3"])])
     #expect(try await day.run().verdicts[.updated] == 1)
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
     // The user's own Id is the user's to write; the org decides about the rest.
-    try day.handBack([
-      try day.edited("accounts", "Account", id, ["OwnerId": .string(day.ada.id)])
-    ])
+    try day.handBack([try day.edited(account: id, ["OwnerId": .string(day.ada.id)])])
     #expect(try await day.run().verdicts[.notPermitted] == nil)
   }
 
   @Test func `what one user's edits made is not another's`() async throws {
     let day = try day()
-    try day.handBack(
-      [day.created("accounts", "Account", "local_1", ["Name": "Ben's"])], user: day.ben)
+    try day.handBack([day.account("local_1", ["Name": "Ben's"])], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "created 1")
     let id = try #require(try day.details().first?.recordID)
-    try day.handBack([
-      try day.edited("accounts", "Account", id, ["Phone": "1"], hasBase: false)
-    ])
+    try day.handBack([try day.edited(account: id, ["Phone": "1"], hasBase: false)])
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
     try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Phone": "2"], hasBase: false)],
+      [try day.edited(account: id, ["Phone": "2"], hasBase: false)],
       user: day.ben, install: "his other phone", stamp: "stamp of the next bundle")
     let summary = try await day.run()
     #expect(summary.verdicts[.notPermitted] == nil)
@@ -79,13 +68,10 @@ import Testing
   }
 
   @Test(arguments: ActingUser.allCases)
-  func `what is made in a global store belongs to the integration user, who sends it`(
-    _ sender: ActingUser
-  ) async throws {
+  func `a global store's new record is the integration user's`(_ sender: ActingUser) async throws {
     let day = try day()
     day.options.sendAs = sender
-    try day.handBack(
-      [day.created("accounts", "Account", "local_1", ["Name": "Everybody's"])], snapshot: "global")
+    try day.handBack([day.account("local_1", ["Name": "Everybody's"])], snapshot: "global")
     #expect(day.verdicts(try await day.run()) == "created 1")
     let id = try #require(try day.details().first?.recordID)
     let integration = try #require(day.org.user(named: "attache@example.com")).id
@@ -95,9 +81,8 @@ import Testing
   @Test func `what is made for a user belongs to the user`() async throws {
     let day = try day()
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "Ada's"]),
-      day.created(
-        "accounts", "Account", "local_2", ["Name": "Ada's, too", "OwnerId": .string(day.ada.id)]),
+      day.account("local_1", ["Name": "Ada's"]),
+      day.account("local_2", ["Name": "Ada's, too", "OwnerId": .string(day.ada.id)]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 2")
     for detail in try day.details() {
@@ -112,10 +97,7 @@ import Testing
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "ParentId"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "One"])
     let parent = try day.make("Account", ["Name": "Parent"])
-    try day.handBack([
-      try day.edited(
-        "accounts", "Account", id, ["ParentId": .string(parent)], hasBase: false)
-    ])
+    try day.handBack([try day.edited(account: id, ["ParentId": .string(parent)], hasBase: false)])
     #expect(try await day.run().verdicts == [.updated: 1])
   }
 
@@ -127,10 +109,7 @@ import Testing
     ]
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     func upsert(_ local: String) throws {
-      try day.handBack([
-        day.created(
-          "contacts", "Contact", local, ["LastName": "Device", "External_Id__c": "K"])
-      ])
+      try day.handBack([day.contact(local, ["LastName": "Device", "External_Id__c": "K"])])
     }
     try upsert("local_1")
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
@@ -153,19 +132,14 @@ import Testing
     // One of them was not issued: which one the org would change is not known.
     for (number, issued) in [Set([ids[0]]), [ids[1]], []].enumerated() {
       day.issued = issued
-      try day.handBack([
-        day.created(
-          "contacts", "Contact", "local_\(number)", ["LastName": "Device", "Department": "K"])
-      ])
+      try day.handBack([day.contact("local_\(number)", ["LastName": "Device", "Department": "K"])])
       #expect(day.verdicts(try await day.run()) == "not permitted 1")
       #expect(try day.details().first?.message?.contains("its external id") == true)
       #expect(day.writes.isEmpty)
     }
     // Where both may be written it is the org that refuses.
     day.issued = Set(ids)
-    try day.handBack([
-      day.created("contacts", "Contact", "local_9", ["LastName": "Device", "Department": "K"])
-    ])
+    try day.handBack([day.contact("local_9", ["LastName": "Device", "Department": "K"])])
     #expect(day.verdicts(try await day.run()) == "failed 1")
     #expect(!day.writes.isEmpty)
     for (id, name) in zip(ids, ["One", "Two"]) {
@@ -173,31 +147,27 @@ import Testing
     }
   }
 
-  @Test func `a record that was issued in another soup only is not written in this one`()
-    async throws
-  {
+  @Test func `a record that was issued in another soup only is not written here`() async throws {
     let day = try day()
     let parent = try day.make("Account", ["Name": "Issued elsewhere"])
     let id = try day.make("Account", ["Name": "One"])
     day.issuedElsewhere = [parent]
     // To refer to it is another matter.
     try day.handBack([
-      try day.edited("accounts", "Account", id, ["ParentId": .string(parent)]),
-      try day.edited("accounts", "Account", parent, ["Phone": "1"], hasBase: false),
+      try day.edited(account: id, ["ParentId": .string(parent)]),
+      try day.edited(account: parent, ["Phone": "1"], hasBase: false),
     ])
     #expect(day.verdicts(try await day.run()) == "not permitted 1, updated 1")
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
     #expect(try day.record("Account", parent)["Phone"] != "1")
   }
 
-  @Test func `a row whose record was made for its user does not become another record`()
-    async throws
-  {
+  @Test func `a row whose record was made for its user becomes no other record`() async throws {
     let day = try day()
     let foreign = try day.make("Account", ["Name": "Office"])
-    let made = day.created("accounts", "Account", "local_1", ["Name": "Ada's"])
+    let made = day.account("local_1", ["Name": "Ada's"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
-    var edit = try day.edited("accounts", "Account", foreign, ["Phone": "1"], hasBase: false)
+    var edit = try day.edited(account: foreign, ["Phone": "1"], hasBase: false)
     (edit.row, edit.created) = (made.row, made.created)
     #expect(try await day.verdicts([edit], handback: 2) == "created twice 1")
     #expect(try day.record("Account", foreign)["Phone"] != "1")
@@ -205,7 +175,7 @@ import Testing
 
   @Test func `what a device made and deleted again asks for no permission`() async throws {
     let day = try day()
-    var edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    var edit = day.account("local_1", ["Name": "New"])
     edit.operation = EditOperation(isCreated: true, isDeleted: true)
     #expect(try await day.verdicts([edit]) == "unchanged 1")
     #expect(day.writes.isEmpty)

@@ -14,7 +14,7 @@ struct DoubtRulesTests {
   ) async throws -> (id: String, verdicts: String) {
     day.options.strict = false
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])], handback: 1)
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])], handback: 1)
     let admin = day.admin
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
     // The first retrieve learns the record, the second looks for the write.
@@ -24,9 +24,7 @@ struct DoubtRulesTests {
     return (id, day.verdicts(try await day.run()))
   }
 
-  @Test func `a lost update is not taken for done where another user entered the same`()
-    async throws
-  {
+  @Test func `a lost update is not done where another user entered the same`() async throws {
     let day = try FieldDay()
     let (_, verdicts) = try await loseUpdate(day, afterCommit: false, while: ["Phone": "2"])
     #expect(verdicts == "already there 1")
@@ -34,9 +32,7 @@ struct DoubtRulesTests {
     #expect(try day.details().first?.message?.contains("another user wrote last") == true)
   }
 
-  @Test func `a lost update over which another user wrote another value is a conflict`()
-    async throws
-  {
+  @Test func `a lost update that another user overwrote is a conflict`() async throws {
     let day = try FieldDay()
     let (id, verdicts) = try await loseUpdate(day, afterCommit: true, while: ["Phone": "9"])
     #expect(verdicts == "conflict 1")
@@ -47,7 +43,7 @@ struct DoubtRulesTests {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One"])
     try day.org.transfer(id, to: "ada@example.com")
-    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    try day.handBack([try day.edited(account: id, [:], deleted: true)])
     let (ada, ben) = (day.ada, day.ben)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(
@@ -60,20 +56,14 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `a doubtful create is not closed by a later hand-back, which waits for it`()
-    async throws
-  {
+  @Test func `a doubtful create is not closed by a later return, which waits`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
-    var later = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    element["Phone"] = "2"
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += 1
+    let later = try edit.changed(["Phone": "2"], later: 1)
     #expect(try await day.verdicts([later], handback: 2) == "in doubt 2")
     #expect(day.writes.count == 1)
     try day.org.moveClock(by: 1_000_000)
@@ -82,11 +72,9 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `a lost create is looked for as its sender, too, who may see more than who asks`()
-    async throws
-  {
+  @Test func `a lost create is looked for as its sender, who may see more`() async throws {
     let day = try FieldDay(integrationProfile: "Field Technician")
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
+    try day.handBack([day.account("local_1", ["Name": "New"])])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try accounts(day).count == 1)
@@ -95,22 +83,19 @@ struct DoubtRulesTests {
   @Test func `of equal creates of which one arrived the other is made`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "Twin"]),
-      day.created("accounts", "Account", "local_2", ["Name": "Twin"]),
+      day.account("local_1", ["Name": "Twin"]),
+      day.account("local_2", ["Name": "Twin"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .interrupt(afterParts: 1, drops: true))
     #expect(day.verdicts(try await day.run()) == "created 2")
     #expect(try day.count("SELECT Id FROM Account") == 2)
   }
 
-  @Test func `creates of two snapshots with one sender do not take each other's records`()
-    async throws
-  {
+  @Test func `creates of two snapshots by one sender do not swap records`() async throws {
     let day = try FieldDay()
     day.options.sendAs = .integration
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Of Ada"])])
-    try day.handBack(
-      [day.created("accounts", "Account", "local_1", ["Name": "Of Ben"])], user: day.ben)
+    try day.handBack([day.account("local_1", ["Name": "Of Ada"])])
+    try day.handBack([day.account("local_1", ["Name": "Of Ben"])], user: day.ben)
     day.options.quietWindowSeconds = 900
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(.writes, nth: 2, times: 1, .drop(afterCommit: true))
@@ -128,13 +113,10 @@ struct DoubtRulesTests {
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  @Test
-  func `when a create was sent is told by the org's clock at that time, not at the run's begin`()
-    async throws
-  {
+  @Test func `when a create was sent is told by the org's clock at that time`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])])
+    try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1"])])
     // The run was at other work for two hours.
     let begin = day.org.now()
     day.server.faults.add(.kind(.describe), .moveClock(seconds: 7200))
@@ -147,13 +129,11 @@ struct DoubtRulesTests {
     #expect(try accounts(day).count == 1)
   }
 
-  @Test func `what its user made while the run was at other work is not the lost create`()
-    async throws
-  {
+  @Test func `what its user made while the run was busy is not the lost create`() async throws {
     let day = try FieldDay()
     let ada = try #require(day.org.user(named: "ada@example.com"))
     let fields: JSONObject = ["Name": "New", "Phone": "1"]
-    try day.handBack([day.created("accounts", "Account", "local_1", fields)])
+    try day.handBack([day.account("local_1", fields)])
     day.server.faults.add(
       .kind(.describe),
       .mutate { org in

@@ -10,23 +10,21 @@ struct DoubtTests {
   func `a create whose answer is lost is made once`(_ afterCommit: Bool) async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"]),
-      day.created("accounts", "Account", "local_2", ["Name": "Twin"]),
-      day.created("accounts", "Account", "local_3", ["Name": "Twin"]),
+      day.account("local_1", ["Name": "New", "Phone": "1"]),
+      day.account("local_2", ["Name": "Twin"]),
+      day.account("local_3", ["Name": "Twin"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
     #expect(day.verdicts(try await day.run()) == "created 3")
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `inside the quiet window a create stays in doubt, and the next run settles it`()
-    async throws
-  {
+  @Test func `in the quiet window a create stays in doubt; the next run settles`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([
-      day.created("accounts", "Account", "local_p", ["Name": "New"]),
-      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]),
+      day.account("local_p", ["Name": "New"]),
+      day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "blocked 1, in doubt 1")
@@ -38,16 +36,14 @@ struct DoubtTests {
   }
 
   @Test(arguments: [true, false])
-  func `an update and a delete whose answers are lost are found out`(_ afterCommit: Bool)
-    async throws
-  {
+  func `an update and a delete of lost answers are found out`(_ afterCommit: Bool) async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two"])
     try day.org.transfer(two, to: "ada@example.com")
     try day.handBack([
-      try day.edited("accounts", "Account", one, ["Phone": "2"]),
-      try day.edited("accounts", "Account", two, [:], deleted: true),
+      try day.edited(account: one, ["Phone": "2"]),
+      try day.edited(account: two, [:], deleted: true),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
     day.server.faults.add(
@@ -56,8 +52,7 @@ struct DoubtTests {
     #expect(try day.record("Account", one)["Phone"] == "2")
   }
 
-  @Test func `the only record that agrees in part is taken, and what differs is told`() async throws
-  {
+  @Test func `the only record that agrees in part is taken, and told`() async throws {
     let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")
@@ -67,8 +62,7 @@ struct DoubtTests {
     #expect(fields.filter { $0.server != nil }.map(\.name) == ["Industry"])
   }
 
-  @Test func `the only record, which is quite unlike, leaves the create to a person`() async throws
-  {
+  @Test func `the only record, if quite unlike, leaves the create to a person`() async throws {
     let day = try FieldDay()
     let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
     #expect(doubtful == "in doubt 1")
@@ -78,10 +72,7 @@ struct DoubtTests {
 
   /// Loses a create that did not arrive, while the sender makes another record.
   private func lose(_ day: FieldDay, while fields: JSONObject) async throws -> String {
-    try day.handBack([
-      day.created(
-        "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Industry": "Energy"])
-    ])
+    try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1", "Industry": "Energy"])])
     let ada = day.ada
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(
@@ -92,7 +83,7 @@ struct DoubtTests {
 
   @Test func `a run that died after sending asks and does not send again`() async throws {
     let day = try FieldDay()
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
+    try day.handBack([day.account("local_1", ["Name": "New"])])
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
@@ -111,7 +102,7 @@ struct DoubtTests {
   @Test func `an org that cannot be reached leaves everything held`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.any, nth: 4, times: 100, .limitExceeded)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "held 1")
@@ -127,7 +118,7 @@ struct DoubtTests {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
     try day.handBack(
-      try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let locked = JSONValue.object([
       "success": false,
       "errors": [
@@ -145,7 +136,7 @@ struct DoubtTests {
   @Test func `a row that spoils its whole request stands alone in the end`() async throws {
     let day = try FieldDay()
     try day.handBack(
-      (0..<8).map { day.created("accounts", "Account", "local_\($0)", ["Name": .string("A\($0)")]) }
+      (0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) }
     )
     // The first request of each half that holds the poison is refused as a whole.
     for nth in [1, 2, 3, 4] {

@@ -12,4 +12,9 @@ extension Edit {
     edit.lastModified += later
     return edit
   }
+
+  /// The clean row that its device has of it later, with the record that the row is of.
+  func clean(at date: Int64? = nil, as id: String) -> CleanRow {
+    CleanRow(row: row, created: created, lastModified: date ?? lastModified + 1, serverID: id)
+  }
 }

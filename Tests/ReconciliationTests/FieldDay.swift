@@ -102,7 +102,6 @@ final class FieldDay {
     }
   }
 
-  /// A record as the org has it.
   func record(_ object: String, _ id: String) throws -> JSONObject {
     try org.read(object, id: id, fields: nil, as: admin)
   }
@@ -156,6 +155,26 @@ final class FieldDay {
       row: RowKey(store: Self.store, soup: soup, soupEntryID: entries), created: 1000 + entries,
       lastModified: 1000 + entries, element: JSONValue.object(element).bytes,
       operation: .create, sobject: object, localID: local)
+  }
+
+  func account(_ local: String, _ fields: JSONObject) -> Edit {
+    created("accounts", "Account", local, fields)
+  }
+
+  func contact(_ local: String, _ fields: JSONObject) -> Edit {
+    created("contacts", "Contact", local, fields)
+  }
+
+  func edited(
+    account id: String, _ changes: JSONObject, deleted: Bool = false, hasBase: Bool = true
+  ) throws -> Edit {
+    try edited("accounts", "Account", id, changes, deleted: deleted, hasBase: hasBase)
+  }
+
+  func edited(
+    contact id: String, _ changes: JSONObject, deleted: Bool = false, hasBase: Bool = true
+  ) throws -> Edit {
+    try edited("contacts", "Contact", id, changes, deleted: deleted, hasBase: hasBase)
   }
 
   /// Hands edits back; an app that sets no marks names no installation.

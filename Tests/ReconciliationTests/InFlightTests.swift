@@ -25,7 +25,7 @@ struct InFlightTests {
       let edits = try (0..<2).map { number in
         let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
         try day.org.share(id, with: user.username)
-        return try day.edited("accounts", "Account", id, ["Phone": "2"])
+        return try day.edited(account: id, ["Phone": "2"])
       }
       try day.handBack(edits, user: user)
     }
@@ -50,8 +50,7 @@ struct InFlightTests {
     #expect(gate.most == 1)
   }
 
-  @Test func `an org that takes no more leaves nothing in doubt that it has answered`() async throws
-  {
+  @Test func `an org that takes no more leaves nothing answered in doubt`() async throws {
     let day = try day(inFlight: 4)
     day.server.faults.add(.kind(.composite), nth: 2, .limitExceeded)
     let summary = try await day.run()
@@ -69,10 +68,9 @@ struct InFlightTests {
     for (number, user) in [day.ada, day.ben].enumerated() {
       try day.handBack(
         [
-          day.created(
-            "accounts", "Account", "local_p\(number)", ["Name": .string("Parent \(number)")]),
-          day.created(
-            "contacts", "Contact", "local_c\(number)",
+          day.account("local_p\(number)", ["Name": .string("Parent \(number)")]),
+          day.contact(
+            "local_c\(number)",
             ["LastName": .string("Kid \(number)"), "AccountId": .string("local_p\(number)")]),
         ], user: user)
     }
@@ -90,9 +88,8 @@ struct InFlightTests {
     try day.org.transfer(id, to: "ada@example.com")
     // A contact of its own: below the deleted record the two would be a clash (`CascadeTests`).
     let kid = try day.make("Contact", ["LastName": "Kid"])
-    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
-    try day.handBack(
-      [try day.edited("contacts", "Contact", kid, ["Department": "D"])], user: day.ben)
+    try day.handBack([try day.edited(account: id, [:], deleted: true)])
+    try day.handBack([try day.edited(contact: kid, ["Department": "D"])], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
     #expect(
       day.server.log.writes.map(\.kind).last == .collectionDelete)
@@ -113,15 +110,12 @@ struct InFlightTests {
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
   }
 
-  @Test func `an upsert never goes beside another user's update that gives its external id away`()
-    async throws
-  {
+  @Test func `an upsert never goes beside an update that frees its external id`() async throws {
     let day = try FieldDay(
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V"])
     try day.handBack([
-      try day.edited(
-        "visits", "Site_Visit__c", visit, ["Notes__c": "ada", "External_Id__c": "K"])
+      try day.edited("visits", "Site_Visit__c", visit, ["Notes__c": "ada", "External_Id__c": "K"])
     ])
     try day.handBack(
       [
@@ -135,9 +129,7 @@ struct InFlightTests {
   }
 
   @Test(arguments: [RequestKind.describe, .retrieve])
-  func `a user whose login ends in the middle keeps only his own edits waiting`(
-    _ kind: RequestKind
-  ) async throws {
+  func `a login that ends midway keeps only its own waiting`(_ kind: RequestKind) async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
@@ -149,15 +141,13 @@ struct InFlightTests {
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
 
-  @Test func `a user whose login ends while edits are sent keeps only his own waiting`()
-    async throws
-  {
+  @Test func `a login that ends while edits are sent keeps only its own waiting`() async throws {
     let day = try day(inFlight: 1)
     // Two requests of his: the second finds the login ended.
     let more = try (0..<28).map { number in
       let id = try day.make("Account", ["Name": .string("B\(number)"), "Phone": "1"])
       try day.org.share(id, with: day.ben.username)
-      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      return try day.edited(account: id, ["Phone": "2"])
     }
     try day.handBack(more, user: day.ben, handback: 2)
     day.server.faults.add(
@@ -171,9 +161,7 @@ struct InFlightTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
   }
 
-  @Test func `a user whose login ends before the read back keeps nobody's edits waiting`()
-    async throws
-  {
+  @Test func `a login that ends before the read back keeps nobody waiting`() async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
@@ -198,12 +186,11 @@ struct InFlightTests {
   @Test func `a child that another writer held goes once more with its parent's Id`() async throws {
     let day = try FieldDay()
     let kids = (1...3).map { number in
-      day.created(
-        "contacts", "Contact", "local_c\(number)",
+      day.contact(
+        "local_c\(number)",
         ["LastName": .string("Kid \(number)"), "AccountId": "local_p"])
     }
-    try day.handBack(
-      [day.created("accounts", "Account", "local_p", ["Name": "Parent"])] + kids)
+    try day.handBack([day.account("local_p", ["Name": "Parent"])] + kids)
     day.server.faults.add(
       .kind(.collectionCreate), nth: 2, .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
     #expect(day.verdicts(try await day.run()) == "created 4")
@@ -218,14 +205,12 @@ struct InFlightTests {
     #expect(day.server.log.counts[.describe, default: 0] <= 3)
   }
 
-  @Test func `after a row that another writer held nothing else of its user goes before it`()
-    async throws
-  {
+  @Test func `after a row that another writer held its user's others wait`() async throws {
     let day = try FieldDay()
     day.options.inFlight = 1
     let edits = try (0..<60).map { number in
       let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
-      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      return try day.edited(account: id, ["Phone": "2"])
     }
     try day.handBack(edits)
     day.server.faults.add(.kind(.composite), nth: 1, .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
@@ -237,15 +222,12 @@ struct InFlightTests {
     #expect(sent.withLock { $0 } == [1])
   }
 
-  @Test func `the second edit of a record is looked at when the first has come to its end`()
-    async throws
-  {
+  @Test func `the second edit of a record is read when the first has ended`() async throws {
     let day = try FieldDay()
     day.options.acrossSnapshots = .first
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "ada"])])
-    try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Phone": "ben"])], user: day.ben)
+    try day.handBack([try day.edited(account: id, ["Phone": "ada"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "ben"])], user: day.ben)
     day.server.faults.add(
       FaultMatch(isWrite: true, user: "ada@example.com"), nth: 1,
       .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
@@ -268,23 +250,21 @@ struct InFlightTests {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     moveBeforeFirstWrite(day, id)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let record = try day.record("Account", id)
     #expect(record["Phone"] == "2" && record["Industry"] == "Media")
   }
 
-  @Test func `what was asked for several edits at once is asked anew where one is decided anew`()
-    async throws
-  {
+  @Test func `what was asked for several edits is asked again for a new decision`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
     let contact = try day.make("Contact", ["LastName": "C", "Department": "1"])
     try day.handBack([
-      try day.edited("accounts", "Account", id, ["Phone": "2"]),
-      try day.edited("contacts", "Contact", contact, ["Department": "2"]),
+      try day.edited(account: id, ["Phone": "2"]),
+      try day.edited(contact: contact, ["Department": "2"]),
     ])
     // Of the two objects that are asked about beside each other one has the edit already.
     _ = day.org.update("Contact", id: contact, ["Department": "2"], as: day.admin)
@@ -299,7 +279,7 @@ struct InFlightTests {
     day.options.inFlight = 1
     let edits = try (0..<100).map { number in
       let id = try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
-      return try day.edited("accounts", "Account", id, ["Phone": "2"])
+      return try day.edited(account: id, ["Phone": "2"])
     }
     try day.handBack(edits)
     day.server.faults.add(
@@ -311,9 +291,7 @@ struct InFlightTests {
 
   private static let gack = Faults.Action.status(500, code: "UNKNOWN_EXCEPTION", message: "gack")
 
-  @Test func `an org that answers nothing at all is not asked by one user after the other`()
-    async throws
-  {
+  @Test func `an org that answers nothing is not asked by each user in turn`() async throws {
     let day = try day(inFlight: 1)
     day.server.faults.add(
       FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max, Self.gack)
@@ -322,9 +300,7 @@ struct InFlightTests {
     #expect(day.server.log.entries.count <= 7)
   }
 
-  @Test func `an org that answers nothing but logins is not asked by one user after the other`()
-    async throws
-  {
+  @Test func `an org that answers only logins is not asked by each user in turn`() async throws {
     let day = try day(inFlight: 1)
     // Who logs in still can; after that nothing is answered, and nor is who one is.
     day.server.faults.add(FaultMatch(pathPrefix: "/services/data/v"), times: .max, Self.gack)
@@ -342,14 +318,13 @@ struct InFlightTests {
       try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
     }
     var edits = try (0..<60).map {
-      try day.edited("accounts", "Account", account($0), ["Phone": "2"])
+      try day.edited(account: account($0), ["Phone": "2"])
     }
     edits += try (60..<63).map {
-      try day.edited("accounts", "Account", account($0), [:], deleted: true)
+      try day.edited(account: account($0), [:], deleted: true)
     }
-    edits.append(day.created("accounts", "Account", "local_p", ["Name": "Parent"]))
-    edits.append(
-      day.created("contacts", "Contact", "local_c", ["LastName": "Kid", "AccountId": "local_p"]))
+    edits.append(day.account("local_p", ["Name": "Parent"]))
+    edits.append(day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]))
     try day.handBack(edits)
     let path = day.state.path
     let held = Locked(0)

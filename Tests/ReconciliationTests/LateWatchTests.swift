@@ -84,7 +84,7 @@ struct LateWatchTests {
     switch verb {
     case .create:
       let fields: JSONObject = ["LastName": "Lovelace", "Department": "Analysis"]
-      return (day.created("contacts", "Contact", "local_1", fields), nil)
+      return (day.contact("local_1", fields), nil)
     case .upsert:
       let fields: JSONObject = ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
       return (day.created("visits", "Site_Visit__c", "local_1", fields), nil)
@@ -93,7 +93,7 @@ struct LateWatchTests {
       let made = day.org.create("Account", ["Name": "Mill", "Phone": "0"], as: day.ada)
       let id = try #require(made.id)
       let changes: JSONObject = verb == .update ? ["Phone": "1"] : [:]
-      return (try day.edited("accounts", "Account", id, changes, deleted: verb == .delete), id)
+      return (try day.edited(account: id, changes, deleted: verb == .delete), id)
     }
   }
 
@@ -197,8 +197,7 @@ struct LateWatchTests {
   }
 
   @Test(arguments: Case.all)
-  func `what a request does that arrives late is open until it is decided`(_ one: Case) async throws
-  {
+  func `what a late request does is open until it is decided`(_ one: Case) async throws {
     let (edit, id) = try edit(one.verb)
     try await resolve(one, edit, id)
     #expect(try open() == [])
@@ -237,8 +236,7 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
-  @Test func `a deletion that its device discards in doubt is open if it did arrive`() async throws
-  {
+  @Test func `a deletion that its device discards in doubt is open if it came`() async throws {
     let (edit, _) = try edit(.delete)
     try day.handBack([edit], handback: 1)
     day.server.faults.add(
@@ -254,9 +252,7 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
-  @Test func `a create that arrives late is open though a later edit of its row was sent before`()
-    async throws
-  {
+  @Test func `a late create is open though a later edit of its row was sent before`() async throws {
     let (edit, _) = try edit(.create)
     try await resolve(Case(verb: .create, way: .followed), edit, nil)
     #expect(try verdict(2) == "updated")
@@ -267,9 +263,7 @@ struct LateWatchTests {
     #expect(try open() == [1])
   }
 
-  @Test func `the same request is no news while the record is as our last write has left it`()
-    async throws
-  {
+  @Test func `the same request is no news while our last write stands`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     try await night()
@@ -277,9 +271,7 @@ struct LateWatchTests {
     #expect(try verdict() == "updated")
   }
 
-  @Test func `a request whose condition does not hold any more is not taken for one that arrived`()
-    async throws
-  {
+  @Test func `a request whose condition fails by now is not one that arrived`() async throws {
     day.options.strict = true
     let (edit, id) = try edit(.update)
     try day.handBack([edit], handback: 1)

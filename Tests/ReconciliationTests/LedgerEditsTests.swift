@@ -92,9 +92,7 @@ struct LedgerEditsTests {
   }
 
   @Test(arguments: [(Verdict.held, true), (.conflict, false), (.notConfigured, false)])
-  func `an edit of another soup is waited for while it is held`(
-    _ verdict: Verdict, _ waits: Bool
-  ) throws {
+  func `an edit of another soup is waited for when held`(_ verdict: Verdict, _ waits: Bool) throws {
     let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [other(7, date: 5)])
@@ -170,9 +168,7 @@ struct LedgerEditsTests {
   }
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
-  func `a record that its device's own sync made beside ours is told once`(
-    _ deviceID: String
-  ) throws {
+  func `a record that its device's own sync made too is told once`(_ deviceID: String) throws {
     let fixture = try F()
     let state = fixture.state
     let ours = "001000000000007AAA"
@@ -193,9 +189,7 @@ struct LedgerEditsTests {
     if deviceID != ours { #expect(try edit(state, 2).creation?.isTwice == true) }
   }
 
-  @Test func `a second record is told though its device has settled the edit that showed it`()
-    throws
-  {
+  @Test func `a second record is told though its device settled the edit showing it`() throws {
     let fixture = try F()
     let state = fixture.state
     let (ours, theirs) = ("001000000000007AAA", "001000000000008AAA")
@@ -275,9 +269,7 @@ struct LedgerEditsTests {
   // MARK: what is one edit
 
   @Test(arguments: [Verdict.conflict, .updated])
-  func `an element whose members stand in another order is the same edit, open or settled`(
-    _ verdict: Verdict
-  ) throws {
+  func `an element with its members reordered is the same edit`(_ verdict: Verdict) throws {
     let fixture = try F()
     let state = fixture.state
     var edit = F.update(1, date: 5, name: "x")

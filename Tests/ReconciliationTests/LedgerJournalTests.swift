@@ -18,7 +18,7 @@ struct LedgerJournalTests {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: mode)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.org.transfer(id, to: "ada@example.com")
-    try day.handBack([try day.edited("accounts", "Account", id, fields)])
+    try day.handBack([try day.edited(account: id, fields)])
     let admin = day.admin
     day.server.faults.add(
       .kind(kind), nth: 1, times: times, .mutate { org in change(org, id, admin) })
@@ -27,18 +27,14 @@ struct LedgerJournalTests {
 
   // MARK: what moved between the check and the write
 
-  @Test func `a refused condition is looked at again before it is called a conflict`() async throws
-  {
+  @Test func `a refused condition is rechecked before it is called a conflict`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite) { org, id, admin in
       _ = org.update("Account", id: id, ["Phone": "2"], as: admin)
     }
     #expect(day.verdicts(try await day.run()) == "already there 1")
   }
 
-  @Test
-  func `a record that moves in other fields is a conflict, and its edit is sent no second time`()
-    async throws
-  {
+  @Test func `a record that moves in other fields is a conflict, sent once only`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite, times: 9) { org, id, admin in
       _ = org.update("Account", id: id, ["Website": "https://example.com"], as: admin)
     }
@@ -59,8 +55,7 @@ struct LedgerJournalTests {
 
   // MARK: who may still send it
 
-  @Test func `what one sync up is refused another of the same soup sends only whole`() async throws
-  {
+  @Test func `what one sync up is refused another sends only whole`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),
@@ -68,9 +63,7 @@ struct LedgerJournalTests {
     ]
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let long = JSONValue.string(String(repeating: "5", count: 200))
-    try day.handBack([
-      try day.edited("accounts", "Account", id, ["Name": "Two", "Phone": long])
-    ])
+    try day.handBack([try day.edited(account: id, ["Name": "Two", "Phone": long])])
     #expect(day.verdicts(try await day.run()) == "failed 1")
     #expect(try day.record("Account", id)["Name"] == "One")
     #expect(day.writes.count == 1)
@@ -78,17 +71,14 @@ struct LedgerJournalTests {
     #expect(told.errorFields == ["Phone"] && told.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `what every sync up of the soup is refused has failed, after one request each`()
-    async throws
-  {
+  @Test func `what every sync up of the soup is refused fails after one try each`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("accounts", ["Name"]),
     ]
     let id = try day.make("Account", ["Name": "One"])
     try day.handBack([
-      try day.edited(
-        "accounts", "Account", id, ["Name": .string(String(repeating: "n", count: 300))])
+      try day.edited(account: id, ["Name": .string(String(repeating: "n", count: 300))])
     ])
     #expect(day.verdicts(try await day.run()) == "failed 1")
     #expect(day.writes.count == 2)
@@ -100,9 +90,8 @@ struct LedgerJournalTests {
   @Test func `the request of a blocked child is given up`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_p", ["Phone": "no name"]),
-      day.created(
-        "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
+      day.account("local_p", ["Phone": "no name"]),
+      day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
     ])
     #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
     #expect(try day.state.unfinishedOperations().isEmpty)
@@ -110,7 +99,7 @@ struct LedgerJournalTests {
 
   @Test func `what a create left is read back with the night's other writes`() async throws {
     let day = try FieldDay()
-    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     #expect(try day.state.unreadOperations(since: 0).isEmpty)
     let raw = try Connection(day.directory.file("state.sqlite"))
@@ -153,7 +142,7 @@ struct LedgerJournalTests {
   {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(
       .writes, times: .max,
       .respond(.init(status: status, headers: ["Location": "https://elsewhere.example.com/x"])))
@@ -165,16 +154,14 @@ struct LedgerJournalTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `no request leaves after a run was told to end, and what is left is held`()
-    async throws
-  {
+  @Test func `no request leaves after a run was told to end; the rest is held`() async throws {
     // The run is a task of its own: it is cancelled in the pause before a held row.
     let end = try await Task {
       let day = try FieldDay()
       day.options.strict = false
       day.options.pause = { _ in withUnsafeCurrentTask { $0?.cancel() } }
       let ids = try (0..<2).map { try day.make("Account", ["Name": .string("A\($0)")]) }
-      try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+      try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
       day.server.faults.add(
         .kind(.collectionUpdate), nth: 1,
         .refusePart(1, code: "UNABLE_TO_LOCK_ROW", message: "unable to lock row"))

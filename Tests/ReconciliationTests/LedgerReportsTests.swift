@@ -41,9 +41,7 @@ struct LedgerReportsTests {
     #expect(try model(second).edits.all().map(\.run) == [second])
   }
 
-  @Test func `a new verdict is news after a dead run that gave the old one again`()
-    throws
-  {
+  @Test func `a new verdict is news after a dead run that gave the old one again`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.inDoubt))
     try state.beginReport(run: first)
@@ -114,9 +112,7 @@ struct LedgerReportsTests {
   // MARK: findings
 
   @Test(arguments: Finding.Kind.allCases)
-  func `a finding that wants a person is news by itself, another is not`(
-    _ kind: Finding.Kind
-  ) throws {
+  func `a finding for a person is news by itself, another is not`(_ kind: Finding.Kind) throws {
     let run = try begin()
     #expect(try !state.hasNews(for: run))
     try state.note(kind, "subject", [:], run: run)
@@ -186,9 +182,7 @@ struct LedgerReportsTests {
   }
 
   @Test(arguments: [true, false])
-  func `a request that was in doubt is remembered as such when it is given up`(
-    _ wasInDoubt: Bool
-  ) throws {
+  func `a request in doubt is remembered as such when given up`(_ wasInDoubt: Bool) throws {
     let operation = try planned(try begin())
     try state.markSent([operation], now: 1000)
     try state.finish(operation, wasInDoubt ? .doubt : .again)

@@ -14,16 +14,14 @@ struct LoaderTablesTests {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
   }
 
-  @Test func `a new record stands there with all that was sent of it, made or refused`()
-    async throws
-  {
+  @Test func `a new record shows all that was sent of it, made or refused`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created(
-        "accounts", "Account", "local_1",
+      day.account(
+        "local_1",
         ["Name": "Made", "Phone": "1", "Website": "https://not.listed.example.com"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
-      day.created("accounts", "Account", "local_3", ["Phone": "2"]),
+      day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      day.account("local_3", ["Phone": "2"]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 2, failed 1")
     let admin = day.admin
@@ -50,7 +48,7 @@ struct LoaderTablesTests {
 
   @Test func `of what is pruned no value stands there`() async throws {
     let day = try FieldDay()
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Made"])])
+    try day.handBack([day.account("local_1", ["Name": "Made"])])
     try await day.run()
     try day.state.prune(edits: [1])
     let success = try table("success.csv", day)
@@ -70,18 +68,17 @@ struct LoaderTablesTests {
     #expect(success.last?.hasSuffix(",V-1,Device,Item Created") == true)
   }
 
-  @Test func `what waits is told by its verdict, and not by what an earlier run sent`() async throws
-  {
+  @Test func `what waits is told by its verdict, not by what a run sent before`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.writes, times: 9, .status(400, code: "SOME_RULE"))
     #expect(day.verdicts(try await day.run()) == "failed 1")
     #expect(try table("error.csv", day).last?.contains(",2,SOME_RULE") == true)
     day.server.faults.removeAll()
     try day.change("Account", id, ["Phone": "office"])
     try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Industry": "Energy"], hasBase: false)],
+      [try day.edited(account: id, ["Industry": "Energy"], hasBase: false)],
       user: day.ben)
     _ = try await day.run()
     #expect(try !table("success.csv", day).contains { $0.contains("ada@example.com") })

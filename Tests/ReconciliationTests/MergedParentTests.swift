@@ -22,14 +22,9 @@ struct MergedParentTests {
     """
   }
 
-  @Test func `a new record whose parent was merged is refused with the record that remained`()
-    async throws
-  {
+  @Test func `a new record whose parent was merged is refused with the survivor`() async throws {
     try day.org.merge(gone, into: survivor)
-    try day.handBack([
-      day.created(
-        "contacts", "Contact", "local_1", ["LastName": "Kid", "AccountId": .string(gone)])
-    ])
+    try day.handBack([day.contact("local_1", ["LastName": "Kid", "AccountId": .string(gone)])])
     #expect(day.verdicts(try await day.run()) == "failed 1")
     let detail = try #require(try day.details().first)
     #expect(detail.message == "entity is deleted: " + words())
@@ -43,10 +38,7 @@ struct MergedParentTests {
 
   @Test func `a parent that was only deleted is to be restored, as before`() async throws {
     _ = day.org.delete("Account", id: gone, as: day.admin)
-    try day.handBack([
-      day.created(
-        "contacts", "Contact", "local_1", ["LastName": "Kid", "AccountId": .string(gone)])
-    ])
+    try day.handBack([day.contact("local_1", ["LastName": "Kid", "AccountId": .string(gone)])])
     #expect(day.verdicts(try await day.run()) == "failed 1")
     let detail = try #require(try day.details().first)
     #expect(detail.message?.contains("restore that one, or enter another") == true)

@@ -23,9 +23,7 @@ struct OneUsersTroubleTests {
   private func loseCreates(_ day: FieldDay) async throws {
     day.options.quietWindowSeconds = 900
     for user in [day.ada, day.ben] {
-      try day.handBack(
-        [day.created("accounts", "Account", "local_1", ["Name": .string(user.username)])],
-        user: user)
+      try day.handBack([day.account("local_1", ["Name": .string(user.username)])], user: user)
     }
     day.server.faults.add(.writes, times: 2, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 2")
@@ -41,17 +39,14 @@ struct OneUsersTroubleTests {
   }
 
   @Test(arguments: ["ada@example.com", "ben@example.com"])
-  func `doubts of a user whose login ends stay in doubt, and those of others are settled`(
-    _ name: String
-  ) async throws {
+  func `doubts of a user whose login ends stay, others' are settled`(_ name: String) async throws {
     let day = try day()
     try await loseCreates(day)
     // The user gets in, and the org then knows neither the session nor the login.
     day.server.faults.add(
       .init(kind: .query, user: name), times: 1000, .status(401, code: "INVALID_SESSION_ID"))
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack(
-      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "created 1, in doubt 1, updated 1")
@@ -64,9 +59,7 @@ struct OneUsersTroubleTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `who proves deletions settles the doubts of a sender whose login ends meanwhile`()
-    async throws
-  {
+  @Test func `the deletion prover settles doubts of a sender who logged out`() async throws {
     let day = try day()
     try await loseCreates(day)
     day.hasIntegration = true
@@ -88,9 +81,7 @@ struct OneUsersTroubleTests {
       "\(summary.warnings)")
   }
 
-  @Test func `a record that was named is looked for by the night that can, and others go on`()
-    async throws
-  {
+  @Test func `a named record is looked for by the night that can, others go on`() async throws {
     let day = try day()
     try await loseCreates(day)
     let made = try #require(
@@ -111,24 +102,20 @@ struct OneUsersTroubleTests {
   }
 
   /// What looks late for requests asks as each user, too.
-  @Test func `requests that may arrive late are looked for as the users who are still in`()
-    async throws
-  {
+  @Test func `requests that may be late are looked for as users still present`() async throws {
     let day = try day()
     day.options.strict = false
     var ids: [String] = []
     for user in [day.ada, day.ben] {
       let id = try day.make("Account", ["Name": .string(user.username), "Phone": "1"])
-      try day.handBack(
-        [try day.edited("accounts", "Account", id, ["Phone": "2"])], user: user)
+      try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: user)
       ids.append(id)
     }
     // The first request of each is held on its way, and sent again.
     day.server.faults.add(.writes, times: 2, .deliverLate(seconds: 1_000_000))
     #expect(day.verdicts(try await day.run()) == "updated 2")
     endAdasLogin(day)
-    try day.handBack(
-      [try day.edited("accounts", "Account", ids[1], ["Phone": "3"])], user: day.ben)
+    try day.handBack([try day.edited(account: ids[1], ["Phone": "3"])], user: day.ben)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "updated 1")
@@ -138,18 +125,15 @@ struct OneUsersTroubleTests {
     Faults.Action.status(400, code: "INVALID_FIELD", message: "no such field"),
     .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"),
   ])
-  func `what cannot be looked at right before it is deleted holds nobody else's`(
-    _ answer: Faults.Action
-  ) async throws {
+  func `what is unreadable before a deletion holds no other`(_ answer: Faults.Action) async throws {
     let day = try day()
     let (one, two) = (
       try day.make("Account", ["Name": "One", "Phone": "1"]),
       try day.make("Account", ["Name": "Two", "Phone": "1"])
     )
     for id in [one, two] { try day.org.transfer(id, to: "ada@example.com") }
-    try day.handBack([try day.edited("accounts", "Account", one, [:], deleted: true)])
-    try day.handBack(
-      [try day.edited("accounts", "Account", two, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: one, [:], deleted: true)])
+    try day.handBack([try day.edited(account: two, ["Phone": "2"])], user: day.ben)
     day.options.maxChanges.deletes.maxDeletesPercent = 100
     // The plan reads it, and then the look right before.
     day.server.faults.add(
@@ -175,8 +159,7 @@ struct OneUsersTroubleTests {
         "visits", "Site_Visit__c", "local_1", ["Name": "Device", "External_Id__c": "V-1"])
     ])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack(
-      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     let admin = day.admin
     day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
     // The record is gone when the write without an answer is looked for; what became of it nobody is told.

@@ -11,7 +11,7 @@ struct OneWriteTests {
 
   @Test func `a create whose answer names no record is looked for`() async throws {
     let day = try FieldDay()
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .respond(Self.noID))
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -22,7 +22,7 @@ struct OneWriteTests {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Other"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     let answer = #"[{"id":"\#(other)","success":true,"errors":[]}]"#
     day.server.faults.add(.writes, nth: 1, times: 1, .respond(.json(200, answer)))
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -32,7 +32,7 @@ struct OneWriteTests {
   @Test func `an org that swallows every write leaves an update in doubt`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.writes, nth: 1, times: 6, .drop(afterCommit: false))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
     #expect(day.writes.count <= 2)
@@ -42,15 +42,11 @@ struct OneWriteTests {
   @Test func `a record that was made anew takes the device's later edits`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    let edit = try day.edited(account: id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     for (handback, phone) in [(Int64(2), "6"), (3, "7")] {
-      var later = edit
-      var element = try #require(try JSONValue(parsing: edit.element).object)
-      element["Phone"] = .string(phone)
-      later.element = JSONValue.object(element).bytes
-      later.lastModified += handback
+      let later = try edit.changed(["Phone": .string(phone)], later: handback)
       #expect(try await day.verdicts([later], handback: handback) == "updated 1")
       #expect(try day.count("SELECT Id FROM Account WHERE Phone = '\(phone)'") == 1)
     }
@@ -60,8 +56,8 @@ struct OneWriteTests {
   @Test func `two devices' edits of a record that was made anew clash`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
-    let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
-    let ben = try day.edited("accounts", "Account", id, ["Phone": "6"])
+    let ada = try day.edited(account: id, ["Phone": "5"])
+    let ben = try day.edited(account: id, ["Phone": "6"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada]) == "created 1")
     #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
@@ -80,34 +76,28 @@ struct OneWriteTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.state.save(
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "held 1")
     #expect(day.writes.isEmpty)
   }
 
   @Test func `a text that begins like a local id is a text`() async throws {
     let day = try FieldDay()
-    try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "local_heroes"])
-    ])
+    try day.handBack([day.account("local_1", ["Name": "local_heroes"])])
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'local_heroes'") == 1)
   }
 
-  @Test func `what another wrote right after us does not make later edits clash for ever`()
-    async throws
-  {
+  @Test func `another's write right after ours does not make later edits clash`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     // The second retrieve reads back what was written.
     let admin = day.admin
     day.server.faults.add(
       .kind(.retrieve), nth: 2, times: 1,
       .mutate { org in _ = org.update("Account", id: id, ["Industry": "Energy"], as: admin) })
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try day.handBack(
-      [try day.edited("accounts", "Account", id, ["Phone": "3"])], stamp: "next generation")
+    try day.handBack([try day.edited(account: id, ["Phone": "3"])], stamp: "next generation")
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
@@ -119,7 +109,7 @@ struct OneWriteTests {
       try day.make("Account", ["Name": .string($0), "Phone": "1"])
     }
     try day.handBack(
-      try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let locked = #"""
       {"success":false,"errors":[{"statusCode":"UNABLE_TO_LOCK_ROW","message":"m","fields":[]}]}
       """#

@@ -32,9 +32,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a discarded create takes no record away that its external id found there`(
-    _ mode: MergeMode
-  ) async throws {
+  func `a discarded create takes no record of its external id`(_ mode: MergeMode) async throws {
     visits(mode)
     let outcome = day.org.create(
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
@@ -99,46 +97,37 @@ struct OthersRecordsTests {
   @Test func `a record that the office undeletes takes its edits again`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    let edit = try day.edited(account: id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let anew = try #require(try day.details().first?.recordID)
     try day.org.undelete(id)
     _ = day.org.delete("Account", id: anew, as: day.admin)
-    let later = try day.edited("accounts", "Account", id, ["Phone": "9"])
+    let later = try day.edited(account: id, ["Phone": "9"])
     try day.handBack([later], install: "a new bundle", stamp: "stamp 2")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "9")
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `of two devices the later arrival stands, whichever snapshot comes first`()
-    async throws
-  {
+  @Test func `of two devices the later arrival wins, whichever snapshot is first`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     day.options.acrossSnapshots = .last
     let id = try day.make("Account", ["Name": "Shared", "Phone": "1"])
-    let ben = try day.edited("accounts", "Account", id, ["Phone": "ben"])
-    let ada = try day.edited("accounts", "Account", id, ["Phone": "ada"])
+    let ben = try day.edited(account: id, ["Phone": "ben"])
+    let ada = try day.edited(account: id, ["Phone": "ada"])
     try day.handBack([ben], user: day.ben)
     #expect(try await day.verdicts([ada]) == "clash 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "ada")
   }
 
-  @Test func `what the device's own sync made is not sent over what the office corrects`()
-    async throws
-  {
-    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+  @Test func `what the device's own sync made does not overwrite the office`() async throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made]) == "held 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
-    try day.handBack(
-      [],
-      witnesses: [
-        CleanRow(
-          row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
-      ])
+    try day.handBack([], witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     day.options.maxChanges.perSnapshot = 5000
     #expect(day.verdicts(try await day.run()) == "superseded 1")
@@ -147,18 +136,11 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `what a phone has sent and its backup brings as new once more is not made again`(
-    _ isSamePhone: Bool
-  ) async throws {
-    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+  func `a backup's new create that was already sent is not new`(_ isSamePhone: Bool) async throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
-    try day.handBack(
-      [], handback: 1,
-      witnesses: [
-        CleanRow(
-          row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
-      ])
+    try day.handBack([], handback: 1, witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     try day.handBack([made], install: isSamePhone ? nil : "another", handback: 1)
     let told = day.verdicts(try await day.run())
@@ -168,13 +150,11 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `what a phone has sent and edited since is not made again by an older copy of it`(
-    _ isSamePhone: Bool
-  ) async throws {
-    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+  func `an older copy does not recreate what a phone has sent`(_ isSamePhone: Bool) async throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
-    var edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    var edit = try day.edited(account: id, ["Phone": "2"])
     edit.row = made.row
     edit.created = isSamePhone ? made.created : made.created + 1
     edit.lastModified = made.lastModified + 1
@@ -188,11 +168,9 @@ struct OthersRecordsTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
 
-  @Test func `a phone from a backup that skips a number closes nothing that it never knew`()
-    async throws
-  {
+  @Test func `a backup's phone that skips a number closes nothing unknown`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    var edit = try day.edited(account: id, ["Phone": "5"])
     edit.lastModified = 5000
     try day.change("Account", id, ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "conflict 1")
@@ -203,12 +181,10 @@ struct OthersRecordsTests {
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
-  @Test func `an edit that its device took back after its clock was set back is closed`()
-    async throws
-  {
+  @Test func `an edit taken back after the device's clock was set back is closed`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    var edit = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    var edit = try day.edited(account: id, ["Phone": "5"])
     edit.lastModified = 9_000_000
     try day.change("Account", id, ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1, issued: 500) == "conflict 1")
@@ -220,21 +196,16 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices have each sent by themselves is told as created twice`()
-    async throws
-  {
+  @Test func `a new record that two devices each sent themselves is told as twice`() async throws {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
-    let edit = day.created("accounts", "Account", "local_1", ["Name": .string(long)])
+    let edit = day.account("local_1", ["Name": .string(long)])
     #expect(try await day.verdicts([edit], install: "one", handback: 1) == "failed 1")
     for (install, handback) in [("one", Int64(2)), ("restored from its backup", 1)] {
       let own = try day.make("Account", ["Name": .string(install)])
       try day.handBack(
         [], install: install, handback: handback,
-        witnesses: [
-          CleanRow(
-            row: edit.row, created: edit.created, lastModified: 8000 + handback, serverID: own)
-        ])
+        witnesses: [edit.clean(at: 8000 + handback, as: own)])
     }
     #expect(try await day.run().verdicts[.createdTwice] == 1)
     let detail = try #require(try day.details().first { $0.otherID != nil })
@@ -246,21 +217,15 @@ struct OthersRecordsTests {
     _ takesOurs: Bool
   ) async throws {
     let day = try FieldDay()
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let ours = try #require(try day.details().first?.recordID)
     let own = try day.make("Account", ["Name": "New", "Phone": "1"])
-    try day.handBack(
-      [], handback: 2,
-      witnesses: [
-        CleanRow(row: edit.row, created: edit.created, lastModified: 8000, serverID: own)
-      ])
+    try day.handBack([], handback: 2, witnesses: [edit.clean(at: 8000, as: own)])
     #expect(day.verdicts(try await day.run()) == "created twice 1")
     // Its row is a new record's still, as in a store from before the device's own sync.
-    var later = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    element["Phone"] = "5"
-    (later.element, later.lastModified) = (JSONValue.object(element).bytes, 9000)
+    var later = try edit.changed(["Phone": "5"])
+    later.lastModified = 9000
     try day.handBack([later], handback: 3)
     #expect(try await day.run().verdicts[.createdTwice] == 1)
     let open = try day.state.editsToDecide([.createdTwice])

@@ -26,14 +26,13 @@ struct OwnSyncsTests {
 
   /// A new record that is held, and that its device's own sync makes then; its first edit, and its Id.
   private func made(_ day: FieldDay) async throws -> (edit: Edit, id: String) {
-    let made = day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1"])
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let most = day.options.maxChanges.perSnapshot
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "held 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
-    let witness = CleanRow(
-      row: made.row, created: made.created, lastModified: made.lastModified + 1, serverID: id)
+    let witness = made.clean(as: id)
     try day.handBack([], handback: 2, witnesses: [witness])
     day.options.maxChanges.perSnapshot = most
     #expect(day.verdicts(try await day.run()) == "superseded 1")
@@ -67,9 +66,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "4")
   }
 
-  @Test func `a row that its device gave up takes no record away that it has not seen`()
-    async throws
-  {
+  @Test func `a row that its device gave up takes no record that it never saw`() async throws {
     let day = try day(.leaveIfChanged)
     let (first, id) = try await made(day)
     var dropped = try first.changed([:])
@@ -78,9 +75,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
-  @Test func `what overwrites goes over what the device's own sync has made, and tells it`()
-    async throws
-  {
+  @Test func `overwriting goes over the device's own sync, and tells it`() async throws {
     let day = try day(.overwrite)
     let (first, id) = try await made(day)
     #expect(try await day.verdicts([try first.changed(["Phone": "3"])], handback: 1) == "updated 1")
@@ -112,9 +107,7 @@ struct OwnSyncsTests {
   }
 
   @Test(arguments: [true, false])
-  func `a field that the device left alone is doubted where its user wrote the record last`(
-    _ isOwn: Bool
-  ) async throws {
+  func `an untouched field is doubted where its user wrote the record`(_ isOwn: Bool) async throws {
     let day = try day(.leaveIfChanged, merges: true)
     let (id, edit) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Name": "Two"])
@@ -129,12 +122,10 @@ struct OwnSyncsTests {
     #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
   }
 
-  @Test func `what the pipeline has sent as the user is no sync of the device's own`()
-    async throws
-  {
+  @Test func `what the pipeline sent as the user is no sync of the device's own`() async throws {
     let day = try day(.leaveIfChanged)
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
-    var other = try day.edited("accounts", "Account", id, [:])
+    var other = try day.edited(account: id, [:])
     try day.org.moveClock(by: 60_000)
     #expect(try await day.verdicts([edit], install: "one") == "updated 1")
     // Another phone of the user's has saved the row as it was given it.

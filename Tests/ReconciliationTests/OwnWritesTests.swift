@@ -17,16 +17,14 @@ struct OwnWritesTests {
       .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
   }
 
-  @Test func `what stands in a field that a write did not send was not given to its device`()
-    async throws
-  {
+  @Test func `a field that a write did not send was not given to its device`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let other = try day.make("Account", ["Name": "Other", "Phone": "1", "Industry": "Energy"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let edit = try day.edited(account: id, ["Phone": "2"])
     // What is read back of both is read in one question, of the fields of both.
-    let beside = try day.edited("accounts", "Account", other, ["Industry": "Retail"])
+    let beside = try day.edited(account: other, ["Industry": "Retail"])
     try day.change("Account", id, ["Industry": "Media"])
     #expect(try await day.verdicts([edit, beside], handback: 1) == "updated 2")
     #expect(try await day.verdicts([try edit.changed(["Phone": "3"])], handback: 2) == "updated 1")
@@ -40,7 +38,7 @@ struct OwnWritesTests {
   @Test func `what the office wrote before our write was read back is not ours`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let edit = try day.edited(account: id, ["Phone": "2"])
     try day.handBack([edit], handback: 1)
     comesBetween(day, id, ["Industry": "Media"])
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -50,9 +48,7 @@ struct OwnWritesTests {
 
   /// The org's automation fills a field beside each change of a phone number.
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `what the org made of our write is not put back by the row's next edit`(_ mode: MergeMode)
-    async throws
-  {
+  func `the row's next edit keeps what the org made of our write`(_ mode: MergeMode) async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
     let rules = """
       {"objects": {"Account": {"fieldUpdates": [{"name": "Note",
@@ -60,7 +56,7 @@ struct OwnWritesTests {
       """
     try day.org.setUp(OrgSetup(parsing: Array(rules.utf8)))
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let edit = try day.edited(account: id, ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
     #expect(try day.record("Account", id)["Industry"] == "Media")
     #expect(try await day.verdicts([try edit.changed(["Name": "Two"])], handback: 2) == "updated 1")
@@ -68,13 +64,11 @@ struct OwnWritesTests {
     #expect(record["Name"] == "Two" && record["Industry"] == "Media")
   }
 
-  @Test func `an edit that a device read the outcome of contradicts none in another soup`()
-    async throws
-  {
+  @Test func `an edit whose device read the outcome contradicts no other soup`() async throws {
     let day = try FieldDay()
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     comesBetween(day, id, ["Industry": "Media"])
     #expect(day.verdicts(try await day.run()) == "updated 1")
     try day.org.moveClock(by: 60_000)
@@ -87,12 +81,9 @@ struct OwnWritesTests {
   /// The office corrects a new record before anybody reads what its creation left: `isLost` says that the
   /// answer was lost, too.
   @Test(arguments: [true, false])
-  func `what the office corrects in a new record at once is not gone over`(
-    _ isLost: Bool
-  ) async throws {
+  func `an instant office correction of a new record is kept`(_ isLost: Bool) async throws {
     let day = try FieldDay()
-    let edit = day.created(
-      "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
+    let edit = day.contact("local_1", ["LastName": "Lovelace", "Department": "Analysis"])
     try day.handBack([edit], handback: 1)
     let admin = day.admin
     let correct: @Sendable (LocalOrg.Org) -> Void = { org in
@@ -121,10 +112,10 @@ struct OwnWritesTests {
   @Test func `what another device wrote is no base`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let issued = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    let issued = try day.edited(account: id, ["Phone": "2"])
     #expect(try await day.verdicts([issued], install: "a") == "updated 1")
     // The other device has synchronised since, and the office went on.
-    var other = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    var other = try day.edited(account: id, ["Phone": "3"])
     other.base = issued.base
     try day.org.moveClock(by: 60_000)
     try day.change("Account", id, ["Industry": "Media"])
@@ -132,29 +123,25 @@ struct OwnWritesTests {
     #expect(try day.details().first?.hasNoBase == true)
   }
 
-  @Test func `an edit without a date clashes with another device's of a record that was made anew`()
-    async throws
-  {
+  @Test func `an edit without a date clashes with another's of a recreated record`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
-    let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
+    let ada = try day.edited(account: id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada]) == "created 1")
     let page = try day.org.query(
       "SELECT Id FROM Account", as: day.admin, includeDeleted: false)
     let made = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
-    var ben = try day.edited("accounts", "Account", made, ["Phone": "6"])
+    var ben = try day.edited(account: made, ["Phone": "6"])
     ben.modificationDate = nil
     #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
   }
 
-  @Test func `edits of a record that was made anew clash, though they bear its former id`()
-    async throws
-  {
+  @Test func `edits of a recreated record clash, though they bear its former id`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
-    let ada = try day.edited("accounts", "Account", id, ["Phone": "5"])
-    let ben = try day.edited("accounts", "Account", id, ["Phone": "6"])
+    let ada = try day.edited(account: id, ["Phone": "5"])
+    let ben = try day.edited(account: id, ["Phone": "6"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada], handback: 1) == "created 1")
     try day.handBack([try ada.changed(["Phone": "7"])], handback: 2)
@@ -162,16 +149,13 @@ struct OwnWritesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
   }
 
-  @Test
-  func `a retry leaves what an earlier version left open though a later edit had replaced it`()
-    async throws
-  {
+  @Test func `a retry leaves what was left open after a later edit replaced it`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
     #expect(try await day.verdicts([edit]) == "conflict 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
-    let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    let fresh = try day.edited(account: id, ["Phone": "3"])
     var later = try edit.changed([:])
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate

@@ -28,8 +28,8 @@ import Testing
 
   @Test func `the child of a new record goes with it, and no made-up id is shown`() async throws {
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "New"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "A", "AccountId": "local_1"]),
+      day.account("local_1", ["Name": "New"]),
+      day.contact("local_2", ["LastName": "A", "AccountId": "local_1"]),
     ])
     let plan = try await foretold()
     #expect(plan.counts == [.created: 2])
@@ -41,19 +41,16 @@ import Testing
     let (id, first) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([first], install: "a", handback: 1)
-    let second = try day.edited("accounts", "Account", id, ["Name": "Two"])
+    let second = try day.edited(account: id, ["Name": "Two"])
     try day.handBack([second], user: day.ben, install: "b", handback: 1)
     _ = try await foretold()
   }
 
-  @Test func `what is too long, missing, or not the user's to set is foretold as failed`()
-    async throws
-  {
+  @Test func `what is too long, missing, or forbidden is foretold as failed`() async throws {
     let long = try day.make("Account", ["Name": "One"])
     try day.handBack([
-      try day.edited(
-        "accounts", "Account", long, ["Name": .string(String(repeating: "x", count: 300))]),
-      day.created("contacts", "Contact", "local_1", ["Email": "a@b.c"]),
+      try day.edited(account: long, ["Name": .string(String(repeating: "x", count: 300))]),
+      day.contact("local_1", ["Email": "a@b.c"]),
     ])
     let plan = try await foretold()
     #expect(plan.counts == [.failed: 2])
@@ -62,11 +59,9 @@ import Testing
     #expect(plan.first { $0.detail.code == "STRING_TOO_LONG" }?.detail.errorFields == ["Name"])
   }
 
-  @Test func `a record that the user may read and not delete stays, and the plan says so`()
-    async throws
-  {
+  @Test func `a record that the user may not delete stays, and the plan says so`() async throws {
     let id = try day.make("Account", ["Name": "Shared"])
-    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    try day.handBack([try day.edited(account: id, [:], deleted: true)])
     let plan = try await foretold()
     #expect(plan.counts == [.failed: 1])
     #expect(plan.first?.detail.code == "INSUFFICIENT_ACCESS_OR_READONLY")
@@ -75,13 +70,11 @@ import Testing
   @Test func `a record that a run deletes is gone for what comes after it`() async throws {
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")
-    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    try day.handBack([try day.edited(account: id, [:], deleted: true)])
     #expect(try await foretold().counts == [.deleted: 1])
   }
 
-  @Test func `of a record that is deleted in two soups the second deletion finds it deleted`()
-    async throws
-  {
+  @Test func `of a record deleted in two soups the second finds it deleted`() async throws {
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name"]) }
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")

@@ -16,7 +16,7 @@ struct ReadBackTests {
     _ day: FieldDay, _ change: @escaping @Sendable (LocalOrg.Org, String) throws -> Void
   ) async throws -> String {
     let admin = day.admin
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Fresh"])])
+    try day.handBack([day.account("local_1", ["Name": "Fresh"])])
     day.server.faults.add(
       .kind(.retrieve), nth: 1, times: 1, .mutate { try change($0, made($0, admin)) })
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -65,8 +65,7 @@ struct ReadBackTests {
 
   @Test func `nothing is asked, and nothing said, of what reads`() async throws {
     let day = try FieldDay()
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Fresh"])])
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([day.account("local_1", ["Name": "Fresh"])]) == "created 1")
     #expect(try day.details().first?.message == nil)
     #expect(!day.server.log.entries.contains { $0.path.hasSuffix("/queryAll") })
   }

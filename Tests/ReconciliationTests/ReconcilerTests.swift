@@ -11,9 +11,9 @@ struct ReconcilerTests {
     let second = try day.make("Account", ["Name": "Two"])
     try day.org.transfer(second, to: "ada@example.com")
     try day.handBack([
-      try day.edited("accounts", "Account", first, ["Phone": "555"]),
-      try day.edited("accounts", "Account", second, [:], deleted: true),
-      day.created("accounts", "Account", "local_1", ["Name": "Three"]),
+      try day.edited(account: first, ["Phone": "555"]),
+      try day.edited(account: second, [:], deleted: true),
+      day.account("local_1", ["Name": "Three"]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 1, deleted 1, updated 1")
     #expect(try day.record("Account", first)["Phone"] == "555")
@@ -25,12 +25,10 @@ struct ReconcilerTests {
     #expect(day.writes.count == writes)
   }
 
-  @Test func `what somebody else changed meanwhile is a conflict with all three values`()
-    async throws
-  {
+  @Test func `another's change meanwhile is a conflict with all three values`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
+    let edit = try day.edited(account: id, ["Phone": "device"])
     try day.change("Account", id, ["Phone": "server", "Industry": "Banking"])
     #expect(try await day.verdicts([edit]) == "conflict 1")
     #expect(day.writes.isEmpty)
@@ -47,7 +45,7 @@ struct ReconcilerTests {
   @Test func `a change between the check and the write is a conflict`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "device"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "device"])])
     day.server.faults.add(
       .kind(.composite), nth: 1, times: 1,
       .mutate { org in
@@ -63,7 +61,7 @@ struct ReconcilerTests {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.org.transfer(id, to: "ada@example.com")
-    try day.handBack([try day.edited("accounts", "Account", id, [:], deleted: true)])
+    try day.handBack([try day.edited(account: id, [:], deleted: true)])
     day.server.faults.add(
       .kind(.retrieve), nth: 2, times: 1,
       .mutate { org in
@@ -78,7 +76,7 @@ struct ReconcilerTests {
   @Test func `overwrite sends over what somebody else changed`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "device"])
+    let edit = try day.edited(account: id, ["Phone": "device"])
     try day.change("Account", id, ["Phone": "server", "Name": "Renamed"])
     #expect(try await day.verdicts([edit]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "device")
@@ -94,14 +92,14 @@ struct ReconcilerTests {
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
-    var same = try day.edited("accounts", "Account", ids[2], ["Phone": "9"])
+    var same = try day.edited(account: ids[2], ["Phone": "9"])
     same.modificationDate = "2020-01-01T00:00:00.000+0000"
     same.base = nil
     try day.change("Account", ids[2], ["Phone": "9"])
-    let dropped = day.created("accounts", "Account", "local_9", ["Name": "gone"])
+    let dropped = day.account("local_9", ["Name": "gone"])
     try day.handBack([
-      try day.edited("accounts", "Account", ids[0], [:]),
-      try day.edited("accounts", "Account", ids[1], ["Website": "https://example.com"]),
+      try day.edited(account: ids[0], [:]),
+      try day.edited(account: ids[1], ["Website": "https://example.com"]),
       same,
       Edit(
         row: dropped.row, created: 1, lastModified: 2, element: dropped.element,
@@ -116,11 +114,9 @@ struct ReconcilerTests {
     #expect(outside == ["Website"])
   }
 
-  @Test func `a record that was sent and then deleted where it was made leaves the org`()
-    async throws
-  {
+  @Test func `a record that was sent and then deleted on its device leaves the org`() async throws {
     let day = try FieldDay()
-    let made = day.created("accounts", "Account", "local_1", ["Name": "Short-lived"])
+    let made = day.account("local_1", ["Name": "Short-lived"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     var later = made
     later.operation = .dropped
@@ -133,35 +129,27 @@ struct ReconcilerTests {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
-    var later = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    element["Phone"] = "3"
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += 50
+    let later = try edit.changed(["Phone": "3"], later: 50)
     #expect(try await day.verdicts([later], handback: 2) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     try day.change("Account", id, ["Phone": "server"])
-    element["Phone"] = "4"
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += 50
-    #expect(try await day.verdicts([later], handback: 3) == "conflict 1")
+    let latest = try later.changed(["Phone": "4"], later: 50)
+    #expect(try await day.verdicts([latest], handback: 3) == "conflict 1")
   }
 
-  @Test func `two devices that edit one record clash, in one inbox and across nights`()
-    async throws
-  {
+  @Test func `two devices that edit one record clash, in one inbox or two nights`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
-    let adas = try day.edited("accounts", "Account", id, ["Phone": "ada"])
-    let bens = try day.edited("accounts", "Account", id, ["Phone": "ben"])
-    let late = try day.edited("accounts", "Account", other, ["Phone": "ben"])
-    try day.handBack([adas, try day.edited("accounts", "Account", other, ["Phone": "ada"])])
+    let adas = try day.edited(account: id, ["Phone": "ada"])
+    let bens = try day.edited(account: id, ["Phone": "ben"])
+    let late = try day.edited(account: other, ["Phone": "ben"])
+    try day.handBack([adas, try day.edited(account: other, ["Phone": "ada"])])
     #expect(try await day.verdicts([bens], user: day.ben) == "clash 2, updated 1")
     #expect(try await day.verdicts([late], user: day.ben, install: "another of ben") == "clash 1")
     #expect(try day.record("Account", other)["Phone"] == "ada")
     // A bundle made after the clash was reported, with what our write left, starts anew.
-    let fresh = try day.edited("accounts", "Account", other, ["Phone": "fresh"])
+    let fresh = try day.edited(account: other, ["Phone": "fresh"])
     try day.handBack([fresh], user: day.ben, install: "a third of ben", issued: 100)
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
@@ -175,8 +163,8 @@ struct ReconcilerTests {
     let day = try FieldDay()
     day.options.acrossSnapshots = across
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    let adas = try day.edited("accounts", "Account", id, ["Phone": "ada"])
-    let bens = try day.edited("accounts", "Account", id, ["Phone": "ben"])
+    let adas = try day.edited(account: id, ["Phone": "ada"])
+    let bens = try day.edited(account: id, ["Phone": "ben"])
     try day.handBack([adas])
     try day.handBack([bens], user: day.ben)
     let summary = try await day.run()
@@ -188,13 +176,10 @@ struct ReconcilerTests {
   @Test func `children get their new parents' ids and wait for them`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created(
-        "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
-      day.created(
-        "accounts", "Account", "local_p", ["Name": "Parent", "ParentId": "local_g"]),
-      day.created("accounts", "Account", "local_g", ["Name": "Grandparent"]),
-      day.created(
-        "contacts", "Contact", "local_x", ["LastName": "Orphan", "AccountId": "local_none"]),
+      day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
+      day.account("local_p", ["Name": "Parent", "ParentId": "local_g"]),
+      day.account("local_g", ["Name": "Grandparent"]),
+      day.contact("local_x", ["LastName": "Orphan", "AccountId": "local_none"]),
     ])
     #expect(day.verdicts(try await day.run()) == "blocked 1, created 3")
     #expect(
@@ -206,10 +191,9 @@ struct ReconcilerTests {
   @Test func `the child of a refused parent is blocked, the others go on`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_p", ["Phone": "no name"]),
-      day.created(
-        "contacts", "Contact", "local_c", ["LastName": "Child", "AccountId": "local_p"]),
-      day.created("contacts", "Contact", "local_d", ["LastName": "Free"]),
+      day.account("local_p", ["Phone": "no name"]),
+      day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
+      day.contact("local_d", ["LastName": "Free"]),
     ])
     #expect(day.verdicts(try await day.run()) == "blocked 1, created 1, failed 1")
     let refused = try #require(try day.details().first { $0.code != nil })
@@ -225,7 +209,7 @@ struct ReconcilerTests {
     let hidden = try day.make("Account", ["Name": "Hidden"])
     try day.handBack(
       try [deleted, merged, hidden].map {
-        try day.edited("accounts", "Account", $0, ["Phone": "5"])
+        try day.edited(account: $0, ["Phone": "5"])
       })
     _ = day.org.delete("Account", id: deleted, as: day.admin)
     try day.org.merge(merged, into: master)
@@ -236,15 +220,13 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Hidden'") == 1)
   }
 
-  @Test func `without an integration user the sender's own recycle bin tells what is deleted`()
-    async throws
-  {
+  @Test func `without an integration user the sender's recycle bin tells deletions`() async throws {
     let day = try FieldDay()
     day.hasIntegration = false
     let names = ["Deleted", "Merged", "Hidden", "Hidden and deleted", "Master"]
     let ids = try names.map { try day.make("Account", ["Name": .string($0)]) }
     try day.handBack(
-      try ids.dropLast().map { try day.edited("accounts", "Account", $0, ["Phone": "5"]) })
+      try ids.dropLast().map { try day.edited(account: $0, ["Phone": "5"]) })
     for id in ids[2...3] { try day.org.unshare(id, from: "ada@example.com") }
     for id in [ids[0], ids[3]] { _ = day.org.delete("Account", id: id, as: day.admin) }
     try day.org.merge(ids[1], into: ids[4])
@@ -255,15 +237,13 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `leave if changed leaves what was deleted, and deleting it too is there already`()
-    async throws
-  {
+  @Test func `leave if changed leaves the deleted; to delete it is there already`() async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One"])
     let two = try day.make("Account", ["Name": "Two"])
     try day.handBack([
-      try day.edited("accounts", "Account", one, ["Phone": "5"]),
-      try day.edited("accounts", "Account", two, [:], deleted: true),
+      try day.edited(account: one, ["Phone": "5"]),
+      try day.edited(account: two, [:], deleted: true),
     ])
     for id in [one, two] { _ = day.org.delete("Account", id: id, as: day.admin) }
     #expect(day.verdicts(try await day.run()) == "already there 1, deleted on server 1")
@@ -274,11 +254,11 @@ struct ReconcilerTests {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two", "Phone": "1"])
-    let conflict = try day.edited("accounts", "Account", two, ["Phone": "2"])
+    let conflict = try day.edited(account: two, ["Phone": "2"])
     try day.change("Account", two, ["Phone": "3"])
     try day.handBack([
-      try day.edited("accounts", "Account", one, ["Phone": "5"]), conflict,
-      day.created("accounts", "Account", "local_1", ["Name": "New"]),
+      try day.edited(account: one, ["Phone": "5"]), conflict,
+      day.account("local_1", ["Name": "New"]),
     ])
     let plan = try await day.plan()
     #expect(day.writes.isEmpty)
@@ -295,13 +275,11 @@ struct ReconcilerTests {
     let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack(
-      try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+      try ids.map { try day.edited(account: $0, [:], deleted: true) })
     return day
   }
 
-  @Test func `more deletions than the guard lets through wait for the plan's digest`()
-    async throws
-  {
+  @Test func `more deletions than the guard allows wait for the plan's digest`() async throws {
     let day = try Self.dayOfThreeDeletions(allowed: 1)
     let held = try await day.run()
     #expect(day.verdicts(held) == "held 3")
@@ -319,7 +297,7 @@ struct ReconcilerTests {
   @Test func `the edits of a user who cannot log in are held`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
     #expect(try await day.plan().counts == [.held: 1])
     #expect(day.verdicts(try await day.run()) == "held 1")
@@ -330,37 +308,27 @@ struct ReconcilerTests {
   @Test func `what the integration user creates belongs to the snapshot's user`() async throws {
     let day = try FieldDay()
     day.options.sendAs = .integration
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "New"])])
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([day.account("local_1", ["Name": "New"])]) == "created 1")
     #expect(
       try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ada.id)'") == 1)
   }
 
   @Test func `a create whose device sent it too is created twice`() async throws {
     let day = try FieldDay()
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])
-    try day.handBack(
-      [], handback: 2,
-      witnesses: [
-        CleanRow(
-          row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
-      ])
+    try day.handBack([], handback: 2, witnesses: [edit.clean(at: 9000, as: own)])
     #expect(day.verdicts(try await day.run()) == "created twice 1")
     #expect(try day.details().first?.otherID == own)
   }
 
   @Test func `a create that comes back changed updates the record it became`() async throws {
     let day = try FieldDay()
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     try await day.run()
-    var later = edit
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    element["Phone"] = "77"
-    later.element = JSONValue.object(element).bytes
-    later.lastModified += 10
+    let later = try edit.changed(["Phone": "77"], later: 10)
     #expect(try await day.verdicts([later], handback: 2) == "updated 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '77'") == 1)
@@ -405,22 +373,17 @@ struct ReconcilerTests {
     day.options.sendAs = .integration
     day.issued = [day.ben.id]
     day.rules = [FieldDay.rule("accounts", ["Name", "OwnerId"])]
-    try day.handBack([
-      day.created(
-        "accounts", "Account", "local_1", ["Name": "New", "OwnerId": .string(day.ben.id)])
-    ])
+    try day.handBack([day.account("local_1", ["Name": "New", "OwnerId": .string(day.ben.id)])])
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ben.id)'") == 1)
   }
 
-  @Test func `a plan blocks the child of a record that is not sent, and its own children`()
-    async throws
-  {
+  @Test func `a plan blocks the child of an unsent record, and its own children`() async throws {
     let day = try FieldDay("contacts", ["LastName", "AccountId", "ReportsToId"])
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "New"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "A", "AccountId": "local_1"]),
-      day.created("contacts", "Contact", "local_3", ["LastName": "B", "ReportsToId": "local_2"]),
+      day.account("local_1", ["Name": "New"]),
+      day.contact("local_2", ["LastName": "A", "AccountId": "local_1"]),
+      day.contact("local_3", ["LastName": "B", "ReportsToId": "local_2"]),
     ])
     let plan = try await day.plan()
     #expect(plan.counts == [.notConfigured: 1, .blocked: 2])
@@ -429,35 +392,28 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a create that was made twice stays so, whatever its device hands back later`()
-    async throws
-  {
+  @Test func `a create that was made twice stays so, whatever comes back later`() async throws {
     let day = try FieldDay()
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     _ = try await day.run()
     let own = try day.make("Account", ["Name": "New"])
-    let witness = CleanRow(
-      row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
+    let witness = edit.clean(at: 9000, as: own)
     #expect(try await day.verdicts([], handback: 2, witnesses: [witness]) == "created twice 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
     #expect(try await day.verdicts([], handback: 3, witnesses: [witness]) == "")
     #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
   }
 
-  @Test
-  func `a record made twice is told though the edit that showed it was settled by its device`()
-    async throws
-  {
+  @Test func `a record made twice is told though its device settled the edit`() async throws {
     let day = try FieldDay()
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])
     var later = edit
     (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
     try day.handBack([later], handback: 2)
-    let witness = CleanRow(
-      row: edit.row, created: edit.created, lastModified: 9000, serverID: own)
+    let witness = edit.clean(at: 9000, as: own)
     try day.handBack([], handback: 3, witnesses: [witness])
     #expect(day.verdicts(try await day.run()).contains("created twice 1"))
     #expect(try await day.verdicts([], handback: 4, witnesses: [witness]) == "")

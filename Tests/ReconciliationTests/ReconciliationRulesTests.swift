@@ -10,10 +10,10 @@ struct ReconciliationRulesTests {
   @Test func `an issued element of another date is no base`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let issued = try day.edited("accounts", "Account", id, [:])
+    let issued = try day.edited(account: id, [:])
     try day.change("Account", id, ["Phone": "2"])
     // The device has synchronised on its own since: it holds the newer Phone, and edits another.
-    var edit = try day.edited("accounts", "Account", id, ["Industry": "Banking"])
+    var edit = try day.edited(account: id, ["Industry": "Banking"])
     edit.base = issued.base
     #expect(try await day.verdicts([edit]) == "updated 1")
     #expect(try day.details().first?.fields.map(\.name) == ["Industry"])
@@ -29,16 +29,14 @@ struct ReconciliationRulesTests {
     }
   }
 
-  @Test func `edits of a deleted record clash with one another after it was made anew`()
-    async throws
-  {
+  @Test func `edits of a deleted record clash after it was recreated`() async throws {
     let day = try FieldDay()
     day.options.acrossSnapshots = .last
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
-    let first = try day.edited("accounts", "Account", id, ["Phone": "5"])
-    let second = try day.edited("accounts", "Account", id, ["Phone": "6"])
-    let third = try day.edited("accounts", "Account", id, ["Phone": "7"])
+    let first = try day.edited(account: id, ["Phone": "5"])
+    let second = try day.edited(account: id, ["Phone": "6"])
+    let third = try day.edited(account: id, ["Phone": "7"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([first]) == "created 1")
     let made = try #require(try day.details().first?.recordID)
@@ -52,7 +50,7 @@ struct ReconciliationRulesTests {
   @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
@@ -65,12 +63,10 @@ struct ReconciliationRulesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
   }
 
-  @Test func `a later hand-back without the row leaves an edit in doubt to be found out`()
-    async throws
-  {
+  @Test func `a later return without the row leaves a doubtful edit to be found`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    let edit = day.created("accounts", "Account", "local_1", ["Name": "New"])
+    let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "in doubt 1")
@@ -93,9 +89,7 @@ struct ReconciliationRulesTests {
     #expect(!ancestry.owns(lineage: 1, handback: 2))
   }
 
-  @Test func `the later arrival of two states that nothing orders is not sent over the first`()
-    async throws
-  {
+  @Test func `the later of two unordered states is not sent over the first`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit])
@@ -131,7 +125,7 @@ struct ReconciliationRulesTests {
     day.options.maxChanges = .init(perSnapshot: 2)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     try day.handBack(
-      try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     #expect(
       day.verdicts(try await day.run()) == (isHeld ? "held \(edits)" : "updated \(edits)"))
   }
@@ -147,7 +141,7 @@ struct ReconciliationRulesTests {
     let ids = try (0..<deletes).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack(
-      try ids.map { try day.edited("accounts", "Account", $0, [:], deleted: true) })
+      try ids.map { try day.edited(account: $0, [:], deleted: true) })
     #expect(
       day.verdicts(try await day.run()) == (isHeld ? "held \(deletes)" : "deleted \(deletes)"))
   }
@@ -155,9 +149,8 @@ struct ReconciliationRulesTests {
   @Test func `a child whose parent stays here is not even planned`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created(
-        "accounts", "Account", "local_1", ["Name": "Parent", "ParentId": "local_elsewhere"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      day.account("local_1", ["Name": "Parent", "ParentId": "local_elsewhere"]),
+      day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
     ])
     #expect(day.verdicts(try await day.run()) == "blocked 2")
     #expect(try day.state.connection.integer("SELECT count(*) FROM operation") == 0)
@@ -171,8 +164,8 @@ struct ReconciliationRulesTests {
   @Test func `what is blocked names the field that blocks it, night after night`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Phone": "no name"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      day.account("local_1", ["Phone": "no name"]),
+      day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
     ])
     #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
     let words = "AccountId refers to a record that did not reach the org"
@@ -191,23 +184,21 @@ struct ReconciliationRulesTests {
     let contact = try day.make("Contact", ["LastName": "C"])
     for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack([
-      try day.edited("accounts", "Account", account, [:], deleted: true),
-      try day.edited("contacts", "Contact", contact, [:], deleted: true),
+      try day.edited(account: account, [:], deleted: true),
+      try day.edited(contact: contact, [:], deleted: true),
     ])
     #expect(day.verdicts(try await day.run()) == "deleted 2")
   }
 
-  @Test func `a record and the parent that it refers to are deleted, the record first`()
-    async throws
-  {
+  @Test func `a record and its parent are deleted, the record first`() async throws {
     let day = try FieldDay()
     let parent = try day.make("Account", ["Name": "Parent"])
     let child = try day.make(
       "Contact", ["LastName": "Child", "AccountId": .string(parent)])
     for id in [parent, child] { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack([
-      try day.edited("accounts", "Account", parent, [:], deleted: true),
-      try day.edited("contacts", "Contact", child, [:], deleted: true),
+      try day.edited(account: parent, [:], deleted: true),
+      try day.edited(contact: child, [:], deleted: true),
     ])
     #expect(day.verdicts(try await day.run()) == "deleted 2")
     #expect(day.writes.count == 2)
@@ -217,7 +208,7 @@ struct ReconciliationRulesTests {
     let day = try FieldDay("contacts", ["LastName", "AccountId"], mode: .overwrite)
     let parent = try day.make("Account", ["Name": "Parent"])
     let child = try day.make("Contact", ["LastName": "Child"])
-    let edit = try day.edited("contacts", "Contact", child, ["AccountId": .string(parent)])
+    let edit = try day.edited(contact: child, ["AccountId": .string(parent)])
     _ = day.org.delete("Account", id: parent, as: day.admin)
     #expect(try await day.verdicts([edit]) == "failed 1")
     let detail = try #require(try day.details().first)

@@ -14,9 +14,8 @@ struct RefusedCreatesTests {
     day = try FieldDay()
     existing = try day.make("Account", ["Name": "Acme Inc.", "Phone": "office"])
     family = [
-      day.created("accounts", "Account", "local_1", ["Name": "Acme", "Phone": "1"]),
-      day.created(
-        "contacts", "Contact", "local_2", ["LastName": "Keel", "AccountId": "local_1"]),
+      day.account("local_1", ["Name": "Acme", "Phone": "1"]),
+      day.contact("local_2", ["LastName": "Keel", "AccountId": "local_1"]),
     ]
     try day.handBack(family, handback: 1)
     day.server.faults.add(.writes, times: 1, .refusePart(0, code: "DUPLICATES_DETECTED"))
@@ -31,11 +30,8 @@ struct RefusedCreatesTests {
   private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws
     -> Edit
   {
-    var edit = family[0]
-    var element = try #require(try JSONValue(parsing: edit.element).object)
-    for (name, value) in fields { element[name] = value }
-    edit.element = JSONValue.object(element).bytes
-    (edit.lastModified, edit.operation) = (edit.lastModified + 10, operation)
+    var edit = try family[0].changed(fields, later: 10)
+    edit.operation = operation
     return edit
   }
 
@@ -54,9 +50,7 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
-  @Test func `a run that dies while it settles the named record leaves all of it to the next`()
-    async throws
-  {
+  @Test func `a run that dies while settling the named record leaves it all`() async throws {
     try decide(1, .record(existing))
     try day.state.connection.run(
       """

@@ -5,16 +5,13 @@ import Testing
 
 /// Edits that come again, as they were or with the same values, and such as come late.
 struct RepeatedEditsTests {
-  /// A sent edit, and the record that it is of.
   private func sent(_ day: FieldDay) async throws -> (String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
     return (id, edit)
   }
 
-  @Test func `a settled edit that comes again is superseded by itself, whatever stands in the org`()
-    async throws
-  {
+  @Test func `a settled edit that returns is superseded by itself, in any case`() async throws {
     let day = try FieldDay()
     let (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -23,9 +20,7 @@ struct RepeatedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "office")
   }
 
-  @Test func `what was sent and is saved again with the same values has a verdict of its own`()
-    async throws
-  {
+  @Test func `what was sent and is saved again unchanged has its own verdict`() async throws {
     let day = try FieldDay()
     var (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -33,13 +28,11 @@ struct RepeatedEditsTests {
     #expect(try await day.verdicts([edit], handback: 2) == "unchanged 1")
   }
 
-  @Test func `an older hand-back that comes late names the edit that stands for its own`()
-    async throws
-  {
+  @Test func `an older return that comes late names the edit that replaced it`() async throws {
     let day = try FieldDay()
     let (id, older) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
-    var newer = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    var newer = try day.edited(account: id, ["Phone": "3"])
     newer.row = older.row
     try day.handBack([newer], handback: 2)
     #expect(try await day.verdicts([older], handback: 1) == "superseded 1, updated 1")

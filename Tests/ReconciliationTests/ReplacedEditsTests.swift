@@ -20,9 +20,7 @@ struct ReplacedEditsTests {
     return (id, edit)
   }
 
-  @Test func `an edit in doubt that never arrived gives way to what its device handed back since`()
-    async throws
-  {
+  @Test func `an edit in doubt that never arrived yields to its device's next one`() async throws {
     let day = try FieldDay()
     let (id, edit) = try await doubtful(day, handback: 1)
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
@@ -32,9 +30,7 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  @Test func `an edit in doubt that never arrived and that its device no longer has is not sent`()
-    async throws
-  {
+  @Test func `an edit in doubt that is gone from its device is not sent`() async throws {
     let day = try FieldDay()
     let (id, _) = try await doubtful(day, handback: 1)
     try day.handBack([], handback: 2)
@@ -59,13 +55,11 @@ struct ReplacedEditsTests {
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
 
-  @Test func `what is sent of a record takes the place of its device's open edits of it at once`()
-    async throws
-  {
+  @Test func `what is sent of a record replaces its device's open edits at once`() async throws {
     let day = try FieldDay()
     let (id, edit, run) = try await conflict(day)
     // The device has synchronised, and its user went on.
-    let fresh = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    let fresh = try day.edited(account: id, ["Phone": "3"])
     var later = try edit.changed(["Phone": "3"], later: 5)
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
@@ -77,7 +71,7 @@ struct ReplacedEditsTests {
     let day = try FieldDay()
     day.options.acrossSnapshots = .last
     let (id, _, run) = try await conflict(day)
-    let other = try day.edited("accounts", "Account", id, ["Phone": "3"])
+    let other = try day.edited(account: id, ["Phone": "3"])
     #expect(try await day.verdicts([other], user: day.ben) == "updated 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
@@ -92,9 +86,7 @@ struct ReplacedEditsTests {
     return day
   }
 
-  @Test func `what a device edits in one soup after it read what it sent in another is no clash`()
-    async throws
-  {
+  @Test func `an edit in one soup after reading another soup's send is no clash`() async throws {
     let day = try soups()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit]) == "updated 1")
@@ -105,14 +97,11 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  @Test func `a row read in the second of a write in another soup does not take it back`()
-    async throws
-  {
+  @Test func `a row read in the second of another soup's write does not undo it`() async throws {
     let day = try soups()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     var second = try day.edited("others", "Account", id, ["Industry": "Media"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     // It bears the date of the write, and what stood there before.
     let date = try #require(try day.record("Account", id)["LastModifiedDate"])
     second = try second.changed(["LastModifiedDate": date], later: 5)
@@ -133,8 +122,7 @@ struct ReplacedEditsTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     var second = try day.edited("others", "Account", id, ["Industry": "Media"])
     try day.org.moveClock(by: 5000)
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     if isSameSecond {
       let date = try #require(try day.record("Account", id)["LastModifiedDate"])
       second = try second.changed(["LastModifiedDate": date], later: 5)
@@ -148,24 +136,18 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  @Test func `a row of which nothing is known takes back nothing that another soup's sent`()
-    async throws
-  {
+  @Test func `an unknown row takes back nothing that another soup sent`() async throws {
     let day = try soups()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let second = try day.edited(
-      "others", "Account", id, ["Industry": "Media"], hasBase: false)
+    let second = try day.edited("others", "Account", id, ["Industry": "Media"], hasBase: false)
     try day.org.moveClock(by: 5000)
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     #expect(try await day.verdicts([second]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  @Test func `where the last one wins another device's edit in a second soup is no contradiction`()
-    async throws
-  {
+  @Test func `where the last wins another device's edit in a second soup is fine`() async throws {
     let day = try soups(.overwrite)
     day.options.acrossSnapshots = .last
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])

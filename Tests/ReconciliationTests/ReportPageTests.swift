@@ -62,9 +62,7 @@ struct ReportPageTests {
   }
 
   @Test(.enabled(if: Browser.hasAxe, "axe-core is missing: make deps-test"))
-  func `the page stands on a desk and a phone, by day and by night, with and without its script`()
-    async throws
-  {
+  func `the page works on desk and phone, day and night, with and without script`() async throws {
     let (path, _) = try await page()
     let browser = try Browser()
     for look in Browser.Look.all {
@@ -209,10 +207,7 @@ struct ReportPageTests {
   }
 
   @Test(.enabled(if: Self.pdftotext != nil, "pdftotext is missing: make deps-test"))
-  func
-    `on paper no heading stands alone at the foot of a page, and nothing of the tools is printed`()
-    async throws
-  {
+  func `on paper no heading ends a page alone, and no tools are printed`() async throws {
     let path = try write(try await large(400))
     let browser = try Browser()
     for hasScript in [true, false] {
@@ -258,8 +253,7 @@ struct ReportPageTests {
     }
   }
 
-  @Test func `a page holds 2,000 characters of a value, and report.json all of them`() async throws
-  {
+  @Test func `a page has 2,000 characters of a value, and report.json all`() async throws {
     let long = String(repeating: "long text ", count: 500_000)
     var edits = try await large(20).edits.all()
     for index in edits.indices {
@@ -283,7 +277,6 @@ struct ReportPageTests {
 }
 
 extension ReportTotals {
-  /// Counts an edit.
   fileprivate mutating func add(_ edit: ReportEdit) {
     add(
       Count(

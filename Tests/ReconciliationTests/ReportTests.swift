@@ -14,18 +14,17 @@ struct ReportTests {
       try day.make("Account", ["Name": .string($0), "Phone": "1", "Industry": "Energy"])
     }
     let conflict = try day.edited(
-      "accounts", "Account", ids[0], ["Phone": "=cmd()", "Website": "https://a.example.com"])
+      account: ids[0], ["Phone": "=cmd()", "Website": "https://a.example.com"])
     try day.change("Account", ids[0], ["Phone": "server\u{202E}gnp", "Industry": "Banking"])
     try day.handBack([
-      conflict, try day.edited("accounts", "Account", ids[1], ["Phone": "2"]),
-      try day.edited("accounts", "Account", ids[2], ["Website": "https://b.example.com"]),
-      day.created("accounts", "Account", "local_1", ["Phone": "no name"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Kid", "AccountId": "local_1"]),
-      try day.edited("accounts", "Account", ids[3], ["Phone": "ada"]),
+      conflict, try day.edited(account: ids[1], ["Phone": "2"]),
+      try day.edited(account: ids[2], ["Website": "https://b.example.com"]),
+      day.account("local_1", ["Phone": "no name"]),
+      day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      try day.edited(account: ids[3], ["Phone": "ada"]),
       try day.edited("other", "Account", ids[4], ["Phone": "x"]),
     ])
-    try day.handBack(
-      [try day.edited("accounts", "Account", ids[3], ["Phone": "ben"])], user: day.ben)
+    try day.handBack([try day.edited(account: ids[3], ["Phone": "ben"])], user: day.ben)
     try await day.run()
     return day
   }
@@ -104,9 +103,7 @@ struct ReportTests {
     }
   }
 
-  @Test func `a conflict stands with its three values, an edit outside the list beside it`()
-    async throws
-  {
+  @Test func `a conflict has its three values, an edit outside the list beside`() async throws {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     #expect(page.contains(#"<td data-label="Given">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
@@ -134,9 +131,7 @@ struct ReportTests {
     ("MailingCity", "BillingAddress", false), ("Site__City__s", "Site__c", true),
     ("City", "Owner", true), ("BillingStreet", "BillingAddress", false),
   ])
-  func `a compound value is masked where one of its components is`(
-    _ masked: String, _ field: String, _ isMasked: Bool
-  ) {
+  func `a compound is masked as its parts`(_ masked: String, _ field: String, _ isMasked: Bool) {
     for value in [["city": "Bonn"], [["city": "Bonn"]], ["of": ["City": "Bonn"]]] as [JSONValue] {
       if value["of"] != nil, masked != "City", masked != "billingaddress" { continue }
       let shown = ReportMask(mask: [masked]).shown(value, of: field)
@@ -146,9 +141,7 @@ struct ReportTests {
 
   @Test func `the org's words do not tell a masked value`() async throws {
     let day = try FieldDay()
-    try day.handBack([
-      day.created("contacts", "Contact", "local_1", ["LastName": "Kid", "Email": "canary.one"])
-    ])
+    try day.handBack([day.contact("local_1", ["LastName": "Kid", "Email": "canary.one"])])
     day.server.faults.add(
       .writes, nth: 1, times: 9,
       .status(400, code: "INVALID_EMAIL_ADDRESS", message: "Email: no address: canary.one"))
@@ -164,8 +157,7 @@ struct ReportTests {
     #expect(try Self.text(JSONReport.self, model).contains("no address: canary.one"))
   }
 
-  @Test func `every member that the schema knows of a record is there for some edit`() async throws
-  {
+  @Test func `every member that the schema knows is there for some edit`() async throws {
     let day = try await Self.day()
     let first = try Self.reported(day)
     try await day.run()
@@ -182,8 +174,7 @@ struct ReportTests {
     #expect(known.subtracting(seen).subtracting(elsewhere) == [])
   }
 
-  @Test func `names, the device's time and the office's change stand beside the ids`() async throws
-  {
+  @Test func `names, the device's time and the office's change are by the ids`() async throws {
     let day = try await Self.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
     try day.state.noteLabel("Customer", of: "Account")
@@ -203,9 +194,7 @@ struct ReportTests {
     )
   }
 
-  @Test func `who changed a record in the org is called by name, once a run has learned it`()
-    async throws
-  {
+  @Test func `who changed a record in the org is named, once a run learned it`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     let unnamed = try day.state.unnamedPeople(run: run.id)
@@ -221,11 +210,7 @@ struct ReportTests {
     #expect(!model.usernames.values.contains("Grace Hopper"))
   }
 
-  @Test
-  func
-    `totals by technician and object, the way in time, and what a guard holds stand in the page`()
-    async throws
-  {
+  @Test func `totals, the way in time and what a guard holds are on the page`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.noteLabel("Customer", of: "Account")
@@ -258,9 +243,7 @@ struct ReportTests {
     #expect(digest.upperBound < totals.lowerBound)
   }
 
-  @Test func `what was sent and what failed stand in tables as Data Loader leaves them`()
-    async throws
-  {
+  @Test func `what was sent and what failed is in tables like Data Loader's`() async throws {
     let model = try Self.model(try await Self.day())
     let success = try Self.text(CSVReport.self, model, file: "success.csv").split(separator: "\r\n")
     #expect(success.count == 2)
@@ -286,9 +269,7 @@ struct ReportTests {
       ])
   }
 
-  @Test func `a value above 4 kB is in a file of its own, which page, document and tables name`()
-    async throws
-  {
+  @Test func `a value above 4 kB is in its own file, which all of them name`() async throws {
     let long = String(repeating: "a <b>long</b> text, ", count: 250)
     var model = try Self.model(try await Self.day())
     var edit = try #require(try model.edits.all().first { $0.verdict == .conflict })

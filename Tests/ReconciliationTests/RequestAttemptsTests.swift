@@ -11,7 +11,7 @@ struct RequestAttemptsTests {
     let ids = try (0..<count).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
-    try day.handBack(try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     return day
   }
 

@@ -18,9 +18,7 @@ struct RequestCountTests {
       name + "@example.com", lastName: name, profile: "Field Technician")
   }
 
-  @Test func `updates cost their conditional writes, one read before and after, and a describe`()
-    async throws
-  {
+  @Test func `updates cost their conditional writes, two reads, and a describe`() async throws {
     // One user's more than one read.
     let updates = CampaignSize.updates.count
     day.options.maxChanges.perSnapshot = updates
@@ -38,7 +36,7 @@ struct RequestCountTests {
             ).id)
         }
       }
-      let edits = try ids.map { try day.edited("accounts", "Account", $0, ["Phone": "2"]) }
+      let edits = try ids.map { try day.edited(account: $0, ["Phone": "2"]) }
       try day.handBack(edits, user: user)
       let reads = (count + 1999) / 2000
       least += (count + 24) / 25 + 2 * reads + 1

@@ -1,5 +1,6 @@
 import Ledger
 import Reconciliation
+import TestSupport
 import Testing
 
 /// Random lives of devices, returned in any order, against what must hold of every one of them.
@@ -16,7 +17,7 @@ struct ReturnHistoryTests {
   }
 
   private static func lives(
-    _ devices: Int, _ numbers: inout SeededNumbers
+    _ devices: Int, _ numbers: inout HistoryRandom
   ) -> [Handback] {
     var clock: Int64 = 1000
     var handbacks: [Handback] = []
@@ -52,7 +53,7 @@ struct ReturnHistoryTests {
 
   @Test(arguments: App.allCases, 0..<40)
   func `no order of returns loses an edit or makes a record twice`(_ app: App, _ seed: Int) throws {
-    var numbers = SeededNumbers(seed: UInt64(seed) * 7 + 1)
+    var numbers = HistoryRandom(UInt64(seed) * 7 + 1)
     let fixture = try LedgerFixture()
     let devices = Int.random(in: 1...3, using: &numbers)
     let handbacks = Self.lives(devices, &numbers)

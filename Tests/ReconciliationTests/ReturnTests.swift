@@ -52,9 +52,7 @@ struct ReturnTests {
       try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
   }
 
-  @Test func `a lower number with rows that the later hand-back does not hold is a restored phone`()
-    throws
-  {
+  @Test func `a lower number with rows the later return lacks is a restored phone`() throws {
     let fixture = try F()
     try fixture.record(
       "b", install: "A", handback: 3, [F.update(1, date: 9, name: "x2")],

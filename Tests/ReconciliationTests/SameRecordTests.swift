@@ -92,9 +92,7 @@ struct SameRecordTests {
   }
 
   @Test(arguments: [1, 2] as [Int64])
-  func `of two such edits the one that is decided is sent, and the other stays open`(
-    _ decided: Int64
-  ) async throws {
+  func `of two such edits the decided one is sent, the other stays`(_ decided: Int64) async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "clash 2")
     try day.state.decide([EditDecision(decided, .device)], by: "the office")
@@ -109,9 +107,7 @@ struct SameRecordTests {
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 
-  @Test func `where both are decided at once one is sent, and the other is asked again`()
-    async throws
-  {
+  @Test func `where both are decided at once one is sent, the other asked again`() async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "clash 2")
     try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "the office")
@@ -120,10 +116,7 @@ struct SameRecordTests {
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 
-  @Test
-  func `an edit that waits from an earlier night disagrees with a new record of its external id`()
-    async throws
-  {
+  @Test func `an edit waiting from an earlier night meets its external id again`() async throws {
     try day.handBack([try direct()])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "held 1")

@@ -25,7 +25,7 @@ import Testing
   }
 
   private func handBack(_ changes: JSONObject, office: JSONObject = [:]) throws {
-    let edit = try day.edited("accounts", "Account", id, changes)
+    let edit = try day.edited(account: id, changes)
     if !office.isEmpty { try day.change("Account", id, office) }
     try day.handBack([edit])
   }
@@ -40,9 +40,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a conflict in a field of the first is not settled by the second`(mode: MergeMode)
-    async throws
-  {
+  func `a conflict in one field is not settled by the second's`(mode: MergeMode) async throws {
     for changes in [["Phone": "2"], ["Phone": "2", "Fax": "2"]] as [JSONObject] {
       let other = try SeveralSyncUpsTests()
       other.lists(.leaveIfChanged, mode)
@@ -69,7 +67,7 @@ import Testing
     _ edited: JSONObject
   ) async throws {
     lists(.leaveIfChanged, .overwrite)
-    let edit = try day.edited("accounts", "Account", id, edited, deleted: true)
+    let edit = try day.edited(account: id, edited, deleted: true)
     try day.change("Account", id, ["Phone": "office"])
     try day.handBack([edit])
     let (verdicts, detail) = try await run()
@@ -86,8 +84,7 @@ import Testing
     #expect(detail.outside.map(\.name) == ["Website"])
   }
 
-  @Test func `a decided edit of a merged or deleted record brings the fields of all`() async throws
-  {
+  @Test func `a decided edit of a merged or deleted record brings all fields`() async throws {
     let master = try day.make("Account", ["Name": "Master", "Fax": "0"])
     try handBack(["Phone": "2", "Fax": "2"])
     try day.org.merge(id, into: master)
@@ -109,8 +106,8 @@ import Testing
   }
 
   @Test func `a refused create is told with the reason of who sent all of it`() async throws {
-    let edit = day.created(
-      "accounts", "Account", "local_1",
+    let edit = day.account(
+      "local_1",
       ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
     try day.handBack([edit])
     let (verdicts, detail) = try await run()
@@ -122,13 +119,11 @@ import Testing
 /// What travels with nothing is told, whatever becomes of the record.
 @Suite struct UnsentFieldsTests {
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
-  func `of a record that is made anew what a new one does not bring is told`(mode: MergeMode)
-    async throws
-  {
+  func `what a recreated record does not bring is reported`(mode: MergeMode) async throws {
     let day = try FieldDay(
       "accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
     let id = try day.make("Account", ["Name": "One", "Fax": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Fax": "2", "Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Fax": "2", "Phone": "2"])])
     _ = day.org.delete("Account", id: id, as: day.admin)
     if mode == .leaveIfChanged {
       #expect(day.verdicts(try await day.run()) == "deleted on server 1")
@@ -140,12 +135,9 @@ import Testing
     #expect(detail.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `an edit beside the list of a row that its device made is told when it comes again`()
-    async throws
-  {
+  @Test func `an unlisted edit of a row that its device made is told on return`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"])
-    let made = day.created(
-      "accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
+    let made = day.account("local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     #expect(try day.details().first?.outside.map(\.name) == ["Site"])
     func later(_ fields: JSONObject, _ handback: Int64) throws {
@@ -164,13 +156,9 @@ import Testing
     #expect(try day.details().first?.outside.map(\.name) == ["Fax"])
   }
 
-  @Test func `an edit whose user cannot act, and a new record, are shown with their values`()
-    async throws
-  {
+  @Test func `an edit whose user cannot act, and a new record, show their values`() async throws {
     let day = try FieldDay("accounts", ["Phone"], create: ["Name", "Site"])
-    try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "New", "Phone": "1", "Site": "x"])
-    ])
+    try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1", "Site": "x"])])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "held 1")
     #expect(try day.details().first?.fields.map(\.name) == ["Name", "Site"])

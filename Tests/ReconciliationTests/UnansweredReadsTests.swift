@@ -23,9 +23,8 @@ struct UnansweredReadsTests {
   private func handBack(_ day: FieldDay) throws -> (contact: String, account: String) {
     let contact = try day.make("Contact", ["LastName": "Lovelace", "Department": "1"])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("contacts", "Contact", contact, ["Department": "2"])])
-    try day.handBack(
-      [try day.edited("accounts", "Account", account, ["Phone": "2"])], user: day.ben)
+    try day.handBack([try day.edited(contact: contact, ["Department": "2"])])
+    try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     return (contact, account)
   }
 
@@ -52,9 +51,8 @@ struct UnansweredReadsTests {
       FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite),
       FieldDay.rule("contacts", ["LastName", "Email"], mode: .overwrite),
     ]
-    try day.handBack([day.created("contacts", "Contact", "local_1", ["LastName": "Byron"])])
-    try day.handBack(
-      [day.created("accounts", "Account", "local_1", ["Name": "New"])], user: day.ben)
+    try day.handBack([day.contact("local_1", ["LastName": "Byron"])])
+    try day.handBack([day.account("local_1", ["Name": "New"])], user: day.ben)
     fail(day, FaultMatch(method: "POST", pathPrefix: Self.retrieve.pathPrefix))
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "created 2")

@@ -11,7 +11,7 @@ struct UncountedReturnsTests {
     day.options.acrossSnapshots = across
     let (id, older) = try day.made(
       "Account", ["Name": "One", "Phone": "0"], edited: ["Phone": "1"])
-    var newer = try day.edited("accounts", "Account", id, ["Phone": "2"])
+    var newer = try day.edited(account: id, ["Phone": "2"])
     newer.row = older.row
     #expect(try await day.verdicts([newer]) == "updated 1")
     #expect(try await day.verdicts([older]) == "clash 1")

@@ -12,9 +12,7 @@ struct UndoReferencesTests {
     try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")
   }
 
-  @Test func `what refers to new records is asked once for all users, relation by relation`()
-    async throws
-  {
+  @Test func `what refers to new records is asked once for all, by relation`() async throws {
     let day = try FieldDay()
     var users = [day.ada, day.ben]
     for number in 1...18 {
@@ -26,8 +24,7 @@ struct UndoReferencesTests {
     for (number, user) in users.enumerated() {
       try day.handBack(
         [
-          day.created(
-            "contacts", "Contact", "local_\(number)", ["LastName": .string("New \(number)")])
+          day.contact("local_\(number)", ["LastName": .string("New \(number)")])
         ], user: user)
     }
     #expect(day.verdicts(try await day.run()) == "created 20")
@@ -41,13 +38,11 @@ struct UndoReferencesTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName LIKE 'New%'") == 0)
   }
 
-  @Test func `a reference that somebody makes while others are undone keeps its record`()
-    async throws
-  {
+  @Test func `a reference made while others are undone keeps its record`() async throws {
     let day = try FieldDay()
     try day.handBack([
-      day.created("accounts", "Account", "local_1", ["Name": "Quay"]),
-      day.created("contacts", "Contact", "local_2", ["LastName": "Keel", "AccountId": "local_1"]),
+      day.account("local_1", ["Name": "Quay"]),
+      day.contact("local_2", ["LastName": "Keel", "AccountId": "local_1"]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 2")
     try undoLast(day)
@@ -70,8 +65,7 @@ struct UndoReferencesTests {
     for (number, user) in makers.enumerated() {
       try day.handBack(
         [
-          day.created(
-            "accounts", "Account", "local_\(number)", ["Name": .string("Ring \(number)")])
+          day.account("local_\(number)", ["Name": .string("Ring \(number)")])
         ], user: user)
     }
     let admin = day.admin

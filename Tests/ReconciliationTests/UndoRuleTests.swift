@@ -39,9 +39,7 @@ struct UndoRuleTests {
       ([1: [2]], false), ([1: [2], 2: [3]], false), ([1: [2], 2: [1, 3]], false),
       ([1: [2], 2: [3], 3: [2]], false), ([:], false),
     ] as [([Int64: Set<Int64>], Bool)])
-  func `only what waits for nothing but itself is a circle`(
-    _ waits: [Int64: Set<Int64>], _ isCircle: Bool
-  ) {
+  func `what waits for itself alone is a circle`(_ waits: [Int64: Set<Int64>], _ isCircle: Bool) {
     #expect(UndoRule.isCircle(1, waits) == isCircle)
   }
 
@@ -151,14 +149,12 @@ struct UndoRuleTests {
     #expect(expected.detail.message?.contains("what B held before is not known") == true)
   }
 
-  @Test func `a ledger of the fourteenth version keeps its writes, and takes one that brings back`()
-    async throws
-  {
+  @Test func `a ledger of version fourteen keeps its writes, and takes undeletes`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([
-      try day.edited("accounts", "Account", id, ["Phone": "2"]),
-      day.created("accounts", "Account", "local_1", ["Name": "Quay"]),
+      try day.edited(account: id, ["Phone": "2"]),
+      day.account("local_1", ["Name": "Quay"]),
     ])
     #expect(try await day.run().writes == 2)
     let path = day.directory.file("state.sqlite")
@@ -195,7 +191,7 @@ struct UndoRuleTests {
 
   @Test func `a ledger of the seventh version keeps its decisions, and takes undos`() throws {
     let day = try FieldDay()
-    try day.handBack([day.created("accounts", "Account", "local_1", ["Name": "Quay"])])
+    try day.handBack([day.account("local_1", ["Name": "Quay"])])
     let path = day.directory.file("state.sqlite")
     let decisions = LedgerSchema.additions[4]?.filter { $0.contains("decision") } ?? []
     // What came after that version is taken away: the last steps add columns and indexes.

@@ -14,10 +14,9 @@ struct UsersWhoLeftTests {
     try day.state.connection.texts("SELECT kind || ' ' || state FROM decision ORDER BY id")
   }
 
-  /// Ada's edit of an account, handed back; the account.
   private func handedBack(_ day: FieldDay) throws -> String {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", id, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     return id
   }
 
@@ -25,7 +24,7 @@ struct UsersWhoLeftTests {
     let day = try FieldDay()
     let id = try handedBack(day)
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
-    try day.handBack([try day.edited("accounts", "Account", other, ["Phone": "2"])])
+    try day.handBack([try day.edited(account: other, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "held 2")
     try decide(day, .drop)

@@ -96,9 +96,7 @@ import Testing
   }
 
   @Test(arguments: [".", "snapshots", "snapshots/demo", "snapshots/demo/inner"])
-  func `a demo refuses a scratch directory that holds its data or is in them`(_ name: String)
-    async throws
-  {
+  func `a scratch directory that holds the data, or is in it, fails`(_ name: String) async throws {
     let directory = TemporaryDirectory("demo")
     // The outer one first: the inner one is nothing that a demo did not make.
     for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {

@@ -147,9 +147,7 @@ import Testing
     }
   }
 
-  @Test func `two files that are open on a thread have as much as the larger of their budgets`()
-    async
-  {
+  @Test func `two files open on a thread have as much as the larger budget`() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)

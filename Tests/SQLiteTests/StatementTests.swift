@@ -51,8 +51,7 @@ import Testing
     #expect(try connection.all("SELECT a FROM t") == [["x"], ["x"], [.null], [.null]])
   }
 
-  @Test func `a column is read in its own class, and converted where another is asked for`() throws
-  {
+  @Test func `a column is read in its class, and converted where another is asked`() throws {
     let connection = try make()
     let statement = try connection.prepare(
       "SELECT 7 AS i, 2.5 AS r, '12x' AS t, x'6162' AS b, NULL AS n")

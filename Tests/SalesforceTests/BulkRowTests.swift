@@ -34,9 +34,7 @@ struct BulkRowTests {
     #expect(row(long) == nil)
   }
 
-  @Test func `a result is known for what it is of, whatever its order and the org's columns`()
-    throws
-  {
+  @Test func `a result is known for its kind, whatever its order and columns`() throws {
     let sent = try #require(row(["LastName": "A", "Phone": .null, "Fax": " x "]))
     var found: [(cells: [String: String], row: BulkRow)] = []
     try BulkRow.read(

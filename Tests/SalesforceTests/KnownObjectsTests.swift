@@ -51,9 +51,7 @@ import Testing
       ?? .json(200, JSONValue.object(["compositeResponse": .array(results)]).text)
   }
 
-  @Test func `objects are described in one request, and never again, however they are written`()
-    async throws
-  {
+  @Test func `objects are described in one request, and once, in any letters`() async throws {
     let org = try Self.org()
     let session = try await org.session().keepingObjects
     #expect(!session.knows("Account"))
@@ -98,9 +96,7 @@ import Testing
     #expect(shared.withLock { $0.count } == 4)
   }
 
-  @Test func `thirty objects are described in two requests`()
-    async throws
-  {
+  @Test func `thirty objects are described in two requests`() async throws {
     let org = try Self.org()
     let session = try await org.session().keepingObjects
     try await session.learn((0..<30).map { "Thing\($0)__c" })

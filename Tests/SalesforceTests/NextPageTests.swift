@@ -12,9 +12,7 @@ import Testing
     "/elsewhere/services/data/v66.0/query/01g-3", "/services/data/v66.0/query/01g@HOST",
     "/services/data/v66.0/query/01g 3", "",
   ])
-  func `no token goes to another host that a page names, and none to another path`(
-    address: String
-  ) async throws {
+  func `no token goes to another host or path that a page names`(address: String) async throws {
     let heard = Kept(0)
     let other = try HTTPServer { _ in
       heard.change { $0 += 1 }

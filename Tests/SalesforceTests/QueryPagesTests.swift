@@ -46,9 +46,7 @@ private let ids = (0..<20).map { "\($0)" }
   }
 
   @Test(arguments: 0..<7)
-  func `a session that expires at any page is renewed once and that page read again`(
-    number: Int
-  ) async throws {
+  func `a session that expires at a page is renewed, and it is re-read`(number: Int) async throws {
     let hasExpired = Kept(false)
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
@@ -145,9 +143,7 @@ private let ids = (0..<20).map { "\($0)" }
 
   /// Pages without an end that come back to one address, or never come back to any.
   @Test(arguments: [(total: 1000, isCircle: true, most: 3), (9, false, 12)])
-  func `pages without an end are not read for ever`(
-    total: Int, isCircle: Bool, most: Int
-  ) async throws {
+  func `endless pages are not read for ever`(total: Int, isCircle: Bool, most: Int) async throws {
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
       let next = isCircle ? 1 : offset + 1

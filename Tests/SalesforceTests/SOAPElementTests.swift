@@ -5,8 +5,7 @@ import Testing
 @Suite struct SOAPElementTests {
   private func read(_ text: String) -> SOAPElement? { SOAPElement(parsing: Array(text.utf8)) }
 
-  @Test func `elements, texts and names are read whatever the prefixes and attributes are`() throws
-  {
+  @Test func `elements, texts and names are read whatever prefixes or attributes are`() throws {
     let root = try #require(
       read(
         """

@@ -98,9 +98,7 @@ private let expired = ServerResponse.json(
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func `a write that a server in trouble answered is in doubt and not repeated`(
-    status: Int
-  ) async throws {
+  func `a write answered by a troubled server is in doubt, unrepeated`(status: Int) async throws {
     let scripted = try ScriptedOrg { request in
       request.method == "POST" ? ServerResponse(status: status) : nil
     }

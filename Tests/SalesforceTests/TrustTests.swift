@@ -112,9 +112,7 @@ import Testing
     #expect(page?.message == "you sent Bearer ••• ")
   }
 
-  @Test func `records and answers of every kind that hold a token of ours are masked`()
-    async throws
-  {
+  @Test func `records and answers that hold a token of ours are masked`() async throws {
     let echo = self.echo
     let server = try ScriptedOrg { request in
       if request.path.hasSuffix("/userinfo") { return nil }
@@ -135,9 +133,7 @@ import Testing
     #expect(!secret(in: text(page)) && text(page).contains("Bearer •••"))
   }
 
-  @Test func `the next page of a list of jobs is one of the org, or the answer is refused`()
-    async throws
-  {
+  @Test func `the next page of a list of jobs is the org's, or it is refused`() async throws {
     let paths = Kept<[String]>([])
     let server = try ScriptedOrg { request in
       guard request.path.contains("/jobs/ingest") else { return nil }

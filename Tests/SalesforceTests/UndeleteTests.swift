@@ -80,9 +80,7 @@ import Testing
     #expect(org.requestsMade.contains { $0.kind == .undelete && $0.count == 1 })
   }
 
-  @Test func `an expired session is renewed once, and the call is made with the new one`()
-    async throws
-  {
+  @Test func `an expired session is renewed once, and the call repeated with it`() async throws {
     let scripted = try org { number in
       number == 1
         ? Self.fault("sf:INVALID_SESSION_ID", "INVALID_SESSION_ID: gone")

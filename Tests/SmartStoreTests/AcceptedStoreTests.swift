@@ -22,9 +22,7 @@ import Testing
 
   private static let dated = "UPDATE soup_index_map SET columnType = 'date' WHERE path = 'day'"
 
-  @Test func `an index of a type that iOS does not know is one of text, and keeps its name`()
-    throws
-  {
+  @Test func `an index of a type that iOS does not know is text, and keeps its name`() throws {
     let test = try store(.ios, Self.dated)
     let path = test.store.path
     let untrusted = try Store(untrusted: path)
@@ -46,9 +44,7 @@ import Testing
     #expect(try !StoreCheck(platform: .android).violations(at: test.store.path).isEmpty)
   }
 
-  @Test func `the table that Android's SQLite makes in a database is no reason to refuse it`()
-    throws
-  {
+  @Test func `the table that Android's SQLite makes is no reason to refuse a store`() throws {
     let sql = "CREATE TABLE android_metadata (locale TEXT);"
     let rows = "INSERT INTO android_metadata VALUES ('en_US')"
     let test = try store(.android, sql + rows)

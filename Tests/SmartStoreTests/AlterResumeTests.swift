@@ -70,9 +70,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `resuming can itself be interrupted`(
-    _ platform: Platform, _ step: SoupAlteration.Step
-  ) throws {
+  func `resuming can be interrupted too`(_ platform: Platform, _ step: SoupAlteration.Step) throws {
     for later in SoupAlteration.Step.allCases where later > step && later < .last(on: platform) {
       let test = try Altering.make(platform, Altering.old)
       var alteration = SoupAlteration(

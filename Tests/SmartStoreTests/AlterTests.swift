@@ -36,7 +36,6 @@ enum Altering {
     try store.run(&alteration, row: row, through: step)
   }
 
-  /// The violations of a closed store.
   static func violations(_ test: TestStore) throws -> [String] {
     try test.store.close()
     return try StoreCheck(origin: .server).violations(at: test.store.path).map(\.description)
@@ -73,9 +72,7 @@ enum Altering {
 
   // SDK: testAlterSoupNoReIndexing, testAlterSoupWithReIndexing
   @Test(arguments: Platform.allCases, [false, true])
-  func `a new index is filled where it is asked for`(
-    _ platform: Platform, _ reIndexData: Bool
-  ) throws {
+  func `a new index is filled where asked for`(_ platform: Platform, _ reIndexData: Bool) throws {
     let test = try make(
       platform,
       [
@@ -124,9 +121,7 @@ enum Altering {
   // SDK: testAlterSoupTypeChangeJSON1toString (Android), testAlterSoupTypeChangeJSON1ToString (iOS)
   // SDK: testAlterSoupTypeChangeJSON1toFullText (Android), testAlterSoupTypeChangeJSON1ToFullText (iOS)
   @Test(arguments: Platform.allCases, IndexType.allCases)
-  func `every type becomes every other, one path after the other`(
-    _ platform: Platform, _ from: IndexType
-  ) throws {
+  func `every type becomes every other, by path`(_ platform: Platform, _ from: IndexType) throws {
     for to in IndexType.allCases {
       func specs(_ city: IndexType, _ country: IndexType) -> [IndexSpec] {
         [IndexSpec(path: "city", type: city), IndexSpec(path: "country", type: country)]
@@ -149,9 +144,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `what is copied without a new reading is what the platform copies`(
-    _ platform: Platform
-  ) throws {
+  func `what is copied without re-reading is as the platform does`(_ platform: Platform) throws {
     let specs = zip(["a", "b", "c", "d"], [IndexType.json1, .string, .fullText, .integer])
       .map(IndexSpec.init)
     let test = try make(platform, specs, [#"{"a":true,"b":"x","c":"y","d":5}"#])
@@ -171,9 +164,7 @@ enum Altering {
   // SDK: testAlterSoupWithJSON1IndexesToGetIndexesOnCreatedAndLastModified
   // SDK: testAlterSoupWithFullTextIndexesToGetIndexesOnCreatedAndLastModified
   @Test(arguments: Platform.allCases, [IndexType.string, .json1, .fullText])
-  func `the same specs again give an old soup the indexes of today`(
-    _ platform: Platform, _ type: IndexType
-  ) throws {
+  func `the same specs rebuild an old soup's data`(_ platform: Platform, _ type: IndexType) throws {
     let specs = [IndexSpec(path: "city", type: type), IndexSpec(path: "country", type: type)]
     let test = try make(platform, specs, Altering.cities)
     let whole = try Set(test.schema())

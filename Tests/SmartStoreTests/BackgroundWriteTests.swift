@@ -120,9 +120,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func `a page that a store cannot take fails the next one, and all that follows`(
-    _ full: Int
-  ) throws {
+  func `a page that a store cannot take fails the next one and all after`(_ full: Int) throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     let loader = try loader(tests)
     let pages = pages(30, of: 100)
@@ -161,8 +159,7 @@ import Testing
     #expect(throws: StoreError.self) { try loader.finish() }
   }
 
-  @Test func `a page that cannot be read is told at once, while the one before is written`() throws
-  {
+  @Test func `an unreadable page is told at once, while the one before is written`() throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     for bad in [#"[{"Id":"a1"},{"Name":"no id"}]"#, #"[{"Id":"a1""#] {
       let soup = "s\(bad.count)"

@@ -168,9 +168,7 @@ func changes(
   }
 
   @Test(arguments: Platform.allCases)
-  func `two elements of one record are one when a sync down brings it`(
-    _ platform: Platform
-  ) throws {
+  func `two elements of one record are one after a sync down`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
     try test.store.upsert([record(1, #""Name":"one""#), record(1, #""Name":"two""#)], into: "s")

@@ -130,9 +130,7 @@ import Testing
   ]
 
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `a search finds whom a device finds`(
-    _ platform: Platform, _ words: FullTextGrammar
-  ) throws {
+  func `a search finds whom a device finds`(_ platform: Platform, _ words: FullTextGrammar) throws {
     let test = try make(platform, words, Self.people.map(Self.person))
     for (path, key, order, expected) in Self.searches {
       #expect(try found(test, path, key, order: order) == expected, "\(path ?? "-") \(key)")

@@ -123,9 +123,7 @@ import Testing
   static let seeds = 1...CampaignSize.pageDays.count
 
   @Test(arguments: seeds)
-  func `a store of pages is row by row what SQLite writes, and takes changes as it does`(
-    _ seed: Int
-  ) throws {
+  func `a store of pages is row by row as SQLite writes, and takes changes`(_ seed: Int) throws {
     var day = Day(UInt64(seed))
     let sizes = [[], [0], [1], [30, 0, 1], [200, 200, 77], [900, 13], [2000]][day.pick(7)]
     var first = 0
@@ -145,9 +143,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `loads of two soups take turns in one file, beside SQLite's own changes`(
-    _ platform: Platform
-  ) throws {
+  func `loads of two soups take turns in one file, beside SQLite`(_ platform: Platform) throws {
     let tests = [try TestStore(platform), try TestStore(platform)]
     for (test, method) in zip(tests, [BulkLoader.Method.pages, .statements]) {
       var day = Day(5)
@@ -205,9 +201,7 @@ import Testing
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `stores that stand at other ids, or differ in every value, have indexes of their own`()
-    throws
-  {
+  @Test func `stores at other ids, or with other values, have indexes of their own`() throws {
     func stores() throws -> [TestStore] {
       let tests = [try TestStore(.ios), try TestStore(.android), try TestStore(.android)]
       let specs = Day(3).specs

@@ -31,9 +31,7 @@ import Testing
 
   // SDK: testUnencryptDatabase (iOS)
   @Test(arguments: Platform.allCases)
-  func `a sealed store that is unsealed opens without a key, with all that it had`(
-    _ platform: Platform
-  ) throws {
+  func `an unsealed store opens without a key, with all it had`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 50)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     try Files.remove(test.plain)
@@ -49,10 +47,7 @@ import Testing
   }
 
   // SDK: testSmartStoreIsRecreatedWhenKeyIsLost (iOS)
-  @Test
-  func `a store whose key is lost is refused, kept, and replaced by a new one only on purpose`()
-    throws
-  {
+  @Test func `a store whose key is lost is refused, kept, and replaced on purpose only`() throws {
     let test = try SealedStore(.ios, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let before = try Files.read(test.sealed)
@@ -81,9 +76,7 @@ import Testing
 struct SQLCipherSettingsTests {
   // SDK: testRuntimeSettings
   @Test(arguments: Platform.allCases)
-  func `a sealed store is readable under the settings of the SDK's connections`(
-    _ platform: Platform
-  ) throws {
+  func `a sealed store is readable under the SDK's settings`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let settings = [
@@ -115,9 +108,7 @@ struct SQLCipherSettingsTests {
   // SDK: testSQLCipherVersion (Android)
   // SDK: testSqlCipherVersion (iOS)
   @Test(arguments: Platform.allCases)
-  func `a sealed store is of the format of SQLCipher 4 and of no other`(
-    _ platform: Platform
-  ) throws {
+  func `a sealed store has the format of SQLCipher 4 and no other`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let answers = try ForeignSQLCipher.run(

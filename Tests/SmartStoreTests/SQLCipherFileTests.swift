@@ -8,8 +8,7 @@ import Testing
 
 @Suite struct SQLCipherFileTests {
   @Test(arguments: Platform.allCases, [0, 1, 300])
-  func `what is sealed is unsealed to the same bytes`(_ platform: Platform, _ elements: Int) throws
-  {
+  func `what is sealed is unsealed to equal bytes`(_ platform: Platform, _ elements: Int) throws {
     let test = try SealedStore(platform, elements: elements)
     let before = try Files.read(test.plain)
     for header in [SQLCipherKey.Header.sealed, .plain(salt: RandomBytes.make(16))] {

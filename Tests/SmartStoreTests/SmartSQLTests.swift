@@ -322,9 +322,7 @@ import Testing
   // SDK: testSmartQueryMachingNonAsciiInNonIndexedField
   // SDK: testSmartQueryFilteringByNonIndexedField, testSmartQueryReturningNonIndexedField
   @Test(arguments: Platform.allCases)
-  func `indexed or not, a field is found by letters of any language`(
-    _ platform: Platform
-  ) throws {
+  func `indexed or not, a field is found by letters of any language`(_ platform: Platform) throws {
     let test = try make(platform)
     try test.store.clearSoup("employees")
     for (id, word) in [("1", "turkish Ağaoğlu ŞşİıÇç"), ("2", "한국어 테스트"), ("3", "plain")] {

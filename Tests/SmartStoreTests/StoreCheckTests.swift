@@ -88,135 +88,86 @@ enum IndependentReader {
   }
 
   /// What is done to a sound store, and how the violation begins.
-  static let damage: [(sql: String, place: String)] = [
-    (
-      "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2", "TABLE_6 row 2: the element is no JSON object"
-    ),
-    ("UPDATE TABLE_1 SET soup = '{' WHERE id = 2", "TABLE_1 row 2: the element is no JSON object"),
-    ("UPDATE TABLE_1 SET soup = x'7b7d' WHERE id = 2", "TABLE_1 row 2: the element is not text"),
-    ("UPDATE TABLE_6 SET soup = NULL WHERE id = 2", "TABLE_6 row 2: the element is not text"),
-    (
-      "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupEntryId', 9) WHERE id = 2",
-      "TABLE_6 row 2: _soupEntryId is not"
-    ),
-    (
-      "UPDATE TABLE_6 SET soup = json_remove(soup, '$._soupEntryId') WHERE id = 2",
-      "TABLE_6 row 2: _soupEntryId is not"
-    ),
-    ("UPDATE TABLE_6 SET lastModified = 1 WHERE id = 2", "TABLE_6 row 2: _soupLastModifiedDate"),
-    ("UPDATE TABLE_6 SET created = 'x' WHERE id = 2", "TABLE_6 row 2: created is no time"),
-    (
-      "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupCreatedDate', 9) WHERE id = 2",
-      "TABLE_6 row 2: _soupCreatedDate"
-    ),
-    ("UPDATE TABLE_6 SET TABLE_6_0 = 'other' WHERE id = 2", "TABLE_6 row 2 path Id: the column"),
-    ("UPDATE TABLE_6 SET TABLE_6_2 = NULL WHERE id = 2", "TABLE_6 row 2 path o.v: the column"),
-    ("UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2", "TABLE_6 row 2 path deep.a.v: the column"),
-    (
-      "UPDATE TABLE_6 SET soup = json_set(soup, '$.Id', 'a01'), TABLE_6_0 = 'a01' WHERE id = 7",
-      "TABLE_6 row 2 path Id: several elements have this id"
-    ),
-    (
-      "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'", "TABLE_6: sqlite_sequence stands"
-    ),
-    ("DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'", "TABLE_6: sqlite_sequence stands"),
-    ("DELETE FROM TABLE_6_fts WHERE rowid = 5", "TABLE_6_fts row 5: the row is missing"),
-    (
-      "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')",
-      "TABLE_6_fts row 999: its element is not there"
-    ),
-    (
-      "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5",
-      "TABLE_6_fts row 5 path v: the words"
-    ),
-    (
-      "INSERT INTO TABLE_6_fts_docsize VALUES (7777, x'01')",
-      "TABLE_6_fts row 7777: its length is there without words"
-    ),
-    (
-      "UPDATE TABLE_6 SET created = lastModified + 1 WHERE id = 2",
-      "TABLE_6 row 2: created is after lastModified"
-    ),
-    (
-      """
-      UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"o":' ||
-        json_extract(soup, '$.o') || '}' WHERE id = 2
-      """, "TABLE_6 row 2: a name stands twice"
-    ),
-    (
-      """
-      UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"x":[{"k":":","k":1}]}'
-        WHERE id = 2
-      """, "TABLE_6 row 2: a name stands twice"
-    ),
-    ("DELETE FROM sqlite_sequence WHERE name = 'soup_attrs'", "sqlite_sequence: soup_attrs stands"),
-    (
-      "UPDATE sqlite_sequence SET seq = 5 WHERE name = 'soup_attrs'",
-      "sqlite_sequence: soup_attrs stands"
-    ),
-    (
-      "INSERT INTO sqlite_sequence SELECT * FROM sqlite_sequence WHERE name = 'soup_attrs'",
-      "sqlite_sequence: soup_attrs stands"
-    ),
-    ("DROP INDEX TABLE_6_0_idx", "TABLE_6_0_idx: it is missing"),
-    ("DROP INDEX TABLE_6_created_idx", "TABLE_6_created_idx: it is missing"),
-    (
-      "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_2 )",
-      "TABLE_6_0_idx: it is not as"
-    ),
-    (
-      "DROP INDEX TABLE_6_0_idx; CREATE UNIQUE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 )",
-      "TABLE_6_0_idx: it is not as"
-    ),
-    (
-      "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 ) WHERE id > 3",
-      "TABLE_6_0_idx: it is not as"
-    ),
-    ("CREATE TRIGGER t AFTER INSERT ON TABLE_6 BEGIN SELECT 1; END", "t: a store has no trigger"),
-    ("CREATE VIEW v AS SELECT 1", "v: a store has no view"),
-    ("CREATE VIRTUAL TABLE r USING rtree(id, a, b)", "r: no registered soup has this table"),
-    ("CREATE TABLE other (a)", "other: no registered soup has this table"),
-    ("ALTER TABLE TABLE_6 ADD COLUMN extra TEXT", "TABLE_6: it is not as the meta tables say"),
-    (
-      "ALTER TABLE TABLE_6 ADD COLUMN g TEXT GENERATED ALWAYS AS (upper(soup))",
-      "TABLE_6: it is not as the meta tables say"
-    ),
-    ("ALTER TABLE soup_attrs RENAME soupName TO name", "soup_attrs: it is not the SDK's"),
-    ("DROP INDEX soup_attrs_0", "soup_attrs_0: it is missing"),
-    ("DROP TABLE long_operations_status", "long_operations_status: it is missing"),
-    ("DROP TABLE soup_index_map", "file: it has no table soup_index_map"),
-    (
-      "INSERT INTO long_operations_status (type) VALUES ('alterSoup')",
-      "long_operations_status row 1: it holds a change that no SDK makes"
-    ),
-    ("INSERT INTO soup_attrs (soupName) VALUES ('s')", "soup_attrs row 7: the soup is registered"),
-    ("INSERT INTO soup_attrs (soupName) VALUES ('t')", "soup_attrs row 7: the soup has no index"),
-    ("INSERT INTO soup_attrs (soupName) VALUES (NULL)", "soup_attrs row 7: a soup has no name"),
-    (
-      "INSERT INTO soup_index_map VALUES ('x', 'p', 'c', 'string')",
-      "soup_index_map: it has indexes of an unregistered soup"
-    ),
-    ("DELETE FROM soup_attrs WHERE soupName = 's'", "soup_index_map: it has indexes of an unreg"),
-    (
-      "UPDATE soup_index_map SET columnType = 'date' WHERE columnName = 'TABLE_6_2'",
-      "soup_index_map row 28: an index of an unknown type"
-    ),
-    (
-      "UPDATE soup_index_map SET columnName = 'id; DROP' WHERE columnName = 'TABLE_6_2'",
-      "soup_index_map row 28 path o.v: the column is not the SDK's"
-    ),
-    (
-      "UPDATE soup_index_map SET columnType = 'string' WHERE columnName = 'TABLE_6_1'",
-      "TABLE_6_fts"
-    ),
+  static let damage: KeyValuePairs = [
+    "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2": "TABLE_6 row 2: the element is no JSON object",
+    "UPDATE TABLE_1 SET soup = '{' WHERE id = 2": "TABLE_1 row 2: the element is no JSON object",
+    "UPDATE TABLE_1 SET soup = x'7b7d' WHERE id = 2": "TABLE_1 row 2: the element is not text",
+    "UPDATE TABLE_6 SET soup = NULL WHERE id = 2": "TABLE_6 row 2: the element is not text",
+    "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupEntryId', 9) WHERE id = 2":
+      "TABLE_6 row 2: _soupEntryId is not",
+    "UPDATE TABLE_6 SET soup = json_remove(soup, '$._soupEntryId') WHERE id = 2":
+      "TABLE_6 row 2: _soupEntryId is not",
+    "UPDATE TABLE_6 SET lastModified = 1 WHERE id = 2": "TABLE_6 row 2: _soupLastModifiedDate",
+    "UPDATE TABLE_6 SET created = 'x' WHERE id = 2": "TABLE_6 row 2: created is no time",
+    "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupCreatedDate', 9) WHERE id = 2":
+      "TABLE_6 row 2: _soupCreatedDate",
+    "UPDATE TABLE_6 SET TABLE_6_0 = 'other' WHERE id = 2": "TABLE_6 row 2 path Id: the column",
+    "UPDATE TABLE_6 SET TABLE_6_2 = NULL WHERE id = 2": "TABLE_6 row 2 path o.v: the column",
+    "UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2": "TABLE_6 row 2 path deep.a.v: the column",
+    "UPDATE TABLE_6 SET soup = json_set(soup, '$.Id', 'a01'), TABLE_6_0 = 'a01' WHERE id = 7":
+      "TABLE_6 row 2 path Id: several elements have this id",
+    "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
+    "DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
+    "DELETE FROM TABLE_6_fts WHERE rowid = 5": "TABLE_6_fts row 5: the row is missing",
+    "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')":
+      "TABLE_6_fts row 999: its element is not there",
+    "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5": "TABLE_6_fts row 5 path v: the words",
+    "INSERT INTO TABLE_6_fts_docsize VALUES (7777, x'01')":
+      "TABLE_6_fts row 7777: its length is there without words",
+    "UPDATE TABLE_6 SET created = lastModified + 1 WHERE id = 2":
+      "TABLE_6 row 2: created is after lastModified",
+    """
+    UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"o":' ||
+      json_extract(soup, '$.o') || '}' WHERE id = 2
+    """: "TABLE_6 row 2: a name stands twice",
+    """
+    UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"x":[{"k":":","k":1}]}'
+      WHERE id = 2
+    """: "TABLE_6 row 2: a name stands twice",
+    "DELETE FROM sqlite_sequence WHERE name = 'soup_attrs'": "sqlite_sequence: soup_attrs stands",
+    "UPDATE sqlite_sequence SET seq = 5 WHERE name = 'soup_attrs'":
+      "sqlite_sequence: soup_attrs stands",
+    "INSERT INTO sqlite_sequence SELECT * FROM sqlite_sequence WHERE name = 'soup_attrs'":
+      "sqlite_sequence: soup_attrs stands",
+    "DROP INDEX TABLE_6_0_idx": "TABLE_6_0_idx: it is missing",
+    "DROP INDEX TABLE_6_created_idx": "TABLE_6_created_idx: it is missing",
+    "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_2 )":
+      "TABLE_6_0_idx: it is not as",
+    "DROP INDEX TABLE_6_0_idx; CREATE UNIQUE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 )":
+      "TABLE_6_0_idx: it is not as",
+    "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 ) WHERE id > 3":
+      "TABLE_6_0_idx: it is not as",
+    "CREATE TRIGGER t AFTER INSERT ON TABLE_6 BEGIN SELECT 1; END": "t: a store has no trigger",
+    "CREATE VIEW v AS SELECT 1": "v: a store has no view",
+    "CREATE VIRTUAL TABLE r USING rtree(id, a, b)": "r: no registered soup has this table",
+    "CREATE TABLE other (a)": "other: no registered soup has this table",
+    "ALTER TABLE TABLE_6 ADD COLUMN extra TEXT": "TABLE_6: it is not as the meta tables say",
+    "ALTER TABLE TABLE_6 ADD COLUMN g TEXT GENERATED ALWAYS AS (upper(soup))":
+      "TABLE_6: it is not as the meta tables say",
+    "ALTER TABLE soup_attrs RENAME soupName TO name": "soup_attrs: it is not the SDK's",
+    "DROP INDEX soup_attrs_0": "soup_attrs_0: it is missing",
+    "DROP TABLE long_operations_status": "long_operations_status: it is missing",
+    "DROP TABLE soup_index_map": "file: it has no table soup_index_map",
+    "INSERT INTO long_operations_status (type) VALUES ('alterSoup')":
+      "long_operations_status row 1: it holds a change that no SDK makes",
+    "INSERT INTO soup_attrs (soupName) VALUES ('s')": "soup_attrs row 7: the soup is registered",
+    "INSERT INTO soup_attrs (soupName) VALUES ('t')": "soup_attrs row 7: the soup has no index",
+    "INSERT INTO soup_attrs (soupName) VALUES (NULL)": "soup_attrs row 7: a soup has no name",
+    "INSERT INTO soup_index_map VALUES ('x', 'p', 'c', 'string')":
+      "soup_index_map: it has indexes of an unregistered soup",
+    "DELETE FROM soup_attrs WHERE soupName = 's'": "soup_index_map: it has indexes of an unreg",
+    "UPDATE soup_index_map SET columnType = 'date' WHERE columnName = 'TABLE_6_2'":
+      "soup_index_map row 28: an index of an unknown type",
+    "UPDATE soup_index_map SET columnName = 'id; DROP' WHERE columnName = 'TABLE_6_2'":
+      "soup_index_map row 28 path o.v: the column is not the SDK's",
+    "UPDATE soup_index_map SET columnType = 'string' WHERE columnName = 'TABLE_6_1'": "TABLE_6_fts",
   ]
 
-  /// A copy of a sound store with something done to it.
   func damaged(_ sound: TestStore, _ number: Int) throws -> String {
     let path = sound.directory.file("damaged-\(number).sqlite")
     try FileManager.default.copyItem(atPath: sound.store.path, toPath: path)
     let connection = try Connection(path)
-    try connection.execute(Self.damage[number].sql)
+    try connection.execute(Self.damage[number].key)
     connection.close()
     return path
   }
@@ -228,17 +179,17 @@ enum IndependentReader {
     var paths: [String] = []
     // iOS takes an index of a type that it does not know for one of text.
     let damages = Self.damage.enumerated().filter {
-      platform == .android || !$0.element.sql.contains("columnType = 'date'")
+      platform == .android || !$0.element.key.contains("columnType = 'date'")
     }
     for (number, damage) in damages {
       let path = try damaged(sound, number)
       paths.append(path)
       let found = try StoreCheck(origin: .server).violations(at: path).map(\.description)
-      #expect(found.contains { $0.hasPrefix(damage.place) }, "\(damage.sql): \(found)")
+      #expect(found.contains { $0.hasPrefix(damage.value) }, "\(damage.key): \(found)")
     }
     let lines = try IndependentReader.violations(paths, platform)
     for (path, damage) in zip(paths, damages.map(\.element)) {
-      #expect(lines.contains { $0.hasPrefix(path + ":") }, "\(damage.sql)")
+      #expect(lines.contains { $0.hasPrefix(path + ":") }, "\(damage.key)")
     }
   }
 
@@ -290,23 +241,15 @@ enum IndependentReader {
   }
 
   /// What is done to the sync states of a sound store, and how the violation begins.
-  static let syncDamage: [(sql: String, place: String)] = [
-    (
-      "UPDATE TABLE_1 SET soup = json_set(soup, '$.status', 'Done') WHERE id = 2",
-      "TABLE_1 row 2 path status: no SDK has a sync in this state"
-    ),
-    (
-      "UPDATE TABLE_1 SET soup = json_remove(soup, '$.status') WHERE id = 1",
-      "TABLE_1 row 1 path status: no SDK"
-    ),
-    (
-      "UPDATE TABLE_1 SET soup = json_set(soup, '$.type', 'syncdown') WHERE id = 1",
-      "TABLE_1 row 1 path type: no SDK has a sync of this type"
-    ),
-    (
-      "UPDATE TABLE_1 SET soup = json_set(soup, '$.name', 'one') WHERE id = 3",
-      "TABLE_1 row 3 path name: the sync of row 1 has this name too"
-    ),
+  static let syncDamage: KeyValuePairs = [
+    "UPDATE TABLE_1 SET soup = json_set(soup, '$.status', 'Done') WHERE id = 2":
+      "TABLE_1 row 2 path status: no SDK has a sync in this state",
+    "UPDATE TABLE_1 SET soup = json_remove(soup, '$.status') WHERE id = 1":
+      "TABLE_1 row 1 path status: no SDK",
+    "UPDATE TABLE_1 SET soup = json_set(soup, '$.type', 'syncdown') WHERE id = 1":
+      "TABLE_1 row 1 path type: no SDK has a sync of this type",
+    "UPDATE TABLE_1 SET soup = json_set(soup, '$.name', 'one') WHERE id = 3":
+      "TABLE_1 row 3 path name: the sync of row 1 has this name too",
   ]
 
   @Test(arguments: Platform.allCases)
@@ -330,20 +273,18 @@ enum IndependentReader {
       let path = sound.directory.file("damaged-\(number).sqlite")
       try FileManager.default.copyItem(atPath: sound.store.path, toPath: path)
       let connection = try Connection(path)
-      try connection.execute(damage.sql)
+      try connection.execute(damage.key)
       connection.close()
       for origin in [StoreCheck.Origin.server, .device] {
         let found = try StoreCheck(origin: origin).violations(at: path).map(\.description)
-        #expect(found.count == 1 && found[0].hasPrefix(damage.place), "\(damage.sql): \(found)")
+        #expect(found.count == 1 && found[0].hasPrefix(damage.value), "\(damage.key): \(found)")
       }
-      #expect(try !IndependentReader.violations([path], platform).isEmpty, "\(damage.sql)")
+      #expect(try !IndependentReader.violations([path], platform).isEmpty, "\(damage.key)")
     }
   }
 
   @Test(arguments: Platform.allCases)
-  func `words of an element that never was are damage wherever the file comes from`(
-    _ platform: Platform
-  ) throws {
+  func `words of a missing element are damage in any file`(_ platform: Platform) throws {
     let test = try make(platform, elements: 9)
     try test.store.connection.execute(
       "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")

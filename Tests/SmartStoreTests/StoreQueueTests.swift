@@ -45,9 +45,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `what is no object, or not of the type, is refused by place and without its value`()
-    async throws
-  {
+  @Test func `what is no object or of another type is refused by place, no value`() async throws {
     let queue = try await queue()
     let text = await #expect(throws: StoreError.self) {
       try await queue.write { try $0.upsert([1, 2], into: "accounts") }
@@ -108,9 +106,7 @@ import Testing
     try await second.close()
   }
 
-  @Test func `a store that another process writes is waited for, and then said to be in use`()
-    async throws
-  {
+  @Test func `a store that another process writes is waited for, then in use`() async throws {
     let queue = try await queue(waitSeconds: 0)
     let lock = try FileLock(path + ".lock", note: "a test")
     let error = await #expect(throws: StoreError.self) {
@@ -129,8 +125,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `changes of a soup are told to whoever observes it, those of others too`() async throws
-  {
+  @Test func `changes of a soup are told to whoever observes it, others' too`() async throws {
     let queue = try await queue()
     try await queue.write { store in
       try store.registerSoup("cases", indexSpecs: [IndexSpec(path: "Id", type: .string)])

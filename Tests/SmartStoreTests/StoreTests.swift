@@ -15,7 +15,6 @@ final class TestStore {
     store.clock = { [unowned self] in self.now }
   }
 
-  /// Rows of plain SQL.
   func rows(_ sql: String) throws -> [[SQLiteValue]] { try store.connection.all(SQL(sql)) }
 
   /// The name and text of every object of the schema, in the order of making.

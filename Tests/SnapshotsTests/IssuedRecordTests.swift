@@ -258,9 +258,7 @@ import Testing
     #expect(renewed > 0)
   }
 
-  @Test func `is not gone on from where it would be more work, or is not what the store holds`()
-    throws
-  {
+  @Test func `is not resumed where that is more work, or is not what the store holds`() throws {
     let store = try store()
     store.clock = { 1000 }
     try store.upsert((0..<100).map { element($0, "first") }, into: "accounts")

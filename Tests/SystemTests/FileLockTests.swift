@@ -61,9 +61,7 @@ import Testing
     #expect(failed == 0, "\(failed) of \(tried) found it held")
   }
 
-  @Test func `a lock file that is removed before it is locked, and made again, locks all the same`()
-    throws
-  {
+  @Test func `a lock file that is removed before locking, and remade, locks all`() throws {
     let path = directory.file("lock")
     var looks = 0
     var other: FileLock?

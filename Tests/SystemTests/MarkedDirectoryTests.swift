@@ -32,8 +32,7 @@ import Testing
   @Test(arguments: [
     "file", ".hidden", "another mark", "the mark of another command", "a linked mark",
   ])
-  func `a directory that attache did not make is refused and stays as it is`(_ kind: String) throws
-  {
+  func `a directory that attache did not make is refused, unchanged`(_ kind: String) throws {
     try Files.makeDirectory(place)
     let marker = place + "/" + MarkedDirectory.markerName
     switch kind {

@@ -13,9 +13,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 100])
-  func `what is made is taken in the order of the items, whichever is ready first`(_ atOnce: Int)
-    async throws
-  {
+  func `what is made is taken in item order, whichever is first`(_ atOnce: Int) async throws {
     let load = Locked(Load())
     var taken: [Int] = []
     try await OrderedWork.perform(Array(0..<50), atOnce: atOnce, name: "test") { index, item in
@@ -42,9 +40,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4])
-  func `when one cannot be taken nothing more is begun, and what was made is dropped`(_ atOnce: Int)
-    async throws
-  {
+  func `when one cannot be taken, nothing more is begun, all dropped`(_ atOnce: Int) async throws {
     let begun = Locked<[Int]>([])
     var (taken, dropped): ([Int], [Int]) = ([], [])
     await #expect(throws: Trouble.self) {
@@ -65,9 +61,7 @@ import Testing
   }
 
   @Test(arguments: [2, 4])
-  func `what failed beside others is made once more with nothing beside it, and they after it`(
-    _ atOnce: Int
-  ) async throws {
+  func `what failed beside others is retried alone, and they after it`(_ atOnce: Int) async throws {
     let load = Locked(Load())
     var (taken, dropped): ([Int], [Int]) = ([], [])
     try await OrderedWork.perform(

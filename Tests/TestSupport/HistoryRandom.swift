@@ -1,5 +1,5 @@
 /// A small generator whose numbers are the same everywhere (SplitMix64).
-public struct HistoryRandom: Sendable {
+public struct HistoryRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// The generator of a seed.

@@ -41,9 +41,7 @@ import Testing
 
   // SDK: testFetchLayoutInCacheOnlyMode (206)
   @Test(arguments: Platform.allCases)
-  func `the store alone answers a layout that was fetched before`(
-    _ platform: Platform
-  ) async throws {
+  func `the store alone answers a layout fetched before`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     #expect(try await Self.layout(store, .cacheOnly) == nil)
     #expect(store.org.requests(.layout) == 0)
@@ -74,9 +72,7 @@ import Testing
 
   // SDK: testFetchLayoutMultipleTimes (210)
   @Test(arguments: Platform.allCases)
-  func `a layout that is fetched twice is one element and one sync`(
-    _ platform: Platform
-  ) async throws {
+  func `a layout fetched twice is one element and one sync`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     for _ in 0..<2 { try Self.check(try await Self.layout(store, .serverFirst), platform) }
     #expect(store.org.requests(.layout) == 2)
@@ -86,9 +82,7 @@ import Testing
 
   // SDK: testFetchMetadataInCacheOnlyMode (211)
   @Test(arguments: Platform.allCases)
-  func `the store alone answers a description that was fetched before`(
-    _ platform: Platform
-  ) async throws {
+  func `the store alone answers a description fetched before`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     #expect(try await Self.metadata(store, .cacheOnly) == nil)
     #expect(store.org.requests(.describe) == 0)
@@ -99,9 +93,7 @@ import Testing
 
   // SDK: testFetchMetadataInCacheFirstModeWithCacheData (212)
   @Test(arguments: Platform.allCases)
-  func `a description that is in the store is not asked for`(
-    _ platform: Platform
-  ) async throws {
+  func `a description that is in the store is not asked for`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     _ = try await Self.metadata(store, .serverFirst)
     try Self.check(try await Self.metadata(store, .cacheFirst))
@@ -121,9 +113,7 @@ import Testing
 
   // SDK: testFetchMetadataMultipleTimes (215)
   @Test(arguments: Platform.allCases)
-  func `a description that is fetched twice is one element and one sync`(
-    _ platform: Platform
-  ) async throws {
+  func `a description fetched twice is one element and sync`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     for _ in 0..<2 { try Self.check(try await Self.metadata(store, .serverFirst)) }
     #expect(store.org.requests(.describe) == 2)

@@ -123,7 +123,6 @@ struct EditLog {
 }
 
 extension EditLog.Row {
-  /// The rows of a report.
   static func rows(of report: SyncReport) -> [EditLog.Row] {
     var rows = (report.overwritten[Device.soup] ?? []).map {
       EditLog.Row(entry: nil, id: $0, kind: .overwritten)

@@ -56,7 +56,6 @@ struct History: RandomHistory, Hashable {
   var setup: HistorySetup
   var steps: [Step]
 
-  /// The history of a seed.
   init(seed: UInt64) {
     self.seed = seed
     var random = HistoryRandom(seed)

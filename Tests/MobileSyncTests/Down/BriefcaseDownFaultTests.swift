@@ -66,9 +66,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a record that cannot be read is kept, named and asked for again`(
-    _ platform: Platform
-  ) async throws {
+  func `an unreadable record is kept, named and asked again`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 4)
     let run = try await Base.start(store, Base.target([Base.accounts]))
     try await run.finish()
@@ -121,9 +119,7 @@ import Testing
     #expect(try await store.elements("contacts").isEmpty)
   }
 
-  @Test func `two infos of one type fill one soup with the fields of both, or a soup each`()
-    async throws
-  {
+  @Test func `two infos of one type fill one soup with both fields, or two soups`() async throws {
     var site = BriefcaseObjectInfo(
       soupName: "accounts", sobjectType: "account", fieldlist: ["Site"])
     let (one, _, _) = try await Base.store(accounts: 3)
@@ -141,9 +137,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an info's own id and date fields are honoured, also for ghosts`(
-    _ platform: Platform
-  ) async throws {
+  func `an info's own id and date fields count, ghosts too`(_ platform: Platform) async throws {
     let org = try SyncedOrg()
     let ids = try (0..<3).map { number in
       try org.make(
@@ -186,9 +180,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a sync that was stopped in its middle is whole when it runs again`(
-    _ platform: Platform
-  ) async throws {
+  func `a sync stopped in its middle is whole when run again`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 10)
     let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
     for await state in run where state.progress >= 30 { await store.manager.stop() }
@@ -204,9 +196,7 @@ import Testing
     #expect(try await store.manager.syncStatus(id: run.syncID)?.status == .done)
   }
 
-  @Test func `a session that ends in the middle fails the sync, and the next run is whole`()
-    async throws
-  {
+  @Test func `a session that ends midway fails the sync; the next run is whole`() async throws {
     let (store, ids, _) = try await Base.store(accounts: 6)
     store.org.server.faults.add(.kind(.retrieve), nth: 2, .expireSession)
     let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 2))

@@ -54,9 +54,7 @@ import Testing
 
   // SDK: testStartFetchWithMaxTimeStamp (198)
   @Test(arguments: Platform.allCases)
-  func `a second run fetches what is new or was modified, and nothing of an unmoved org`(
-    _ platform: Platform
-  ) async throws {
+  func `a second run fetches new and modified records only`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 6)
     let first = try await Self.start(store, Self.target([Self.accounts]))
     try await first.finish()
@@ -130,9 +128,7 @@ import Testing
 
   // SDK: testCleanGhostsOneObjectType (203)
   @Test(arguments: Platform.allCases)
-  func `deleted records leave the soup, what a device made stays`(
-    _ platform: Platform
-  ) async throws {
+  func `deleted records leave, those a device made stay`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 4)
     let run = try await Self.start(store, Self.target([Self.accounts]))
     try await run.finish()
@@ -161,9 +157,7 @@ import Testing
 
   // SDK: testIdsToSkip (205)
   @Test(arguments: Platform.allCases)
-  func `LEAVE_IF_CHANGED leaves exactly the dirty records of every soup, OVERWRITE none`(
-    _ platform: Platform
-  ) async throws {
+  func `LEAVE_IF_CHANGED leaves exactly the dirty records`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
     try await Self.start(store, Self.target(), .leaveIfChanged).finish()
     try await store.delete(Array(accounts[0..<2]))

@@ -20,9 +20,7 @@ import MobileSync
       "LIMIT 3", "LIMIT 3 OFFSET 1", "ORDER BY LastModifiedDate DESC LIMIT 3",
       "WHERE Name != 'Z' ORDER BY Name LIMIT 3",
     ], [false, true])
-  func `what its user edited stays when something else was deleted in the org`(
-    _ end: String, _ listsAll: Bool
-  ) async throws {
+  func `an edit stays when another record was gone`(_ end: String, _ listsAll: Bool) async throws {
     let org = try SyncedOrg(accounts: 5)
     let other = try org.make("Account", ["Name": "Z"])
     let snapshot = try await Snapshot.primed(
@@ -73,9 +71,7 @@ import MobileSync
   ]
 
   @Test(arguments: cut.indices)
-  func `what changed and is not in the result any more is fetched by its id`(
-    _ number: Int
-  ) async throws {
+  func `what changed and left the result is fetched by its id`(_ number: Int) async throws {
     let (target, late) = Self.cut[number]
     let store = try await ManagedStore()
     let snapshot = Snapshot(
@@ -100,9 +96,7 @@ import MobileSync
     #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
   }
 
-  @Test func `what a search that is cut did not bring, and cannot be asked for, is said`()
-    async throws
-  {
+  @Test func `what a cut search did not bring and cannot be asked for is told`() async throws {
     let store = try await ManagedStore()
     let ids = try store.org.makeAccounts(2, name: "Acme")
     let run = try await store.manager.syncDown(
@@ -119,9 +113,7 @@ import MobileSync
       report.warnings.contains { $0.contains("2 records of the store that are not in it") })
   }
 
-  @Test func `values of a number field, by which no record can be asked for, are said`()
-    async throws
-  {
+  @Test func `values of a number field that cannot be asked for are told`() async throws {
     let field = "AnnualRevenue"
     let store = try await ManagedStore { store in
       try store.registerSoup(
@@ -145,10 +137,7 @@ import MobileSync
     #expect(try await store.elements("numbered").count == 3)
   }
 
-  @Test
-  func `a record that a refresh renewed stays where the sync that brought it may be a cut one`()
-    async throws
-  {
+  @Test func `a renewed record stays where its sync's result may be cut`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],

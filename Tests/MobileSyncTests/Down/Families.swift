@@ -44,7 +44,6 @@ extension ParentChildrenTarget {
 }
 
 extension ManagedStore {
-  /// Runs a sync down of families.
   @discardableResult
   func syncFamilies(
     _ target: ParentChildrenTarget, _ mode: MergeMode = .overwrite

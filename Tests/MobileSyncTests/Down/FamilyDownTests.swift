@@ -24,9 +24,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsForParentChildrenTarget (150)
   @Test(arguments: Platform.allCases)
-  func `a deleted parent leaves with its children, and counts alone`(
-    _ platform: Platform
-  ) async throws {
+  func `a deleted parent leaves with children, counted alone`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.syncFamilies(.accounts(families))
     try store.org.delete(families[0].id)
@@ -51,9 +49,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a tree that was changed on the device is no ghost, nor any part of it`(
-    _ platform: Platform
-  ) async throws {
+  func `no part of a tree changed on the device is a ghost`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 3, children: 2, platform)
     let run = try await store.syncFamilies(.accounts(families))
     try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }
@@ -157,9 +153,7 @@ import Testing
 
   // MARK: the cursor
 
-  @Test func `a stopped sync goes on without passing over a parent or an older child`()
-    async throws
-  {
+  @Test func `a stopped sync resumes without missing a parent or older child`() async throws {
     let store = try await ManagedStore()
     store.org.server.faults.add(.kind(.query), times: 10, .shortPage(records: 2))
     let families = try store.org.makeFamilies(6, children: 1)
@@ -258,9 +252,7 @@ import Testing
     #expect(try await store.elements("contacts").count == 3)
   }
 
-  @Test func `an org that refuses to give changed children is asked as the SDK asks`()
-    async throws
-  {
+  @Test func `an org that refuses changed children is asked as the SDK asks`() async throws {
     let store = try await ManagedStore()
     try store.org.makeFamilies(1, children: 1)
     let run = try await store.syncFamilies(.accounts())

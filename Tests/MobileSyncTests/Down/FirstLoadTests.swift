@@ -38,9 +38,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `who writes meanwhile finds what came so far, and keeps what was written`(
-    _ platform: Platform
-  ) async throws {
+  func `another writer sees pages so far, and keeps its row`(_ platform: Platform) async throws {
     let (store, ids, run, release) = try await begun(platform)
     try await store.rename([ids[0]])
     let made = try await store.createAccounts(["mine"])
@@ -58,9 +56,7 @@ import Testing
     #expect(try violations(store).isEmpty)
   }
 
-  @Test func `nobody else sees a part of it, and a program that dies leaves the soup empty`()
-    async throws
-  {
+  @Test func `nobody else sees a part of it, and a dead program leaves none`() async throws {
     let (store, _, run, release) = try await begun(.ios)
     let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
     #expect(try other.count(of: ManagedStore.accounts) == 0)
@@ -70,9 +66,7 @@ import Testing
     try await run.finish()
   }
 
-  @Test func `a run that is stopped in it keeps the pages that came, and goes on after them`()
-    async throws
-  {
+  @Test func `a run stopped in it keeps its pages, and goes on after them`() async throws {
     let (store, ids, run, release) = try await begun(.android)
     await store.manager.stop()
     release.signal()

@@ -16,9 +16,7 @@ import Testing
 
   // SDK: testSyncDownForMetadataTarget (4)
   @Test(arguments: Platform.allCases)
-  func `a description is one element with the type as its id`(
-    _ platform: Platform
-  ) async throws {
+  func `a description is one element with the type as its id`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     let run = try await store.manager.syncDown(
       target: .metadata(MetadataTarget(sobjectType: "Account")),
@@ -53,9 +51,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `nothing of them is a ghost, and a second run writes nothing`(
-    _ platform: Platform
-  ) async throws {
+  func `nothing of them is a ghost, and a rerun writes nothing`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     for (target, soup) in [
       (

@@ -8,18 +8,14 @@ import Testing
 /// Members have no order in JSON.
 @Suite struct MemberOrderTests {
   @Test(arguments: [
-    (#"{"IsDeleted":false,"Id":"a","N":1}"#, #"{"Id":"a","N":1}"#),
-    (#"{"Id":"a","IsDeleted":false,"N":1}"#, #"{"Id":"a","N":1}"#),
-    (#"{"Id":"a","N":1,"IsDeleted":false}"#, #"{"Id":"a","N":1}"#),
-    (#"{"Id":"a", "IsDeleted" : false }"#, #"{"Id":"a" }"#),
-    (
-      #"{"IsDeleted":false,"N":{"IsDeleted":true},"Id":"a"}"#, #"{"N":{"IsDeleted":true},"Id":"a"}"#
-    ),
-    (#"{"IsDeleted":true,"Id":"a"}"#, ""),
+    #"{"IsDeleted":false,"Id":"a","N":1}"#: #"{"Id":"a","N":1}"#,
+    #"{"Id":"a","IsDeleted":false,"N":1}"#: #"{"Id":"a","N":1}"#,
+    #"{"Id":"a","N":1,"IsDeleted":false}"#: #"{"Id":"a","N":1}"#,
+    #"{"Id":"a", "IsDeleted" : false }"#: #"{"Id":"a" }"#,
+    #"{"IsDeleted":false,"N":{"IsDeleted":true},"Id":"a"}"#: #"{"N":{"IsDeleted":true},"Id":"a"}"#,
+    #"{"IsDeleted":true,"Id":"a"}"#: "",
   ])
-  func `what was asked for beside is cut out wherever it stands`(
-    _ record: String, _ living: String
-  ) throws {
+  func `what was asked for beside is cut out anywhere`(_ record: String, _ living: String) throws {
     let rows = DeletedRows(idField: "Id", cutsMember: true)
     let split = try rows.split(Array(#"{"done":true,"records":[\#(record)]}"#.utf8))
     #expect(String(decoding: split.living, as: UTF8.self) == #"{"records":[\#(living)]}"#)
@@ -47,9 +43,7 @@ import Testing
       status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))
   }
 
-  @Test func `an org that sends members in another order changes nothing and stops nothing`()
-    async throws
-  {
+  @Test func `an org that sends members in another order changes nothing`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts", "Name")],

@@ -13,9 +13,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsForMRUTarget (12)
   @Test(arguments: Platform.allCases)
-  func `recent records are fetched, and those deleted in the org are ghosts`(
-    _ platform: Platform
-  ) async throws {
+  func `recent records are fetched, deleted ones are ghosts`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let run = try await store.manager.syncDown(Self.target("Id", "Name"))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/3", "DONE 100/3"])
@@ -28,9 +26,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `the id and the modification date are fetched without being named, once where they are`(
-    _ platform: Platform
-  ) async throws {
+  func `the id and modification date are fetched just once`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2, platform)
     for fields in [["Name"], ["Name", "id", "lastmodifieddate"]] {
       let run = try await store.manager.syncDown(

@@ -29,9 +29,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records that a number names are kept, renewed and cleaned as others`(
-    _ platform: Platform
-  ) async throws {
+  func `records of number ids are kept, renewed and cleaned`(_ platform: Platform) async throws {
     let field = "AnnualRevenue"
     let store = try await store(platform, by: field)
     let ids = try Self.amounts.map {
@@ -62,9 +60,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records that text with escapes names are kept, renewed and cleaned as others`(
-    _ platform: Platform
-  ) async throws {
+  func `records that escaped text names are kept and cleaned`(_ platform: Platform) async throws {
     let field = "AccountNumber"
     let store = try await store(platform, by: field)
     let numbers = [#"a"b"#, #"c\d"#, "e"]

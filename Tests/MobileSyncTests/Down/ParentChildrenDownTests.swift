@@ -9,9 +9,7 @@ import Testing
 @Suite struct ParentChildrenDownTests {
   // SDK: testSaveRecordsToLocalStore (143)
   @Test(arguments: Platform.allCases)
-  func `trees are taken apart into both soups, clean, with the sync's id and the parent's`(
-    _ platform: Platform
-  ) async throws {
+  func `trees are split into both soups, clean, with their ids`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     // The parent's id is not asked for: it has to be put into the children.
     var target = ParentChildrenTarget.accounts(families)
@@ -37,9 +35,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDown (145)
   @Test(arguments: Platform.allCases)
-  func `families come into both soups in one request, and parents are counted`(
-    _ platform: Platform
-  ) async throws {
+  func `families come in one request, and parents are counted`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.manager.syncDown(.parentChildren(.accounts(families)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/4", "DONE 100/4"])
@@ -65,9 +61,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDownWithoutOverwrite (147)
   @Test(arguments: Platform.allCases)
-  func `LEAVE_IF_CHANGED leaves the whole tree of a changed parent or child`(
-    _ platform: Platform
-  ) async throws {
+  func `LEAVE_IF_CHANGED leaves all of a changed tree`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let target = ParentChildrenTarget.accounts(families)
     try await store.syncFamilies(target)
@@ -144,9 +138,7 @@ import Testing
 
   // SDK: testReSyncWithUpdatedChildren (149)
   @Test(arguments: Platform.allCases)
-  func `a changed child comes with its changed parent, under an unchanged one it does not`(
-    _ platform: Platform
-  ) async throws {
+  func `a changed child comes with its changed parent only`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform, settings: Self.plain)
     let families = try store.org.makeFamilies(4, children: 3)
     let first = try await store.syncFamilies(.accounts(families))

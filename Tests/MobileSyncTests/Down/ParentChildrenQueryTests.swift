@@ -81,9 +81,7 @@ import Testing
         + "where School = 'MIT'")
   }
 
-  @Test func `changed children are asked for by their own dates and their parents' condition`()
-    throws
-  {
+  @Test func `changed children are asked for by their dates and parents' condition`() throws {
     #expect(
       try ParentChildrenQuery(target(usual: false)).changedChildren(since: 1_706_704_496_123)
         == "select ChildName, School, ChildId, ChildLastModifiedDate, parentId from Child where "
@@ -91,8 +89,7 @@ import Testing
         + "(select Id from Parent where School = 'MIT')")
   }
 
-  @Test func `an open OR in the parents' condition is closed, and variables are filled in`() throws
-  {
+  @Test func `an open OR in the parents' condition is closed, variables are filled`() throws {
     let query = try ParentChildrenQuery(
       target(usual: true, filter: "School = :school OR Title = 'Dr'"),
       variables: ["school": "'MIT'"])
@@ -132,9 +129,7 @@ import Testing
 
   // SDK: testGetDirtyAndNonDirtyRecordIds (142)
   @Test(arguments: Platform.allCases, [IndexType.string, .json1])
-  func `a tree is clean only when the parent and all of its children are`(
-    platform: Platform, flags: IndexType
-  ) throws {
+  func `a tree is clean when all of its members are`(platform: Platform, flags: IndexType) throws {
     let directory = TemporaryDirectory("families")
     let store = try Store(creating: directory.file("store.db"), platform: platform)
     let local = IndexSpec(path: "__local__", type: flags)

@@ -43,9 +43,7 @@ import Testing
 
   // SDK: testRefreshSyncDown (79)
   @Test(arguments: Platform.allCases)
-  func `records that are in the soup by their ids get all fields`(
-    _ platform: Platform
-  ) async throws {
+  func `records in the soup by their ids get all fields`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)
     let run = try await store.manager.syncDown(Self.target())
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
@@ -56,9 +54,7 @@ import Testing
 
   // SDK: testRefreshSyncDownWithMultipleRoundTrips (80)
   @Test(arguments: Platform.allCases)
-  func `few ids a query make many queries, in the order of the ids`(
-    _ platform: Platform
-  ) async throws {
+  func `few ids a query make many queries, in id order`(_ platform: Platform) async throws {
     let (store, _) = try await Self.store(platform)
     let run = try await store.manager.syncDown(Self.target(perQuery: 2))
     #expect(
@@ -72,9 +68,7 @@ import Testing
 
   // SDK: testRefreshReSyncWithMultipleRoundTrips (81)
   @Test(arguments: Platform.allCases)
-  func `a second run asks for what was modified, with the total of all`(
-    _ platform: Platform
-  ) async throws {
+  func `a second run asks for changes, with the total`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)
     let first = try await store.manager.syncDown(Self.target(perQuery: 1))
     try await first.finish()
@@ -94,9 +88,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsForRefreshTarget (82)
   @Test(arguments: Platform.allCases)
-  func `records deleted in the org are ghosts, in slices of the ids`(
-    _ platform: Platform
-  ) async throws {
+  func `records deleted in the org are ghosts, in slices`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)
     let run = try await store.manager.syncDown(Self.target(perQuery: 3))
     try await run.finish()
@@ -124,9 +116,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records that vanish meanwhile move no other out of its page`(
-    _ platform: Platform
-  ) async throws {
+  func `records that vanish move no other off its page`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)
     let manager = store.manager
     let run = try await manager.syncDown(Self.target(perQuery: 2))
@@ -170,9 +160,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `what another sync brought since is fetched again, however old it is`(
-    _ platform: Platform
-  ) async throws {
+  func `what another sync brought is refetched, however old`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     for id in ids { try store.org.update("Account", id, ["Site": "here"]) }
     let mru = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
@@ -212,9 +200,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a custom id field is asked for by its values, quotes and all`(
-    _ platform: Platform
-  ) async throws {
+  func `a custom id field is asked for by its values, quoted`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform) { store in
       try store.registerSoup(
         "numbered",

@@ -29,9 +29,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a search is whole each time, and adds nothing to its text`(
-    _ platform: Platform
-  ) async throws {
+  func `a search is whole each time, and adds no text`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let ids = try Self.acmes(2, store)
     let query = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, LastModifiedDate)"
@@ -85,9 +83,7 @@ import Testing
     ("FIND {Acme} RETURNING Account(Id LIMIT 9 OFFSET 1)", 0),
     ("FIND {Acme} RETURNING Account(Id LIMIT 9)", 1),
   ])
-  func `nothing is a ghost where the search met its limit`(
-    _ query: String, _ removed: Int
-  ) async throws {
+  func `nothing is a ghost where a search was cut`(_ query: String, _ removed: Int) async throws {
     let store = try await ManagedStore()
     let ids = try Self.acmes(3, store)
     let run = try await store.manager.syncDown(
@@ -105,9 +101,7 @@ import Testing
     #expect(ghosts.warnings.isEmpty == (removed > 0))
   }
 
-  @Test func `a search that meets the org's own bound tells so, and removes nothing`()
-    async throws
-  {
+  @Test func `a search that meets the org's bound says so, and removes nothing`() async throws {
     let store = try await ManagedStore()
     let records = (0..<RequestLimits.search).map { number in
       #"{"attributes":{"type":"Account"},"Id":"001000000000\#(1000 + number % 1000)\#(number / 1000)AAA"}"#
@@ -130,9 +124,7 @@ import Testing
     ("FIND {x} RETURNING Account(Id LIMIT 5000)", 2000),
     ("FIND {x} RETURNING Account(Id LIMIT 5 OFFSET 2)", 0),
   ])
-  func `the least LIMIT outside of what is searched for cuts a search`(
-    _ query: String, _ limit: Int
-  ) {
+  func `the least LIMIT outside of a search's text cuts it`(_ query: String, _ limit: Int) {
     #expect(SoslTarget.limit(of: query) == limit)
   }
 

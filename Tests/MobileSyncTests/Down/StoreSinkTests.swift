@@ -131,9 +131,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Int64(5)])
-  func `an edit of the very record that the overlap brings again stays, in a full run it goes`(
-    _ seenUntil: Int64?
-  ) throws {
+  func `the overlap's own record keeps its edit, a full run does not`(_ seenUntil: Int64?) throws {
     let context = try context()
     context.seenUntil = seenUntil
     try context.store.upsert(

@@ -154,9 +154,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a record that left the selection goes, where there is one`(
-    _ kind: DownKind, _ sink: DownSink
-  ) async throws {
+  func `a record that left the selection goes`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink)
     let ids = try world.org.makeAccounts(3, name: "Acme")
     try await world.sync()
@@ -167,9 +165,7 @@ import Testing
   }
 
   @Test(arguments: every.filter { $0.0 != .mru })
-  func `records come and go with the user's access to them`(
-    _ kind: DownKind, _ sink: DownSink
-  ) async throws {
+  func `records come and go with user access`(_ kind: DownKind, _ sink: DownSink) async throws {
     let ada = "ada@example.com"
     let world = try await DownWorld(kind, sink, as: ada)
     let ids = try world.org.makeAccounts(3, name: "Acme")

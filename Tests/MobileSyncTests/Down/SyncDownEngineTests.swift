@@ -172,9 +172,7 @@ private final class FailingSink: RecordSink {
   // MARK: the cursor
 
   @Test(arguments: [true, false])
-  func `a run that breaks off keeps the cursor of the pages that came in order`(
-    _ isSorted: Bool
-  ) async throws {
+  func `a broken-off run keeps the cursor of ordered pages`(_ isSorted: Bool) async throws {
     let pages = ScriptedPages([[(Self.id(1), Self.early)], nil])
     pages.isSorted = isSorted
     let context = context()
@@ -195,9 +193,7 @@ private final class FailingSink: RecordSink {
     #expect(engine.cursor.maxTimeStamp == 5)
   }
 
-  @Test func `the cursor moves to the greatest date, and not beyond the run's clock or a limit`()
-    async throws
-  {
+  @Test func `the cursor moves to the greatest date, not past the clock or limit`() async throws {
     func end(now: Int64 = .max, limit: Int64? = nil, mark: Int64? = nil) async throws -> Int64 {
       let pages = ScriptedPages([[(Self.id(1), Self.late)], [(Self.id(2), Self.early)]])
       pages.cursorLimit = limit
@@ -275,9 +271,7 @@ private final class FailingSink: RecordSink {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `what is still changed locally stays on the list where it is left`(
-    _ mode: MergeMode
-  ) async throws {
+  func `what is still changed locally stays listed where left`(_ mode: MergeMode) async throws {
     try put(Self.id(2), dirty: true)
     try put(Self.id(3))
     let target = ScriptedTarget([])
@@ -308,9 +302,7 @@ private final class FailingSink: RecordSink {
   }
 
   @Test(arguments: [(2000, 2000), (2001, 0)])
-  func `a list that is too long gives way to reading everything`(
-    _ left: Int, _ listed: Int
-  ) async throws {
+  func `a list too long gives way to reading all`(_ left: Int, _ listed: Int) async throws {
     let context = context(.leaveIfChanged)
     context.report.skipped[Self.soup] = (0..<left).map(Self.id)
     try await run(ScriptedTarget([]), context, mark: 5)
@@ -356,9 +348,7 @@ private final class FailingSink: RecordSink {
       asked: asked.map { RecordIDSet($0.map(Self.id)) })
   }
 
-  @Test func `a list of all ids removes what is not on it, and fetches what is not here`()
-    async throws
-  {
+  @Test func `a list of all ids removes what it lacks, and fetches what is new`() async throws {
     try put(Self.id(1))
     try put(Self.id(2))
     try put(Self.id(3), dirty: true)
@@ -403,9 +393,7 @@ private final class FailingSink: RecordSink {
     #expect(!outcome.isListed)
   }
 
-  @Test func `a first load is clean unless it could not tell which records there are`()
-    async throws
-  {
+  @Test func `a first load is clean unless it could not tell its records`() async throws {
     func isClean(_ told: [RemoteIDs]?) async throws -> Bool {
       let pages = ScriptedPages()
       pages.remoteIDs = told

@@ -8,9 +8,7 @@ import Testing
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
   @Test(arguments: Platform.allCases)
-  func `a record that was deleted in the org leaves the soup, and the sync goes on`(
-    _ platform: Platform
-  ) async throws {
+  func `a record that was deleted in the org leaves the soup`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts(ids)), named: "down")
@@ -41,9 +39,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what no sync brought is a ghost of a sync that fills its soup alone`(
-    _ hasOther: Bool
-  ) async throws {
+  func `what no sync brought is a ghost of one that fills its soup`(_ hasOther: Bool) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts([ids[1]])))
@@ -137,8 +133,7 @@ import Testing
     #expect(try await store.column("Id") == [ids[0], ids[2]].sorted())
   }
 
-  @Test func `more ghosts than the guard allows are kept until a person allows them`() async throws
-  {
+  @Test func `more ghosts than the guard allows are kept until allowed`() async throws {
     let store = try await ManagedStore(
       settings: SyncSettings(overlapSeconds: 0, maxDeletesPercent: 10, minimumDeletes: 2))
     let ids = try store.org.makeAccounts(20)

@@ -104,7 +104,6 @@ final class ManagedStore {
     ).finish()
   }
 
-  /// Changes elements of a soup on the device, by their ids.
   func edit(
     _ ids: [String], of soup: String = accounts,
     _ change: @Sendable (inout JSONObject) -> Void
@@ -163,7 +162,6 @@ final class ManagedStore {
 
   // MARK: what is in the store
 
-  /// The elements of a soup, by soup entry id.
   func elements(_ soup: String = accounts) async throws -> [JSONValue] {
     try await manager.withStore { store in
       var elements: [JSONValue] = []
@@ -172,7 +170,6 @@ final class ManagedStore {
     }
   }
 
-  /// The element of an id.
   func element(_ id: String, in soup: String = accounts) async throws -> JSONValue? {
     try await elements(soup).first { $0["Id"]?.string == id }
   }
@@ -209,7 +206,6 @@ extension SoqlTarget {
 }
 
 extension SyncManager {
-  /// Syncs down into the soup of accounts.
   func syncDown(_ target: SyncTarget, named name: String? = nil) throws(SyncError) -> SyncRun {
     try syncDown(target: target, soupName: ManagedStore.accounts, syncName: name)
   }

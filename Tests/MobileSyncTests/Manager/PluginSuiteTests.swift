@@ -205,8 +205,7 @@ import Testing
   }
 
   // SDK: testSyncUpLocallyUpdatedWithNoOverwrite (228)
-  @Test func `a change of a record that is newer in the org is left, then overwrites`() async throws
-  {
+  @Test func `a change of a newer record in the org is left, then overwrites`() async throws {
     let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
@@ -231,8 +230,7 @@ import Testing
   }
 
   // SDK: testSyncUpLocallyDeletedWithNoOverwrite (230)
-  @Test func `a deletion of a record that is newer in the org is left, then deletes`() async throws
-  {
+  @Test func `a deletion of a newer record in the org is left, then deletes`() async throws {
     let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }

@@ -44,9 +44,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `while another process writes the store a sync waits, and then says who has it`()
-    async throws
-  {
+  @Test func `while another process writes the store a sync waits, then says who`() async throws {
     var settings = SyncSettings(overlapSeconds: 0)
     settings.waitSeconds = 0
     let store = try await ManagedStore(settings: settings)
@@ -65,9 +63,7 @@ import Testing
     #expect(try await store.elements().count == 3)
   }
 
-  @Test func `a first load holds the lock until it is settled, so that a queue waits for it`()
-    async throws
-  {
+  @Test func `a first load holds the lock until settled, so a queue waits for it`() async throws {
     let gate = PageGate(closedAt: 1)
     let target = GatedTarget(6, perPage: 2, gate: gate)
     let store = try await ManagedStore(customTargets: target.targets())

@@ -17,9 +17,7 @@ import Testing
 
   // SDK: testCustomSyncDownTarget (21)
   @Test(arguments: Platform.allCases)
-  func `a custom target is found by its class and fetched page by page`(
-    _ platform: Platform
-  ) async throws {
+  func `a custom target is found by class and fetched by page`(_ platform: Platform) async throws {
     let target = GatedTarget(30, perPage: 10)
     let store = try await store(platform, target.targets())
     let run = try await store.manager.syncDown(GatedTarget.target(), named: "custom")
@@ -69,9 +67,7 @@ import Testing
 
   // SDK: testStopResumeSingleSyncDown (22), testStopRestartSingleSyncDown (22)
   @Test(arguments: Platform.allCases)
-  func `a sync that is stopped keeps what it has and goes on from there`(
-    _ platform: Platform
-  ) async throws {
+  func `a stopped sync keeps what it has and resumes there`(_ platform: Platform) async throws {
     let gate = PageGate(closedAt: 5)
     let target = GatedTarget(10, gate: gate)
     let store = try await store(platform, target.targets())
@@ -118,9 +114,7 @@ import Testing
 
   // SDK: testStopResumeMultipleSyncDowns (23), testStopRestartMultipleSyncDowns (23)
   @Test(arguments: Platform.allCases)
-  func `of several syncs that are stopped each goes on from where it stood`(
-    _ platform: Platform
-  ) async throws {
+  func `of several stopped syncs each resumes where it stood`(_ platform: Platform) async throws {
     let gates = [PageGate(closedAt: 1), PageGate()]
     var targets = CustomTargets()
     let one = GatedTarget(prefix: "one", 5, gate: gates[0])

@@ -52,9 +52,7 @@ import Testing
     #expect(!fills(.syncUp, .syncUp(SyncUpTarget()), "accounts"))
   }
 
-  @Test func `a program's own sync down fills the soup of its definition, one unread may fill any`()
-    throws
-  {
+  @Test func `a program's own sync down fills its definition's soup, one unread any`() throws {
     let own = SyncState(
       type: .syncDown, name: nil,
       target: ["type": "custom", "iOSImpl": "Mine", "androidImpl": "com.example.Mine"],

@@ -59,9 +59,7 @@ import Testing
 
   // SDK: testCreateSyncDownWithExistingName (19), testCreateSyncUpWithExistingName (20)
   @Test(arguments: SyncType.allCases)
-  func `a name that a sync has is refused in the SDK's words, and nothing is made or run`(
-    _ type: SyncType
-  ) async throws {
+  func `a name that a sync has is refused, and nothing is made`(_ type: SyncType) async throws {
     let store = try await ManagedStore()
     let manager = store.manager
     let state = try await create(type == .syncDown ? .syncUp : .syncDown, manager, "X")

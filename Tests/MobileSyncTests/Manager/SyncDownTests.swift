@@ -18,9 +18,7 @@ import Testing
 
   // SDK: testSyncDown (2)
   @Test(arguments: Platform.allCases)
-  func `a sync down fetches everything and tells of it as the SDK does`(
-    _ platform: Platform
-  ) async throws {
+  func `a sync down fetches everything and reports as the SDK`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
     let run = try await store.manager.syncDown(.soql(.accounts(ids)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
@@ -102,9 +100,7 @@ import Testing
     await #expect(throws: SyncError.self) { _ = try await store.manager.reSync(id: 7) }
   }
 
-  @Test func `the overlap brings records again, and neither writes them nor takes edits of them`()
-    async throws
-  {
+  @Test func `the overlap fetches records again, and keeps rows and edits`() async throws {
     let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: 300))
     let ids = try store.org.makeAccounts(5)
     let manager = store.manager
@@ -177,9 +173,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a soup that the app has cleared is filled again, and the run says so`(
-    _ platform: Platform
-  ) async throws {
+  func `a soup that the app cleared is refilled, and told so`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let run = try await store.manager.syncDown(.soql(.accounts()))
     try await run.finish()
@@ -196,9 +190,7 @@ import Testing
     #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
   }
 
-  @Test func `records without the field that a sync knows them by are named with the way out`()
-    async throws
-  {
+  @Test func `records without the sync's id field are named with the way out`() async throws {
     let store = try await ManagedStore { store in
       try store.registerSoup(
         "coded",

@@ -16,9 +16,7 @@ import Testing
     return (store, ids, SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
   }
 
-  @Test func `a session that cannot be renewed in the middle ends the run with its reason`()
-    async throws
-  {
+  @Test func `a session that cannot be renewed midway ends the run with reason`() async throws {
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireSession)
     let run = try await store.manager.syncDown(.soql(target), named: "down")
@@ -74,9 +72,7 @@ import Testing
     #expect(store.org.server.faults.fired == 3)
   }
 
-  @Test func `an org that stays away fails the run; the next goes on from the last page`()
-    async throws
-  {
+  @Test func `an org that stays away fails the run; the next resumes its page`() async throws {
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2, times: 100, .status(503, code: "SERVER_UNAVAILABLE"))
@@ -96,9 +92,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a locator that the org dropped is taken up again after the last record`(
-    _ platform: Platform
-  ) async throws {
+  func `a dropped locator is resumed after the last record`(_ platform: Platform) async throws {
     let (store, ids, target) = try await paged(650, platform)
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
     let run = try await store.manager.syncDown(.soql(target))
@@ -166,9 +160,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that changes while its page is on its way costs no other`()
-    async throws
-  {
+  @Test func `a record that changes while its page is on its way costs no other`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 1,
@@ -187,9 +179,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that is changed after its page was read arrives with the next run`()
-    async throws
-  {
+  @Test func `a record that changes after its page was read comes by the next run`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,

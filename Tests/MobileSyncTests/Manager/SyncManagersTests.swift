@@ -21,9 +21,7 @@ import Testing
 
   // SDK: testSyncManagerSharedInstanceMethods (37)
   @Test(arguments: Platform.allCases)
-  func `a user's store has one manager, another store or user another`(
-    _ platform: Platform
-  ) async throws {
+  func `a user's store has one manager, others their own`(_ platform: Platform) async throws {
     let org = try SyncedOrg()
     let directory = TemporaryDirectory("managers")
     let managers = SyncManagers(

@@ -37,9 +37,7 @@ import Testing
     }
   }
 
-  @Test func `syncs and cleanings that many tasks start at once never overlap, and all end`()
-    async throws
-  {
+  @Test func `syncs and cleanings that many tasks start never overlap, and end`() async throws {
     let room = Room()
     var targets = CustomTargets()
     targets.add(

@@ -115,9 +115,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == accounts.sorted())
   }
 
-  @Test func `more deletions than the guard allows are refused until a person allows them`()
-    async throws
-  {
+  @Test func `more deletions than the guard allows wait until a person allows them`() async throws {
     let (org, accounts, _) = try Base.org(accounts: 20)
     let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in accounts[0..<11] { try org.delete(id) }
@@ -141,9 +139,7 @@ import Testing
     #expect(outcome.warnings.contains { $0.contains("5 records") })
   }
 
-  @Test func `two infos of one type fill one soup with the fields of both, or a soup each`()
-    async throws
-  {
+  @Test func `two infos of one type fill one soup with both fields, or two soups`() async throws {
     let (org, ids, _) = try Base.org(accounts: 3)
     let site = BriefcaseObjectInfo(
       soupName: "accounts", sobjectType: "account", fieldlist: ["Site"])
@@ -210,9 +206,7 @@ import Testing
     #expect(outcome.soups.map(\.total) == [6])
   }
 
-  @Test func `a prime that is cancelled in its middle leaves nothing, and the next is whole`()
-    async throws
-  {
+  @Test func `a prime cancelled in its middle leaves nothing, the next is whole`() async throws {
     let (org, _, _) = try Base.org(accounts: 6)
     let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
     try await snapshot.cancelPrime(of: org, at: .retrieve, nth: 2)

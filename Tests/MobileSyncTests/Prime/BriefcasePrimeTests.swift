@@ -80,9 +80,7 @@ import Testing
     #expect(org.requests(.priming) == 3)
   }
 
-  @Test func `what changed shortly before a prime is retrieved once more, and then not again`()
-    async throws
-  {
+  @Test func `what changed right before a prime is retrieved once more, only once`() async throws {
     let (org, ids, _) = try Self.org(accounts: 6)
     let snapshot = Self.snapshot(org)
     snapshot.overlapSeconds = 300

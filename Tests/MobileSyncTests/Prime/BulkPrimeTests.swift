@@ -52,9 +52,7 @@ import Testing
     }.sorted { ($0["Id"]?.string ?? "") < ($1["Id"]?.string ?? "") }
   }
 
-  @Test func `what a query job brings is what the pages of the query bring, row by row`()
-    async throws
-  {
+  @Test func `what a query job brings is what the query's pages bring, by row`() async throws {
     let org = try filled()
     let (bulk, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
     let outcome = try await bulk.prime()
@@ -148,9 +146,7 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `a list of pages that never comes costs no more than that`(
-    _ loss: Faults.Action
-  ) async throws {
+  func `a page list that never comes costs no more than that`(_ loss: Faults.Action) async throws {
     let org = try large()
     org.server.faults.add(.kind(.bulkRead), nth: 2, times: 1000, loss)
     try await primesAll(org)
@@ -209,9 +205,7 @@ import Testing
       })
   }
 
-  @Test func `a live store too is told by its next sync what changed while a job was at work`()
-    async throws
-  {
+  @Test func `a live store's next sync is told what changed during a job`() async throws {
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
     var settings = SyncSettings(overlapSeconds: 0)
@@ -305,16 +299,12 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `a result of which a page never comes is read by pages, and nothing is there twice`(
-    _ loss: Faults.Action
-  ) async throws {
+  func `a result with a missing page is read by pages, once`(_ loss: Faults.Action) async throws {
     try await primesByPages(loss)
   }
 
   @Test(arguments: ["Id,Name\n001,\"open", "Id,Nobody\n", "Id\n"])
-  func `a page that cannot be read, or that lacks records, does no more harm`(
-    _ csv: String
-  ) async throws {
+  func `an unreadable or incomplete page does no more harm`(_ csv: String) async throws {
     try await primesByPages(
       .respond(
         ServerResponse(
@@ -329,9 +319,7 @@ import Testing
     #expect(org.requests(.bulkResults) == 6)
   }
 
-  @Test func `an org that takes no more leaves no store, and the next prime makes a new job`()
-    async throws
-  {
+  @Test func `an org that takes no more leaves no store; the next makes a new job`() async throws {
     let org = try filled()
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, .limitExceeded)
     let snapshot = snapshot(org)

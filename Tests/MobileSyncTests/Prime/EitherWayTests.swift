@@ -33,9 +33,7 @@ import MobileSync
   ]
 
   @Test(arguments: Platform.allCases)
-  func `a query job fills a store with the bytes that the pages of the query fill it with`(
-    _ platform: Platform
-  ) async throws {
+  func `a query job fills a store as the query's pages do`(_ platform: Platform) async throws {
     let org = try SyncedOrg { $0.bulkPageSize = 40 }
     try org.org.transaction {
       for (place, text) in Self.texts.enumerated() {

@@ -46,9 +46,7 @@ import Testing
   // MARK: what a refresh has renewed
 
   @Test(arguments: [true, false])
-  func `what a refresh has renewed goes when no sync selects it any more`(_ hasIndex: Bool)
-    async throws
-  {
+  func `what a refresh renewed goes when no sync selects it`(_ hasIndex: Bool) async throws {
     let org = try SyncedOrg()
     let (_, stays) = try Self.account(org, "Stays")
     let (gone, _) = try Self.account(org, "Goes")
@@ -64,9 +62,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `what a refresh has renewed stays as long as one of two syncs selects it`()
-    async throws
-  {
+  @Test func `what a refresh renewed stays while one of two syncs selects it`() async throws {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     let snapshot = try await Snapshot.primed(
@@ -84,9 +80,7 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == [])
   }
 
-  @Test func `of very many renewed records what another sync selects is told by its list`()
-    async throws
-  {
+  @Test func `of very many renewed records another sync's are told by its list`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     try org.org.transaction {
@@ -108,9 +102,7 @@ import Testing
     }
   }
 
-  @Test func `what a refresh has renewed and the user's own edit took out of a sync goes at once`()
-    async throws
-  {
+  @Test func `what a refresh renewed and the user's edit took out goes at once`() async throws {
     let org = try SyncedOrg()
     let (_, contacts) = try Self.account(org, "Kay", "Kim")
     let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.refresh])
@@ -121,10 +113,7 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == [contacts[1]])
   }
 
-  @Test
-  func `what changed out of reach and a refresh had renewed before arrives when ids are listed`()
-    async throws
-  {
+  @Test func `what changed out of reach after a refresh arrives when ids are read`() async throws {
     let org = try SyncedOrg()
     let (account, contacts) = try Self.account(org, "Kay", "Kim")
     try org.org.share(account, with: "ada@example.com")
@@ -144,9 +133,7 @@ import Testing
   // MARK: two syncs of one soup
 
   @Test(arguments: [true, false], [true, false])
-  func `one sync's ghost stays in the soup as another's`(
-    _ isFirst: Bool, _ listsAll: Bool
-  ) async throws {
+  func `one sync's ghost stays as another's`(_ isFirst: Bool, _ listsAll: Bool) async throws {
     let syncs = isFirst ? [Self.oslo, Self.named] : [Self.named, Self.oslo]
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
@@ -192,9 +179,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "contacts").count == 15)
   }
 
-  @Test func `what a search, recent records or a query under a LIMIT hold stays as well`()
-    async throws
-  {
+  @Test func `what a search, recent records or a LIMIT query hold stays as well`() async throws {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     func down(_ name: String, _ target: SyncTarget) -> SyncDefinition {
@@ -224,9 +209,7 @@ import Testing
     }
   }
 
-  @Test func `a briefcase's records stay in the run in which they are another sync's ghosts`()
-    async throws
-  {
+  @Test func `a briefcase's records stay in the run that has them as other ghosts`() async throws {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay")
     try org.org.addBriefcase(
@@ -279,9 +262,7 @@ import Testing
     "accounts", "SELECT Id, Name FROM Account", into: "accounts")
 
   @Test(arguments: [true, false])
-  func `older children of a parent that another sync brought arrive with it`(
-    _ isFirst: Bool
-  ) async throws {
+  func `older children of another sync's parent arrive with it`(_ isFirst: Bool) async throws {
     let families = Self.families(where: "Name LIKE 'Family%'")
     let syncs = isFirst ? [families, Self.accounts] : [Self.accounts, families]
     let org = try SyncedOrg()
@@ -324,9 +305,7 @@ import Testing
   // MARK: live stores
 
   @Test(arguments: Platform.allCases)
-  func `a live store keeps what another of its syncs selects, too`(_ platform: Platform)
-    async throws
-  {
+  func `a live store keeps what another of its syncs selects`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let (org, manager) = (store.org, store.manager)
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
@@ -351,9 +330,7 @@ import Testing
 
   /// Beside a sync whose code is the app's, too, which cannot be asked what it selects.
   @Test(arguments: [false, true])
-  func `a live store keeps what a refresh has renewed: an app may have put it there`(
-    _ hasCustom: Bool
-  ) async throws {
+  func `a live store keeps what a refresh renewed, as an app's`(_ hasCustom: Bool) async throws {
     let custom = hasCustom ? GatedTarget(3) : nil
     let store = try await ManagedStore(customTargets: custom?.targets() ?? CustomTargets())
     let (org, manager) = (store.org, store.manager)

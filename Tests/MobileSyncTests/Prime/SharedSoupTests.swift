@@ -6,7 +6,6 @@ import System
 import Testing
 
 @Suite struct SharedSoupTests {
-  /// A snapshot of accounts with their contacts.
   private static func families(
     _ org: SyncedOrg, where filter: String, _ adjust: (inout FamilyMember) -> Void = { _ in }
   ) -> Snapshot {
@@ -30,9 +29,7 @@ import Testing
       ])
   }
 
-  @Test func `a record that came into reach without being modified arrives when ids are listed`()
-    async throws
-  {
+  @Test func `a record that came into reach unmodified arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let near = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let far = try org.make("Account", ["Name": "Far", "BillingCity": "Rome"])
@@ -71,9 +68,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `the cursor of families follows the newest record, a child as well as a parent`()
-    async throws
-  {
+  @Test func `the cursor of families follows the newest record, child or parent`() async throws {
     let org = try SyncedOrg()
     let family = try #require(try org.makeFamilies(1, children: 2).first)
     try org.update("Contact", family.children[0], ["LastName": "Newest"])
@@ -87,9 +82,7 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.fetched) == [0, 0])
   }
 
-  @Test func `parents and children of one soup have an id each, whatever page brought them`()
-    async throws
-  {
+  @Test func `parents and children of one soup have an id each, on any page`() async throws {
     let org = try SyncedOrg()
     let families = try org.makeFamilies(5, children: 2)
     for kind in [LocalOrg.RequestKind.query, .queryMore] {
@@ -111,9 +104,7 @@ import Testing
     }
   }
 
-  @Test func `three infos of one soup have an id for each record, whatever stands between them`()
-    async throws
-  {
+  @Test func `three infos of one soup have an id for each record, in any order`() async throws {
     let org = try SyncedOrg()
     var ids: [String] = []
     for place in 0..<5 {
@@ -208,9 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a record that changed while it was out of reach arrives when ids are listed`()
-    async throws
-  {
+  @Test func `a record that changed out of reach arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let other = try org.make("Account", ["Name": "Other", "BillingCity": "Oslo"])
@@ -234,9 +223,7 @@ import Testing
     #expect(outcome.soups.map(\.fetched) == [0])
   }
 
-  @Test func `a child that changed while its parent was out of reach arrives when ids are listed`()
-    async throws
-  {
+  @Test func `a child that changed out of reach arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Family one"])
     let other = try org.make("Account", ["Name": "Family two"])

@@ -7,9 +7,7 @@ import System
 import Testing
 
 @Suite struct SnapshotPrimeTests {
-  @Test func `each user's store holds what the user's own token reads, and nothing else`()
-    async throws
-  {
+  @Test func `each user's store holds exactly what the user's own token reads`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 6)
     let users = ["ada@example.com", "ben@example.com"]
     let shares = [users[0]: ids[0...3], users[1]: ids[2...5]]
@@ -41,8 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a first prime by SQLite's API leaves what one by finished pages leaves`() async throws
-  {
+  @Test func `a first prime by SQLite's API equals one by finished pages`() async throws {
     let org = try SyncedOrg()
     try org.org.seedBulk(object: "Site_Visit__c", count: 450, owner: org.admin.username)
     let query = "SELECT Id, Name, Hours__c, Notes__c FROM Site_Visit__c"
@@ -65,9 +62,7 @@ import Testing
     }
   }
 
-  @Test func `when one store changes all stores of the snapshot are one new generation`()
-    async throws
-  {
+  @Test func `when one store changes all the snapshot's stores are a generation`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     try org.make("Contact", ["LastName": "one"])
     let snapshot = Snapshot(
@@ -93,9 +88,7 @@ import Testing
     #expect(outcome.syncStates.keys.sorted() == ["second", "userstore"])
   }
 
-  @Test func `the finishing touch sees the whole store, on each platform, before it is published`()
-    async throws
-  {
+  @Test func `the finishing touch sees the whole store of each platform first`() async throws {
     let org = try SyncedOrg(accounts: 3)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts")],

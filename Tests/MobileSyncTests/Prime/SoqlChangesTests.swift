@@ -15,9 +15,7 @@ import Testing
       syncs: queries.enumerated().map { .soql("down\($0)", $1, into: "soup\($0)") })
   }
 
-  @Test func `changes and deletions come in one request, rows to the byte as query sends them`()
-    async throws
-  {
+  @Test func `changes and deletions come in one request, byte by byte as a query`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
     let snapshot = try await snapshot(org, Self.query).primed()
     try org.delete(ids[0])

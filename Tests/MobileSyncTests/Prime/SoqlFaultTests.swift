@@ -38,9 +38,7 @@ import Testing
     #expect(totals == [450, 450, 450])
   }
 
-  @Test func `a locator that the org dropped is taken up again after the last record`()
-    async throws
-  {
+  @Test func `a dropped locator is taken up again after the last record`() async throws {
     let (org, ids, snapshot) = try paged(650)
     org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
     let outcome = try await snapshot.prime()
@@ -73,9 +71,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
-  @Test func `a record that changes while it is read is in the store once, with its last values`()
-    async throws
-  {
+  @Test func `a record that changes while read is stored once, with its last state`() async throws {
     let (org, ids, snapshot) = try paged(450)
     org.server.faults.add(
       .kind(.queryMore), nth: 1,
@@ -142,9 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a prime that is cancelled among its pages leaves nothing, and the next is whole`()
-    async throws
-  {
+  @Test func `a prime cancelled among its pages leaves nothing, the next is whole`() async throws {
     let (org, ids, snapshot) = try paged(1050)
     try await snapshot.cancelPrime(of: org, at: .queryMore, nth: 3)
     #expect(snapshot.files.isEmpty)
@@ -152,9 +146,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())
   }
 
-  @Test func `a locator lost after a page whose last record had just been changed costs no record`()
-    async throws
-  {
+  @Test func `a locator lost after a page whose last record changed costs none`() async throws {
     let (org, ids, snapshot) = try paged(650)
     org.server.faults.add(
       .kind(.queryMore), nth: 1,

@@ -82,9 +82,7 @@ import Testing
   }
 
   // testCleanResyncGhostsWithMultipleSyncs, in a soup that does not index the sync's id
-  @Test func `without an index on the sync's id other syncs' records are not taken for ghosts`()
-    async throws
-  {
+  @Test func `without an index on the sync's id others' records are no ghosts`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 4)
     let soup = StoreConfig.Soup(
       soupName: "accounts",
@@ -206,9 +204,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a list of ids that somebody disturbs is read to its end all the same`(_ expires: Bool)
-    async throws
-  {
+  func `a disturbed list of ids is read to its end anyway`(_ expires: Bool) async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 450)
     let snapshot = try await snapshot(org).primed()
     snapshot.listIDs = ["userstore/down"]

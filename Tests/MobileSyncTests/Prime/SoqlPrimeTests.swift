@@ -20,9 +20,7 @@ import Testing
   }
 
   // testSyncDown
-  @Test func `a first prime fetches everything once and writes it for both platforms`()
-    async throws
-  {
+  @Test func `a first prime fetches all once and writes it for both platforms`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 10)
     let snapshot = snapshot(org)
     let outcome = try await snapshot.prime()
@@ -44,9 +42,7 @@ import Testing
     #expect(!snapshot.files.contains { $0.hasSuffix(".partial") })
   }
 
-  @Test func `the syncs are written in the order of the file, downs done and ups new`()
-    async throws
-  {
+  @Test func `the syncs are written in file order, downs done and ups new`() async throws {
     let org = try SyncedOrg(accounts: 3)
     let snapshot = snapshot(org)
     snapshot.overlapSeconds = 300
@@ -101,9 +97,7 @@ import Testing
     }
   }
 
-  @Test func `nothing changed: no file is touched or made, whatever the overlap brings again`()
-    async throws
-  {
+  @Test func `nothing changed: no file is touched, whatever the overlap brings`() async throws {
     let org = try SyncedOrg(accounts: 5)
     let snapshot = snapshot(org)
     snapshot.overlapSeconds = 300
@@ -121,9 +115,7 @@ import Testing
     #expect(org.server.log.writes.isEmpty)
   }
 
-  @Test func `a record that was committed late is found by the overlap, and written alone`()
-    async throws
-  {
+  @Test func `a record committed late is found by the overlap, and written alone`() async throws {
     let org = try SyncedOrg(accounts: 5)
     let snapshot = try await snapshot(org).primed()
     // The last prime ran at a moment when the newest record was there and this one not yet.

@@ -132,7 +132,6 @@ final class Snapshot {
     directory.file("\(generation ?? self.generation)-\(platform.rawValue)-\(store).db")
   }
 
-  /// A snapshot that is primed.
   static func primed(
     _ org: SyncedOrg, as username: String = "admin@example.com", soups: [StoreConfig.Soup],
     syncs: [SyncDefinition]
@@ -140,7 +139,6 @@ final class Snapshot {
     try await Snapshot(org, as: username, soups: soups, syncs: syncs).primed()
   }
 
-  /// The snapshot, once it is primed.
   func primed() async throws -> Snapshot {
     try await prime()
     return self
@@ -201,7 +199,6 @@ final class Snapshot {
     try Store(opening: path(platform, store: name), readOnly: !writable)
   }
 
-  /// The elements of a soup on a platform, by soup entry id.
   func elements(_ soup: String, _ platform: Platform = .ios, store: String = "userstore") throws
     -> [JSONValue]
   {

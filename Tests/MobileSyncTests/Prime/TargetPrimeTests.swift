@@ -87,9 +87,7 @@ import Testing
 
   // MARK: mru
 
-  @Test func `recent records are the user's own, and deletions arrive with the next prime`()
-    async throws
-  {
+  @Test func `recent records are the user's own, and deletions come next prime`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let target = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
     let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
@@ -263,9 +261,7 @@ import Testing
     #expect(try await snapshot.prime(listing: "userstore/families").soups.map(\.ghosts) == [1, 2])
   }
 
-  @Test func `a tree that was changed on the device stays although its parent was deleted`()
-    async throws
-  {
+  @Test func `a tree changed on the device stays although its parent was deleted`() async throws {
     let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
     let snapshot = try await Self.snapshot(

@@ -8,33 +8,24 @@ import Testing
   private static let date = "2024-01-31T12:34:56.000Z"
 
   // SDK: testAddFilterForResync (38)
-  @Test(arguments: [
-    (
-      "select Id, LastModifiedDate from Account order by LastModifiedDate",
-      "select Id, LastModifiedDate from Account where LastModifiedDate > D "
-        + "order by LastModifiedDate, Id"
-    ),
-    (
-      "SELECT Id, LastModifiedDate FROM Account LIMIT 100",
-      "select Id, LastModifiedDate from Account where LastModifiedDate > D "
-        + "order by LastModifiedDate limit 100"
-    ),
-    (
-      "SELECT Id, LastModifiedDate FROM Account WHERE Name = 'J B' LIMIT 100",
-      "select Id, LastModifiedDate from Account where LastModifiedDate > D and Name = 'J B' "
-        + "order by LastModifiedDate limit 100"
-    ),
-    (
-      "SELECT Id, LastModifiedDate FROM Account WHERE A = 'x' OR B = 'y'",
-      "select Id, LastModifiedDate from Account where LastModifiedDate > D "
-        + "and (A = 'x' OR B = 'y') order by LastModifiedDate, Id"
-    ),
-    (
-      "SELECT Name FROM Account ORDER BY Name LIMIT 7",
-      "select Id,LastModifiedDate,Name from Account where LastModifiedDate > D "
-        + "order by Name limit 7"
-    ),
-  ])
+  @Test(
+    arguments: [
+      "select Id, LastModifiedDate from Account order by LastModifiedDate":
+        "select Id, LastModifiedDate from Account where LastModifiedDate > D "
+        + "order by LastModifiedDate, Id",
+      "SELECT Id, LastModifiedDate FROM Account LIMIT 100":
+        "select Id, LastModifiedDate from Account where LastModifiedDate > D "
+        + "order by LastModifiedDate limit 100",
+      "SELECT Id, LastModifiedDate FROM Account WHERE Name = 'J B' LIMIT 100":
+        "select Id, LastModifiedDate from Account where LastModifiedDate > D and Name = 'J B' "
+        + "order by LastModifiedDate limit 100",
+      "SELECT Id, LastModifiedDate FROM Account WHERE A = 'x' OR B = 'y'":
+        "select Id, LastModifiedDate from Account where LastModifiedDate > D "
+        + "and (A = 'x' OR B = 'y') order by LastModifiedDate, Id",
+      "SELECT Name FROM Account ORDER BY Name LIMIT 7":
+        "select Id,LastModifiedDate,Name from Account where LastModifiedDate > D "
+        + "order by Name limit 7",
+    ] as [String: String])
   func `the time filter goes before the conditions`(_ query: String, _ expected: String) throws {
     let text = try SyncQuery(query).fetch(since: Self.since)
     #expect(text == expected.replacing("> D", with: "> \(Self.date)"))
@@ -50,20 +41,15 @@ import Testing
   }
 
   // SDK: testGetSoqlForRemoteIds (39), testQueryWithSubqueries (40)
-  @Test(arguments: [
-    (
-      "select Id, Name from Account where Name = 'J B'",
-      "select Id from Account where Name = 'J B'"
-    ),
-    (
+  @Test(
+    arguments: [
+      "select Id, Name from Account where Name = 'J B'":
+        "select Id from Account where Name = 'J B'",
       "SELECT Id, (SELECT Id FROM Contacts) FROM Account "
-        + "WHERE Id IN (SELECT AccountId FROM Contact) ORDER BY Name LIMIT 10",
-      "select Id from Account where Id IN (SELECT AccountId FROM Contact) limit 10"
-    ),
-  ])
-  func `the query for ids selects them and drops the order`(
-    _ query: String, _ expected: String
-  ) throws {
+        + "WHERE Id IN (SELECT AccountId FROM Contact) ORDER BY Name LIMIT 10":
+        "select Id from Account where Id IN (SELECT AccountId FROM Contact) limit 10",
+    ] as [String: String])
+  func `the query for ids selects them, unordered`(_ query: String, _ expected: String) throws {
     #expect(try SyncQuery(query).ids == expected)
   }
 
@@ -82,34 +68,23 @@ import Testing
     #expect(try SyncQuery(text).stored == text)
   }
 
-  @Test(arguments: [
-    (
-      "SELECT\n  id, lastmodifieddate\nFROM Account ORDER BY Name",
-      "select Id, LastModifiedDate from Account order by Name"
-    ),
-    (
-      "SELECT Id, LastModifiedDate\nFROM Account ORDER BY Name",
-      "SELECT Id, LastModifiedDate FROM Account ORDER BY Name"
-    ),
-    (
-      "SELECT a.Id, LastModifiedDate FROM Account a WHERE A = 1 OR B = 2 ORDER BY Name",
-      "select Id, LastModifiedDate from Account a where (A = 1 OR B = 2) order by Name"
-    ),
-    (
-      "SELECT Id, LastModifiedDate FROM Account WITH USER_MODE ORDER BY LastModifiedDate",
-      "select Id, LastModifiedDate from Account where Id != null with USER_MODE "
-        + "order by LastModifiedDate"
-    ),
-    (
+  @Test(
+    arguments: [
+      "SELECT\n  id, lastmodifieddate\nFROM Account ORDER BY Name":
+        "select Id, LastModifiedDate from Account order by Name",
+      "SELECT Id, LastModifiedDate\nFROM Account ORDER BY Name":
+        "SELECT Id, LastModifiedDate FROM Account ORDER BY Name",
+      "SELECT a.Id, LastModifiedDate FROM Account a WHERE A = 1 OR B = 2 ORDER BY Name":
+        "select Id, LastModifiedDate from Account a where (A = 1 OR B = 2) order by Name",
+      "SELECT Id, LastModifiedDate FROM Account WITH USER_MODE ORDER BY LastModifiedDate":
+        "select Id, LastModifiedDate from Account where Id != null with USER_MODE "
+        + "order by LastModifiedDate",
       "SELECT Id, LastModifiedDate FROM Account USING SCOPE mine WHERE A = 1 OR B = 2 "
-        + "WITH SECURITY_ENFORCED",
-      "select Id, LastModifiedDate from Account using scope mine where (A = 1 OR B = 2) "
-        + "with SECURITY_ENFORCED order by LastModifiedDate"
-    ),
-  ])
-  func `the stored query is one that both SDKs parse and continue`(
-    _ text: String, _ expected: String
-  ) throws {
+        + "WITH SECURITY_ENFORCED":
+        "select Id, LastModifiedDate from Account using scope mine where (A = 1 OR B = 2) "
+        + "with SECURITY_ENFORCED order by LastModifiedDate",
+    ] as [String: String])
+  func `the stored query is one both SDKs parse`(_ text: String, _ expected: String) throws {
     #expect(try SyncQuery(text).stored == expected)
   }
 
@@ -138,9 +113,7 @@ import Testing
     (2000, nil as String?), (200, "batchSize=200"), (1, "batchSize=200"), (5000, nil),
     (1999, "batchSize=1999"),
   ])
-  func `a page size goes into a header unless it is the org's own`(
-    _ size: Int, _ header: String?
-  ) {
+  func `a page size goes into a header unless it is the org's own`(_ size: Int, _ header: String?) {
     #expect(Session.queryOptions(batchSize: size) == header)
   }
 

@@ -17,9 +17,7 @@ import Testing
 
   // SDK: testSetupSyncsSoupUpgradeTo71 (84)
   @Test(arguments: Platform.allCases)
-  func `the soup of an old app gets its three indexes and keeps its syncs`(
-    _ platform: Platform
-  ) async throws {
+  func `an old app's soup gets three indexes and keeps syncs`(_ platform: Platform) async throws {
     let state = SyncState(
       type: .syncDown, name: "old", target: try SyncTarget.soql(.accounts()).stored(),
       options: ["mergeMode": "OVERWRITE"], soupName: "accounts")
@@ -45,9 +43,7 @@ import Testing
 
   // SDK: testCleanupSyncsSoupIfNeeded (85)
   @Test(arguments: Platform.allCases)
-  func `what was RUNNING when a program ended is STOPPED when the next begins`(
-    _ platform: Platform
-  ) async throws {
+  func `what was RUNNING at exit is STOPPED at next start`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform) { store in
       try SyncsSoup.register(in: store)
       for type in SyncType.allCases {

@@ -43,9 +43,7 @@ import Testing
   // SDK: BatchSyncUpTargetConstructorTest.testConstructors (103)
   // SDK: CollectionSyncUpTargetTest.testConstructors (110)
   @Test(arguments: sized)
-  func `a target made in code has its lists or none, its size or the most`(
-    _ kind: Kind, _ most: Int
-  ) {
+  func `a coded target has its lists or none, its size or the most`(_ kind: Kind, _ most: Int) {
     let plain = SyncUpTarget(kind: kind)
     #expect(plain.createFieldlist == nil && plain.updateFieldlist == nil)
     #expect(plain.maxBatchSize == most)

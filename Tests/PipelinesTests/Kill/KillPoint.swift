@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Where a process is killed.
 struct KillPoint: CustomStringConvertible {
   /// What is counted.
@@ -58,7 +60,7 @@ struct KillPoint: CustomStringConvertible {
   /// A random point in the `part`-th of `parts` equal parts of a stage with so many events, so that
   /// the points lie all over it; the sorts of events take turns.
   static func random(
-    part: Int, of parts: Int, counts: [Event: Int], using dice: inout Dice
+    part: Int, of parts: Int, counts: [Event: Int], using dice: inout HistoryRandom
   ) -> KillPoint {
     let events = Event.allCases.filter { counts[$0, default: 0] > 0 }
     let event = parts > 1 ? events[part % events.count] : events[dice.below(events.count)]
@@ -78,22 +80,4 @@ struct KillPoint: CustomStringConvertible {
     }
     return KillPoint(event: event, number: number, moment: moment)
   }
-}
-
-/// Random numbers that a seed repeats.
-struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  /// A number from 0 up to, not through, `bound`.
-  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

@@ -79,7 +79,6 @@ struct KillScene: Sendable {
     try DurableFile.write(Array(changed.utf8), to: path)
   }
 
-  /// Lets the pipeline of a scene seal its stores.
   private static func seal(_ pipelines: String) throws {
     let secret = pipelines + "/passphrase"
     try DurableFile.write(Array(SealedBundlesTests.passphrase.utf8), to: secret)

@@ -39,7 +39,7 @@ struct KillRounds {
   let seed: UInt64
   let points: Int
   private(set) var problems: [String] = []
-  private var dice: Dice
+  private var dice: HistoryRandom
   private let reference: (world: World, remains: Remains, status: Int32)
   private let counts: [KillPoint.Event: Int]
   private var sorts: [String: Int] = [:]
@@ -49,7 +49,8 @@ struct KillRounds {
 
   init(_ scene: KillScene, seed: UInt64, points: Int) throws {
     (self.scene, self.seed, self.points) = (scene, seed, points)
-    dice = Dice(seed: seed &+ UInt64(scene.name.utf8.reduce(0) { $0 &* 31 &+ Int($1) }.magnitude))
+    dice = HistoryRandom(
+      seed &+ UInt64(scene.name.utf8.reduce(0) { $0 &* 31 &+ Int($1) }.magnitude))
     let world = try scene.copy()
     let run = try ChildRun(scene.stage, world)
     guard run.hasFinished, run.counts[.calls, default: 0] > 0 else {

@@ -84,7 +84,6 @@ final class SecondOrg: Sendable {
     return try JSONValue(parsing: response.body)
   }
 
-  /// The ids of the users by their names.
   func users() async throws -> [String: String] {
     let users = try await ask("dump")["users"]?.object ?? [:]
     return Dictionary(uniqueKeysWithValues: users.map { ($0.name, $0.value.string ?? "") })

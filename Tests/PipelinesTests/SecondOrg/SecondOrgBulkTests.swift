@@ -46,9 +46,7 @@ import Testing
   }()
 
   @Test(arguments: 1...max(2, CampaignSize.secondOrgJobs.count))
-  func `stores are the org's records, and each edit of a job is in it once`(
-    _ seed: Int
-  ) async throws {
+  func `stores are the org's records, and each job's edit is there once`(_ seed: Int) async throws {
     let scene = try await scene(seed: seed) { data in
       if seed > 1 { data["mishaps"] = Self.mishaps }
     }
@@ -68,9 +66,7 @@ import Testing
   }
 
   @Test(arguments: 1...2)
-  func `a long result is read to its end, whatever its list of pages says`(
-    _ seed: Int
-  ) async throws {
+  func `a long result is read to its end, whatever its page list says`(_ seed: Int) async throws {
     let scene = try await scene(seed: seed, visits: 5300) { data in data["bulkPageSize"] = 700 }
     #expect(try await scene.night().last.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])
@@ -98,9 +94,7 @@ import Testing
   }()
 
   @Test(arguments: faults)
-  func `a fault that passes at a request of a job costs nothing`(
-    _ fault: SecondOrgFaultTests.Fault
-  ) async throws {
+  func `a passing fault of a job costs nothing`(_ fault: SecondOrgFaultTests.Fault) async throws {
     let place = Self.faults.firstIndex { $0.kind == fault.kind } ?? 0
     let (query, ingest) = (
       Self.queryRequests[place % Self.queryRequests.count],

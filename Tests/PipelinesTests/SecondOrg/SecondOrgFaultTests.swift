@@ -48,9 +48,7 @@ import Testing
   }
 
   @Test(arguments: faults)
-  func `a fault that passes leaves each edit in the org once, and stores as the org's records`(
-    _ fault: Fault
-  ) async throws {
+  func `after a passing fault each edit is in the org just once`(_ fault: Fault) async throws {
     let scene = try await SecondOrgScene(seed: 3)
     try await scene.night()
     for (number, stage) in Self.stages(of: fault).enumerated() {

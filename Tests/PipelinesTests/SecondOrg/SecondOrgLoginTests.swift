@@ -36,9 +36,7 @@ import Testing
     { "csv": { "file": "users.csv", "username": "Username", "refreshToken": "Token" } }
     """#
 
-  @Test func `each user goes on with the refresh token that the org gave last, night after night`()
-    async throws
-  {
+  @Test func `each user goes on with the refresh token that the org gave last`() async throws {
     let technicians = ["rosa", "li"].map { "\($0)@foreign.example" }
     let rows = technicians.map { "\($0),refresh-\($0)\n" }.joined()
     let scene = try await scene(
@@ -66,9 +64,7 @@ import Testing
     #expect(grants.allSatisfy { $0.status == 200 })
   }
 
-  @Test func `a refresh token that was used elsewhere skips its user, and serves the others`()
-    async throws
-  {
+  @Test func `a refresh token that was used elsewhere skips only its user`() async throws {
     let scene = try await scene(
       Self.refreshToken, users: Self.table,
       files: [

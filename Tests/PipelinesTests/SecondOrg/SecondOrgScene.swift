@@ -50,7 +50,6 @@ final class SecondOrgScene: Sendable {
 
   /// What a night came to.
   struct Night {
-    /// The last run.
     var last: RunSummary
     /// How many runs it took.
     var runs = 1

@@ -43,9 +43,7 @@ import Testing
   private static let clocks = [3: 1500, 6: -1500, 8: 86_400]
 
   @Test(arguments: plays)
-  func `a pipeline's stores are the org's records, and each edit is in it once`(
-    _ play: Play
-  ) async throws {
+  func `stores are the org's records, and each edit is in it only once`(_ play: Play) async throws {
     let scene = try await SecondOrgScene(
       seed: play.seed, version: play.version,
       org: { data in
@@ -109,9 +107,7 @@ import Testing
     #expect(try await scene.org.log().map(\.path) == ["/services/oauth2/token", "/services/data"])
   }
 
-  @Test func `a run within its budget of requests stops there, and the next one goes on`()
-    async throws
-  {
+  @Test func `a run within its request budget stops there, the next one goes on`() async throws {
     let scene = try await SecondOrgScene(seed: 5)
     let first = try await scene.run { $0.apiBudget = 24 }
     #expect(first.exitStatus == .tryLater)
@@ -126,9 +122,7 @@ import Testing
   private static let records = CampaignSize.sessionRecords.count
 
   @Test(arguments: ["/query/0r8", "/composite/sobjects/"])
-  func `a session that ends in the middle is one login, and no record is lost or there twice`(
-    _ place: String
-  ) async throws {
+  func `a session that ends midway is one login and loses no record`(_ place: String) async throws {
     let many: JSONValue = [
       [
         "object": "Case", "owner": "rosa@foreign.example", "count": JSONValue(Self.records),

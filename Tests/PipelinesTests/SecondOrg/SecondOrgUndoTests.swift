@@ -80,7 +80,6 @@ extension SecondOrgScene {
     return try ledger.runs(limit: 100).map(\.id)
   }
 
-  /// What a run says of its edits.
   fileprivate func reasons(_ run: RunSummary) throws -> [String] {
     let ledger = try data.openLedger()
     defer { ledger.close() }

@@ -15,9 +15,7 @@ import Testing
   }
 
   @Test(arguments: ["double", "int", "currency"])
-  func `where a number is asked for nothing but a number becomes part of the query`(
-    _ type: String
-  ) throws {
+  func `where a number is asked for only a number goes into the query`(_ type: String) throws {
     #expect(try condition(type, "1) OR (Name != ''", "12", "nan", "0x1F") == "Key__c IN (12)")
     #expect(try condition(type, "1 OR Id != null") == nil)
   }

@@ -24,9 +24,7 @@ import Testing
     ("\"a \\r\\n\"", "\"a\"", true), ("\"a\\n\\r\"", "\"a\"", true), ("\"\\r\"", "null", true),
     ("\"\\r\\n\"", "null", true), ("\"\\ra\"", "\" a\"", false),
   ])
-  func `values are compared as an org sees them`(
-    _ one: String, _ other: String, _ same: Bool
-  ) throws {
+  func `values are compared as in the org`(_ one: String, _ other: String, _ same: Bool) throws {
     #expect(
       FieldValue.isSame(try JSONValue(parsing: one), try JSONValue(parsing: other)) == same)
   }

@@ -84,9 +84,7 @@ import Testing
     ("B = ' or '", "D > 1 and B = ' or '"),
     ("B NOT IN ('x')", "D > 1 and (B NOT IN ('x'))"),
   ])
-  func `an open OR or NOT is parenthesised before a condition is added`(
-    _ conditions: String, _ expected: String
-  ) throws {
+  func `an open OR or NOT is put in parentheses`(_ conditions: String, _ expected: String) throws {
     var query = try SOQLText("SELECT Id FROM A WHERE \(conditions)")
     query.addCondition("D > 1")
     #expect(query.text == "select Id from A where \(expected)")
