@@ -16,7 +16,18 @@ import Testing
     try await scene.world.program(["decide"], words)
   }
 
+  /// Gives the only edit another verdict.
+  private func turn(into verdict: Verdict) throws {
+    try scene.withLedger { ledger in
+      try ledger.connection.run("UPDATE edit SET verdict = \(verdict.rawValue)")
+      try ledger.connection.run("UPDATE outcome SET verdict = \(verdict.rawValue)")
+    }
+  }
+
   @Test func `what is open is listed with its values and what may be decided`() async throws {
+    let none = try await decide("1", "--drop")
+    #expect(none.status == 4 && none.messages.contains("decide.no-ledger"))
+    #expect(try await decide("--list").output == "nothing is open\n")
     let id = try await scene.conflict()
     let list = try await decide("--list")
     #expect(list.status == 0)
@@ -32,16 +43,28 @@ import Testing
     #expect(try await decide("--list", "--clashes").output == "nothing is open\n")
   }
 
-  @Test func `a decision is noted with the system's user, shown, and carried out by the next run`()
+  @Test func `a decision is entered by the system's user, shown, replaced, and carried out`()
     async throws
   {
-    _ = try await scene.conflict()
+    let id = try await scene.conflict()
+    let dry = try await decide("1", "--set", "Phone=both", "--dry-run")
+    #expect(dry.output.contains("reconcile: update accounts \(id)  →  updated"))
+    #expect(try scene.states() == [])
     let done = try await decide("1", "--take", "device")
     #expect(done.status == 0)
     #expect(done.output.contains("edit 1: send the device's edit"))
     let name = ProcessEnvironment.userName()
     #expect(try await decide("--list").output.contains("decided by \(name) on 20"))
+    // A run that fails in the middle leaves it for the next.
+    scene.world.server.faults.add(.kind(.retrieve), times: 1000, .limitExceeded)
+    scene.world.server.faults.add(.kind(.query), times: 1000, .limitExceeded)
+    let late = try await decide("1", "--take", "device", "--now")
+    #expect(late.status != 0 && late.status != 3)
+    #expect(try scene.states() == ["device withdrawn", "device pending"])
+    #expect(try scene.field("Phone", of: id) == "office")
+    scene.world.server.faults.removeAll()
     #expect(try await scene.night().verdicts == [.updated: 1])
+    #expect(try scene.field("Phone", of: id) == "device")
   }
 
   @Test func `by verdict, at once, and by another name`() async throws {
@@ -57,7 +80,7 @@ import Testing
     #expect(none.output == "no edit is open that could be decided so\n")
   }
 
-  /// The words that name edits by their verdicts.
+  /// The options that name edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
     ("conflicts", .conflict), ("clashes", .clash), ("failed", .failed), ("in-doubt", .inDoubt),
     ("created-twice", .createdTwice), ("deleted", .deletedOnServer),
@@ -66,29 +89,20 @@ import Testing
     ("not-configured", .notConfigured),
   ]
 
-  @Test func `each verdict that wants a person has a word, which names its edits and no others`()
+  @Test func `each verdict that needs review has an option, which names its edits and no others`()
     async throws
   {
     #expect(Set(Self.words.map(\.verdict)) == Set(Verdict.allCases.filter { !$0.isSettled }))
     _ = try await scene.conflict()
     for (place, (word, verdict)) in Self.words.enumerated() {
-      try scene.withLedger { ledger in
-        try ledger.connection.run("UPDATE edit SET verdict = \(verdict.rawValue)")
-        try ledger.connection.run("UPDATE outcome SET verdict = \(verdict.rawValue)")
-      }
+      try turn(into: verdict)
       let list = try await decide("--list", "--" + word)
       #expect(list.output.hasPrefix("edit 1: \(verdict.rawValue), "), "\(word): \(list.output)")
       let other = Self.words[(place + 1) % Self.words.count].word
       #expect(try await decide("--list", "--" + other).output == "nothing is open\n")
     }
-  }
-
-  @Test func `a record is named, and an edit is given up, by the program`() async throws {
-    _ = try await scene.conflict()
-    try scene.withLedger { ledger in
-      try ledger.connection.run("UPDATE edit SET verdict = 'held'")
-      try ledger.connection.run("UPDATE outcome SET verdict = 'held'")
-    }
+    // A record is named, and an edit is discarded.
+    try turn(into: .held)
     let refused = try await decide("1", "--record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
     #expect(try await decide("1", "--drop").output.contains("edit 1: "))
@@ -96,65 +110,47 @@ import Testing
     #expect(try scene.open() == [:])
   }
 
-  @Test func `a dry run shows the plan and leaves everything`() async throws {
-    let id = try await scene.conflict()
-    let dry = try await decide("1", "--set", "Phone=both", "--dry-run")
-    #expect(dry.output.contains("reconcile: update accounts \(id)  →  updated"))
-    #expect(try scene.states() == [])
-    #expect(try scene.field("Phone", of: id) == "office")
-  }
-
-  @Test func `a dry run says what is refused, too`() async throws {
+  @Test func `what cannot be decided is refused, and the message names what can`() async throws {
     _ = try await scene.conflict()
-    for words in [["--set", "Nme=x", "--dry-run"], ["--set", "Nme=x"]] {
-      let run = try await scene.world.program(["decide"], ["--conflicts"] + words)
-      #expect(run.messages.contains("edit 1: "), "\(words): \(run.everything)")
-      #expect(run.status == 3)
-    }
-    #expect(try scene.states() == [])
-  }
-
-  @Test func `what cannot be decided is refused with what can`() async throws {
-    _ = try await scene.conflict()
-    let drop = try await decide("1", "--drop")
-    #expect(drop.status == 4)
-    #expect(drop.messages.contains("nothing was decided   [decide.refused]"))
-    #expect(
-      drop.messages.contains(
-        "--drop is not possible for an edit that is in conflict; possible: --take device, "
-          + "--take server, --set FIELD=VALUE, --again"))
-    for words in [
-      ["1"], ["--take", "device"], ["1", "--take", "device", "--drop"], ["1", "--set", "Phone"],
-      ["1", "--record", "xyz"], ["1", "--take", "office"], ["--list", "--now"],
-      ["1", "--file", "x.json"], ["x", "--drop"],
-    ] {
+    let wrong = "edit 1: "
+    let drop =
+      "--drop is not possible for an edit that is in conflict; possible: --take device, "
+      + "--take server, --set FIELD=VALUE, --again"
+    for (words, status, message) in [
+      (["1", "--drop"], 4, drop), (["1", "--drop"], 4, "nothing was decided   [decide.refused]"),
+      (["--conflicts", "--set", "Nme=x", "--dry-run"], 3, wrong),
+      (["--conflicts", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
+      (["--take", "device"], 2, ""), (["1", "--take", "device", "--drop"], 2, ""),
+      (["1", "--set", "Phone"], 2, ""), (["1", "--record", "xyz"], 2, ""),
+      (["1", "--take", "office"], 2, ""), (["--list", "--now"], 2, ""),
+      (["1", "--file", "x.json"], 2, ""), (["x", "--drop"], 2, ""),
+    ] as [([String], Int32, String)] {
       let run = try await scene.world.program(["decide"], words)
-      #expect(run.status == 2, "\(words): \(run.everything)")
+      #expect(run.status == status && run.messages.contains(message), "\(words): \(run.everything)")
     }
     #expect(try scene.states() == [])
   }
 
-  @Test func `a file decides as a whole, or says all that is wrong with it`() async throws {
+  @Test func `a file decides as a whole, or all that is wrong with it is reported`() async throws {
     let id = try await scene.conflict()
     let file = scene.world.directory.file("decisions.json")
-    func write(_ text: String) throws { try DurableFile.write(Array(text.utf8), to: file) }
-    try write(
-      #"{"format": 1, "decisions": [{"edit": 1, "decision": "devcie"}, {"edit": 2}, {"edt": 3}]}"#)
-    let wrong = try await decide("--file", file)
+    func decide(_ decisions: String, _ words: String...) async throws -> ProgramRun {
+      let text = #"{"format": 1, "decisions": [\#(decisions)]}"#
+      try DurableFile.write(Array(text.utf8), to: file)
+      return try await scene.world.program(["decide", "--file", file], words)
+    }
+    let wrong = try await decide(#"{"edit": 1, "decision": "devcie"}, {"edit": 2}, {"edt": 3}"#)
     #expect(wrong.status == 4)
     #expect(wrong.messages.contains("\"devcie\" is not a decision"))
     #expect(wrong.messages.contains("decisions[1]"))
-    try write(
-      #"{"format": 1, "decisions": [{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "drop"}]}"#
-    )
-    let half = try await decide("--file", file)
+    let half = try await decide(
+      #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "drop"}"#)
     #expect(half.status == 4)
     #expect(half.messages.contains("edit 7: there is no edit of this number"))
     #expect(try scene.states() == [])
-    try write(
-      #"{"format": 1, "decisions": [{"edit": 1, "decision": "set", "values": {"Phone": "both"}, "shown": {"Phone": "office"}}]}"#
-    )
-    let done = try await decide("--file", file, "--now", "--json")
+    let done = try await decide(
+      #"{"edit": 1, "decision": "set", "values": {"Phone": "both"}, "shown": {"Phone": "office"}}"#,
+      "--now", "--json")
     #expect(done.status == 0)
     let lines = try done.output.split(separator: "\n").map {
       try JSONValue(parsing: Array($0.utf8))
@@ -162,24 +158,5 @@ import Testing
     #expect(lines.first?["decided"]?[0]?["edit"] == 1)
     #expect(lines.last?["result"]?["verdicts"] == ["updated": 1])
     #expect(try scene.field("Phone", of: id) == "both")
-  }
-
-  @Test func `a run that fails in the middle leaves the decision for the next`() async throws {
-    let id = try await scene.conflict()
-    scene.world.server.faults.add(.kind(.retrieve), times: 1000, .limitExceeded)
-    scene.world.server.faults.add(.kind(.query), times: 1000, .limitExceeded)
-    let late = try await decide("1", "--take", "device", "--now")
-    #expect(late.status != 0 && late.status != 3)
-    #expect(try scene.states() == ["device pending"])
-    #expect(try scene.field("Phone", of: id) == "office")
-    scene.world.server.faults.removeAll()
-    #expect(try await scene.night().verdicts == [.updated: 1])
-  }
-
-  @Test func `a pipeline that never ran has nothing to decide`() async throws {
-    let none = try await decide("1", "--drop")
-    #expect(none.status == 4)
-    #expect(none.messages.contains("decide.no-ledger"))
-    #expect(try await decide("--list").output == "nothing is open\n")
   }
 }

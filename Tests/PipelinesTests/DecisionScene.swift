@@ -143,29 +143,41 @@ struct DecisionScene {
 
   func open() throws -> [Verdict: Int] { try withLedger { try $0.unsettledEdits() } }
 
-  /// What became of the decisions about all edits, in order.
-  func states() throws -> [String] {
+  /// What became of the decisions about all edits, or about one, in order.
+  func states(of edit: Int64? = nil) throws -> [String] {
     try withLedger {
-      try $0.connection.texts("SELECT kind || ' ' || state FROM decision ORDER BY id")
+      try $0.connection.texts(
+        """
+        SELECT kind || ' ' || state FROM decision WHERE edit_id = coalesce(\(edit), edit_id)
+        ORDER BY id
+        """)
     }
   }
 
   /// Nothing is open any more, the bundle names the return, and the generation in it is clean.
   func expectClosed(
-    _ name: String = "ada", handback: Int64 = 1,
-    location: SourceLocation = #_sourceLocation
+    _ name: String = "ada", handback: Int64 = 1, location: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await expectClosed([name: handback], location: location)
+  }
+
+  /// The same for the last hand-backs of several users.
+  func expectClosed(
+    _ handbacks: [String: Int64], location: SourceLocation = #_sourceLocation
   ) async throws {
     let all = Set(Stage.allCases)
     _ = try await world.runAsWritten(all)
     let open = try open()
     #expect(open.isEmpty, sourceLocation: location)
-    let bundle = try BundleReader.inspect(world.bundle(name))
-    let included: [Int64] = bundle.includes.compactMap(\.handback).map { Int64($0) }
-    #expect(included == [handback], sourceLocation: location)
-    let fresh = try world.device(name, as: "\(name)-fresh")
-    for soup in ["accounts", "contacts", "workorders"] {
-      let dirty = try fresh.elements(soup).filter { $0["__local__"]?.bool == true }
-      #expect(dirty.isEmpty, sourceLocation: location)
+    for (name, handback) in handbacks {
+      let bundle = try BundleReader.inspect(world.bundle(name))
+      let included: [Int64] = bundle.includes.compactMap(\.handback).map { Int64($0) }
+      #expect(included == [handback], sourceLocation: location)
+      let fresh = try world.device(name, as: "\(name)-fresh")
+      for soup in ["accounts", "contacts", "workorders"] {
+        let dirty = try fresh.elements(soup).filter { $0["__local__"]?.bool == true }
+        #expect(dirty.isEmpty, sourceLocation: location)
+      }
     }
     let again = try await world.runAsWritten(all)
     let isQuiet = again.verdicts.isEmpty && again.open.isEmpty

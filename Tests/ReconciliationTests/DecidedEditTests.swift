@@ -9,17 +9,34 @@ struct DecidedEditTests {
   static let old = "2026-01-01T00:00:00.000+0000"
   static let new = "2026-01-02T00:00:00.000Z"
 
+  /// An edit, its verdict, and what is sent.
   struct Case: Sendable, CustomTestStringConvertible {
-    let name: String
+    let testDescription: String
     let facts: EditFacts
-    let expected: String
-    var sent: Set<String>?
-    var testDescription: String { name }
+    let verdict: Verdict
+    let action: SyncUpAction?
+    let sent: Set<String>?
+
+    init(
+      _ name: String, _ facts: EditFacts, _ verdict: Verdict, _ action: SyncUpAction? = nil,
+      sent: Set<String>? = nil
+    ) {
+      (testDescription, self.facts, self.verdict) = (name, facts, verdict)
+      (self.action, self.sent) = (action, sent)
+    }
+
+    /// An update that is sent with these fields.
+    init(_ name: String, _ facts: EditFacts, sends sent: Set<String>) {
+      self.init(name, facts, .updated, .update, sent: sent)
+    }
   }
 
   private static func server(_ a: JSONValue = "server", _ b: JSONValue = "b") -> ServerRecord {
     .alive(date: new, fields: ["A": a, "B": b])
   }
+
+  private static let later = server("later")
+  private static let moved = server("server", "later")
 
   private static func facts(
     _ decision: Decision, _ operation: SyncOperation = .update, _ server: ServerRecord = server(),
@@ -57,6 +74,11 @@ struct DecidedEditTests {
     return facts
   }
 
+  /// An edit of a record that was deleted when it was decided.
+  private static func deleted(_ decision: Decision, _ server: ServerRecord) -> EditFacts {
+    facts(decision, .update, server, shown: [:], verdict: .deletedOnServer)
+  }
+
   /// An edit whose field A left the lists after it was decided.
   private static func unlisted(
     _ decision: Decision, _ operation: SyncOperation = .update, _ server: ServerRecord = server(),
@@ -68,184 +90,118 @@ struct DecidedEditTests {
     return facts
   }
 
-  static let cases: [Case] = [
+  private static let fieldCases = [
+    Case("the device's edit of an unlisted field", unlisted(.device), .conflict),
     Case(
-      name: "the device's edit, of a field that is not sent any more",
-      facts: unlisted(.device), expected: "conflict"),
+      "an unlisted field that holds it already",
+      unlisted(.device, .update, server("device"), shown: [:]), .filtered),
+    Case("the org's value of an unlisted field", unlisted(.server), .dropped),
     Case(
-      name: "a field that is not sent any more, and holds it already",
-      facts: unlisted(.device, .update, server("device"), shown: [:]), expected: "filtered"),
+      "a value for an unlisted field", unlisted(.set(["A": "x"], rest: .server)), .conflict),
     Case(
-      name: "the org's value of a field that is not sent any more",
-      facts: unlisted(.server), expected: "dropped"),
+      "a value, and for the rest the device's, which is unlisted",
+      unlisted(.set(["B": "x"], rest: .device)), .conflict),
     Case(
-      name: "a value for a field that is not sent any more",
-      facts: unlisted(.set(["A": "x"], rest: .server)), expected: "conflict"),
+      "a value, and for the rest the org's, which is unlisted",
+      unlisted(.set(["B": "x"], rest: .server)), sends: ["B"]),
     Case(
-      name: "a value, and for the rest the device's, which is not sent any more",
-      facts: unlisted(.set(["B": "x"], rest: .device)), expected: "conflict"),
+      "a deleted record whose edited field is unlisted",
+      unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer),
+      .deletedOnServer),
     Case(
-      name: "a value, and for the rest the org's, which is not sent any more",
-      facts: unlisted(.set(["B": "x"], rest: .server)),
-      expected: "send update if unmodified since \(new), updated", sent: ["B"]),
+      "a value in a new record for an unlisted field",
+      unlisted(.set(["A": "x"], rest: .device), .create, shown: [:], verdict: .failed), .failed),
+    Case("a value that was entered", facts(.set(["A": "both"], rest: .device)), sends: ["A"]),
+    Case("a value beside the edit", facts(.set(["B": "x"], rest: .device)), sends: ["A", "B"]),
     Case(
-      name: "a deleted record, of which what was edited is not sent any more",
-      facts: unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer),
-      expected: "deleted on server"),
+      "a value, and the org's for the rest", facts(.set(["B": "x"], rest: .server)), sends: ["B"]),
     Case(
-      name: "a value in a new record for a field that is not sent any more",
-      facts: unlisted(.set(["A": "x"], rest: .device), .create, shown: [:], verdict: .failed),
-      expected: "failed"),
+      "the device's own value, entered over a value that was emptied in the org",
+      facts(.set(["A": "device"], rest: .server), .update, server(.null), shown: ["A": .null]),
+      sends: ["A"]),
     Case(
-      name: "the device's edit, over what was shown", facts: facts(.device),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
+      "an empty value, entered where the org's is empty",
+      facts(.set(["A": .null], rest: .server), .update, server(.null), shown: ["A": .null]),
+      .alreadyThere),
     Case(
-      name: "under OVERWRITE no more than the edit is sent",
-      facts: facts(.device, mode: .overwrite),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
+      "a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyThere),
     Case(
-      name: "a value that moved", facts: facts(.device, .update, server("later")),
-      expected: "conflict"),
+      "a value over one that moved and was not shown",
+      facts(.set(["B": "x"], rest: .server), .update, moved), .conflict),
     Case(
-      name: "a field beside the edit that moved and was shown",
-      facts: facts(.device, .update, server("server", "later"), shown: ["A": "server", "B": "b2"]),
-      expected: "conflict"),
+      "a value over one of a field that the device never had and nobody was shown",
+      beside("theirs"), .conflict),
     Case(
-      name: "a field beside the edit that moved and was not shown",
-      facts: facts(.device, .update, server("server", "later")),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
-    Case(
-      name: "somebody's value that was never shown", facts: facts(.device, shown: [:]),
-      expected: "conflict"),
-    Case(
-      name: "nobody's value that was never shown",
-      facts: facts(.device, .update, server("a"), shown: [:]),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
-    Case(
-      name: "without a base every value has to be shown",
-      facts: facts(.device, .update, server("server", "later"), base: nil), expected: "conflict"),
-    Case(
-      name: "without a base, all shown",
-      facts: facts(
-        .device, .update, server("server", "later"), shown: ["A": "server", "B": "later"],
-        base: nil), expected: "send update if unmodified since \(new), updated", sent: ["A", "B"]),
-    Case(
-      name: "what the org holds by now",
-      facts: facts(.device, .update, server("device"), shown: [:]),
-      expected: "already there"),
-    Case(name: "the org's values, as shown", facts: facts(.server), expected: "dropped"),
-    Case(
-      name: "the org's values, moved", facts: facts(.server, .update, server("later")),
-      expected: "conflict"),
-    Case(
-      name: "the org's values in a clash, moved by the other edit",
-      facts: facts(.server, .update, server("later"), verdict: .clash), expected: "dropped"),
-    Case(
-      name: "a value that was entered", facts: facts(.set(["A": "both"], rest: .device)),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
-    Case(
-      name: "a value beside the edit", facts: facts(.set(["B": "x"], rest: .device)),
-      expected: "send update if unmodified since \(new), updated", sent: ["A", "B"]),
-    Case(
-      name: "a value, and the org's for the rest", facts: facts(.set(["B": "x"], rest: .server)),
-      expected: "send update if unmodified since \(new), updated", sent: ["B"]),
-    Case(
-      name: "the device's own value, entered over a value that was emptied in the org",
-      facts: facts(
-        .set(["A": "device"], rest: .server), .update, server(.null), shown: ["A": .null]),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
-    Case(
-      name: "an empty value, entered where the org's is empty",
-      facts: facts(.set(["A": .null], rest: .server), .update, server(.null), shown: ["A": .null]),
-      expected: "already there"),
-    Case(
-      name: "a value that the org holds", facts: facts(.set(["A": "server"], rest: .server)),
-      expected: "already there"),
-    Case(
-      name: "a value over one that moved and was not shown",
-      facts: facts(.set(["B": "x"], rest: .server), .update, server("server", "later")),
-      expected: "conflict"),
-    Case(
-      name: "a value over one of a field that the device never had and nobody was shown",
-      facts: beside("theirs"), expected: "conflict"),
-    Case(
-      name: "a value over one of a field that the device never had, as shown",
-      facts: beside("theirs", shown: ["A": "server", "C": "theirs"]),
-      expected: "send update if unmodified since \(new), updated", sent: ["C"]),
-    Case(
-      name: "a value into an empty field that the device never had", facts: beside(.null),
-      expected: "send update if unmodified since \(new), updated", sent: ["C"]),
-    Case(
-      name: "a deletion, as shown", facts: facts(.device, .delete, shown: ["A": "server"]),
-      expected: "send delete if unmodified since \(new), deleted"),
-    Case(
-      name: "a deletion of what was not shown",
-      facts: facts(.device, .delete, server("server", "later")), expected: "conflict"),
-    Case(
-      name: "a deletion of what is deleted", facts: facts(.device, .delete, .deleted),
-      expected: "already there"),
-    Case(
-      name: "the org's record instead of a deletion", facts: facts(.server, .delete),
-      expected: "dropped"),
-    Case(
-      name: "a deleted record made anew",
-      facts: facts(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer),
-      expected: "send create, created"),
-    Case(
-      name: "a record that was deleted after the decision",
-      facts: facts(.device, .update, .deleted),
-      expected: "deleted on server"),
-    Case(
-      name: "a deleted record left",
-      facts: facts(.server, .update, .deleted, shown: [:], verdict: .deletedOnServer),
-      expected: "dropped"),
-    Case(
-      name: "a deleted record that was restored since",
-      facts: facts(.device, .update, server(), shown: [:], verdict: .deletedOnServer),
-      expected: "conflict"),
-    Case(
-      name: "a merged record left",
-      facts: facts(
-        .server, .update, .merged(into: "m"), shown: [:], verdict: .mergedOnServer),
-      expected: "dropped"),
-    Case(
-      name: "into the record that remained of a merge", facts: merged(),
-      expected: "send update if unmodified since \(new), updated", sent: ["A"]),
-    Case(
-      name: "into a record that remained and moved", facts: merged(["A": "later"]),
-      expected: "merged on server"),
-    Case(
-      name: "into a record that remained and is not seen", facts: merged(nil),
-      expected: "merged on server"),
-    Case(
-      name: "into another record than the one that was shown", facts: merged(into: "other"),
-      expected: "merged on server"),
-    Case(
-      name: "into a record that remained and was not shown", facts: merged(shown: [:]),
-      expected: "merged on server"),
-    Case(
-      name: "into a record that holds it already", facts: merged(["A": "device"], shown: [:]),
-      expected: "already there"),
-    Case(
-      name: "a record that is hidden since", facts: facts(.device, .update, .hidden),
-      expected: "not visible"),
-    Case(
-      name: "a record that cannot be read",
-      facts: facts(.device, .update, .unknown(code: "X", message: "no"), mode: .overwrite),
-      expected: "failed"),
-    Case(name: "the rules once more", facts: facts(.again), expected: "conflict"),
-    Case(
-      name: "a create goes out", facts: facts(.device, .create), expected: "send create, created"),
+      "a value over one of a field that the device never had, as shown",
+      beside("theirs", shown: ["A": "server", "C": "theirs"]), sends: ["C"]),
+    Case("a value into an empty field that the device never had", beside(.null), sends: ["C"]),
   ]
 
-  @Test(arguments: cases)
-  func `what was decided holds for what was shown`(_ one: Case) {
-    let step = ThreeWayRule.step(one.facts)
-    switch step {
-    case .settle(let settlement): #expect(settlement.verdict.rawValue == one.expected)
+  private static let wholeCases = [
+    Case("the device's edit, over what was shown", facts(.device), sends: ["A"]),
+    Case("OVERWRITE sends no more than the edit", facts(.device, mode: .overwrite), sends: ["A"]),
+    Case("a value that moved", facts(.device, .update, later), .conflict),
+    Case(
+      "a field beside the edit that moved and was shown",
+      facts(.device, .update, moved, shown: ["A": "server", "B": "b2"]), .conflict),
+    Case(
+      "a field beside the edit that moved and was not shown", facts(.device, .update, moved),
+      sends: ["A"]),
+    Case("somebody's value that was never shown", facts(.device, shown: [:]), .conflict),
+    Case(
+      "nobody's value that was never shown", facts(.device, .update, server("a"), shown: [:]),
+      sends: ["A"]),
+    Case(
+      "without a base every value has to be shown", facts(.device, .update, moved, base: nil),
+      .conflict),
+    Case(
+      "without a base, all shown",
+      facts(.device, .update, moved, shown: ["A": "server", "B": "later"], base: nil),
+      sends: ["A", "B"]),
+    Case(
+      "what the org holds by now", facts(.device, .update, server("device"), shown: [:]),
+      .alreadyThere),
+    Case("the org's values, as shown", facts(.server), .dropped),
+    Case("the org's values, moved", facts(.server, .update, later), .conflict),
+    Case(
+      "the org's values in a clash, moved by the other edit",
+      facts(.server, .update, later, verdict: .clash), .dropped),
+    Case("a deletion, as shown", facts(.device, .delete), .deleted, .delete),
+    Case("a deletion of what was not shown", facts(.device, .delete, moved), .conflict),
+    Case("a deletion of what is deleted", facts(.device, .delete, .deleted), .alreadyThere),
+    Case("the org's record instead of a deletion", facts(.server, .delete), .dropped),
+    Case("a deleted record, recreated", deleted(.device, .deleted), .created, .create),
+    Case("a deleted record, left", deleted(.server, .deleted), .dropped),
+    Case("a deleted record that was restored since", deleted(.device, server()), .conflict),
+    Case(
+      "a record that was deleted after the decision", facts(.device, .update, .deleted),
+      .deletedOnServer),
+    Case(
+      "a merged record, left",
+      facts(.server, .update, .merged(into: "m"), shown: [:], verdict: .mergedOnServer), .dropped),
+    Case("into the record that remained of a merge", merged(), sends: ["A"]),
+    Case("into a record that remained and moved", merged(["A": "later"]), .mergedOnServer),
+    Case("into a record that remained and is not seen", merged(nil), .mergedOnServer),
+    Case("into another record than was shown", merged(into: "other"), .mergedOnServer),
+    Case("into a record that was not shown", merged(shown: [:]), .mergedOnServer),
+    Case(
+      "into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyThere),
+    Case("a record that is hidden since", facts(.device, .update, .hidden), .notVisible),
+    Case(
+      "a record that cannot be read",
+      facts(.device, .update, .unknown(code: "X", message: "no"), mode: .overwrite), .failed),
+    Case("the rules decide again", facts(.again), .conflict),
+    Case("a new record", facts(.device, .create), .created, .create),
+  ]
+
+  @Test(arguments: fieldCases + wholeCases)
+  func `a decision holds for what was shown`(_ one: Case) {
+    switch ThreeWayRule.step(one.facts) {
+    case .settle(let settlement):
+      #expect(settlement.verdict == one.verdict && one.action == nil)
     case .send(let action, let settlement, let date):
-      let condition = date.map { " if unmodified since \($0)" } ?? ""
-      #expect("send \(action.rawValue)\(condition), \(settlement.verdict.rawValue)" == one.expected)
+      #expect(settlement.verdict == one.verdict && action == one.action)
+      #expect(date == (action == .create ? nil : Self.new))
     }
     if let sent = one.sent { #expect(ThreeWayRule.sentFields(one.facts) == sent) }
   }
@@ -261,34 +217,22 @@ struct DecidedEditTests {
     #expect(absent.entering(.null).entered == .some(.null))
   }
 
-  @Test func `what moved is told with the org's values of now`() {
-    guard
-      case .settle(let settlement) = ThreeWayRule.step(
-        Self.facts(.device, .update, Self.server("later")))
-    else {
+  /// What is asked again, the org's values that are told with it, and words of the message.
+  @Test(
+    arguments: [
+      (facts(.device, .update, later), ["A": "later"], "grace decided to send the device's edit"),
+      (unlisted(.device), ["A": "server"], "no sync up sends A any more"),
+      (beside("theirs"), ["A": "server", "C": "theirs"], ""),
+    ] as [(EditFacts, [String: JSONValue], String)])
+  func `what is asked again is told with the org's values`(
+    _ facts: EditFacts, _ values: [String: JSONValue], _ words: String
+  ) throws {
+    guard case .settle(let settlement) = ThreeWayRule.step(facts) else {
       Issue.record("it is sent")
       return
     }
-    #expect(settlement.detail.fields.map(\.server) == ["later"])
-    #expect(settlement.detail.message?.hasPrefix("grace decided to send the device's edit") == true)
-  }
-
-  @Test func `a field that is not sent any more is told with the org's value`() {
-    guard case .settle(let settlement) = ThreeWayRule.step(Self.unlisted(.device)) else {
-      Issue.record("it is sent")
-      return
-    }
-    #expect(settlement.detail.fields.map(\.name) == ["A"])
-    #expect(settlement.detail.fields.map(\.server) == ["server"])
-    #expect(settlement.detail.outside == [])
-    #expect(settlement.detail.message?.contains("no sync up sends A any more") == true)
-  }
-
-  @Test func `a value that nobody was shown is shown with the question`() {
-    guard case .settle(let settlement) = ThreeWayRule.step(Self.beside("theirs")) else {
-      Issue.record("it is sent")
-      return
-    }
-    #expect(settlement.detail.fields.first { $0.name == "C" }?.server == "theirs")
+    let detail = settlement.detail
+    #expect(Dictionary(detail.fields.map { ($0.name, $0.server) }) { $1 } == values)
+    #expect(try #require(detail.message).contains(words) && detail.outside == [])
   }
 }

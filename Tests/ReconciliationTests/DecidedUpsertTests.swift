@@ -47,53 +47,45 @@ struct DecidedUpsertTests {
 
   private func fate() throws -> DecisionNote.Fate? { try day.details().first?.decision?.fate }
 
-  @Test func `with the org's side for the rest only what was entered goes into the record`()
-    async throws
-  {
+  // The org's own value overwrites nothing, whatever the device holds.
+  @Test(arguments: [("Notes__c", "typed"), ("Name", "Office")])
+  func `with the org's side for the rest only what was entered goes into the record`(
+    _ field: String, _ value: String
+  ) async throws {
     let id = try await conflict()
-    try decide(.set(["Notes__c": "typed"], rest: .server))
+    try decide(.set([field: .string(value)], rest: .server))
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let record = try day.record("Site_Visit__c", id)
-    #expect(record["Name"] == "Office" && record["Notes__c"] == "typed")
-    #expect(try day.details().first?.fields.map(\.name) == ["Notes__c"])
+    #expect(record["Name"] == "Office")
+    #expect(record["Notes__c"]?.string == (field == "Name" ? nil : value))
+    #expect(try field == "Name" || day.details().first?.fields.map(\.name) == [field])
   }
 
-  @Test func `a value that was entered is the one that is compared`() async throws {
-    let id = try await conflict()
-    // The office's own value goes over nothing, whatever the device holds.
-    try decide(.set(["Name": "Office"], rest: .server))
-    #expect(day.verdicts(try await day.run()) == "updated 1")
-    #expect(try day.record("Site_Visit__c", id)["Name"] == "Office")
-    #expect(try day.record("Site_Visit__c", id)["Notes__c"]?.string == nil)
-  }
-
-  @Test(arguments: [Decision.device, .server, .set(["Notes__c": "typed"], rest: .server)])
-  func `a value of the record that moved is asked again`(_ decision: Decision) async throws {
+  @Test(arguments: [
+    (Decision.device, "Name"), (.server, "Name"),
+    (.set(["Notes__c": "typed"], rest: .server), "Name"), (.device, "Notes__c"),
+  ])
+  func `a value of the record that moved, or was entered since, is asked again`(
+    _ decision: Decision, _ field: String
+  ) async throws {
     let id = try await conflict()
     try decide(decision)
-    try day.change("Site_Visit__c", id, ["Name": "Office again"])
+    try day.change("Site_Visit__c", id, [field: "Office again"])
     let writes = day.writes.count
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(day.writes.count == writes)
     #expect(try fate() == .askedAgain)
     #expect(
-      try day.details().first?.fields.first { $0.name == "Name" }?.server == "Office again")
+      try day.details().first?.fields.first { $0.name == field }?.server == "Office again")
+    #expect(try day.record("Site_Visit__c", id)[field] == "Office again")
     try decide(decision)
     let verdict = decision == .server ? "dropped 1" : "updated 1"
     #expect(day.verdicts(try await day.run()) == verdict)
     #expect(
-      try day.record("Site_Visit__c", id)["Name"]
-        == (decision == .device ? "Device" : "Office again"))
-  }
-
-  @Test func `a value that somebody entered in a field that was empty is not gone over`()
-    async throws
-  {
-    let id = try await conflict()
-    try decide(.device)
-    try day.change("Site_Visit__c", id, ["Notes__c": "the office's"])
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
-    #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "the office's")
+      try day.record("Site_Visit__c", id)[field]
+        == [
+          "Name device": "Device", "Notes__c device": "seen",
+        ]["\(field) \(decision.kind)", default: "Office again"])
   }
 
   @Test(arguments: [Decision.device, .server])

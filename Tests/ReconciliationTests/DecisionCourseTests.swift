@@ -163,32 +163,6 @@ struct DecisionCourseTests {
 
   // MARK: what stands for an edit
 
-  /// An edit in conflict that is decided, and then taken back by its device.
-  private func takenBack(_ day: FieldDay) async throws -> Edit {
-    let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
-    try day.change("Account", id, ["Phone": "office"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
-    return edit
-  }
-
-  @Test func `a decision that nobody needs any more is told`() async throws {
-    for isReplaced in [true, false] {
-      let day = try FieldDay()
-      let edit = try await takenBack(day)
-      try decide(day, 1, .device)
-      try day.handBack(isReplaced ? [try edit.changed(["Phone": "2"], later: 10)] : [], handback: 2)
-      #expect(
-        day.verdicts(try await day.run())
-          == (isReplaced ? "conflict 1, superseded 1" : "superseded 1"))
-      let note = try #require(try day.details().first?.decision)
-      #expect(note.fate == .notNeeded && note.by == "the office")
-      // Once.
-      #expect(!day.verdicts(try await day.run()).contains("superseded"))
-    }
-  }
-
   @Test func `an edit that its device took back and that arrives late is decided by a person`()
     async throws
   {
@@ -219,37 +193,10 @@ struct DecisionCourseTests {
 
   // MARK: one external id
 
-  @Test func `of two new records with one external id neither goes out by a second try`()
-    async throws
-  {
-    let day = try FieldDay()
-    day.rules = [
-      FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
-    ]
-    func visit(_ name: JSONValue, _ user: OrgUser) throws {
-      try day.handBack(
-        [
-          day.created(
-            "visits", "Site_Visit__c", "local_\(user.id)",
-            ["Name": name, "External_Id__c": "V-1"])
-        ], user: user)
-    }
-    try visit("One", day.ada)
-    try visit("Two", day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 2")
-    for edit in [1, 2] as [Int64] {
-      try decide(day, edit, .again)
-      #expect(day.verdicts(try await day.run()) == "clash 1")
-    }
-    #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
-    try decide(day, 1, .drop)
-    try decide(day, 2, .device)
-    #expect(day.verdicts(try await day.run()) == "created 1, dropped 1")
-  }
-
-  @Test func `a new record that waits clashes with one of its external id of a later night`()
-    async throws
-  {
+  @Test(arguments: [false, true])
+  func `of two new records with one external id neither goes out by a second try`(
+    ofTwoNights waits: Bool
+  ) async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
@@ -260,19 +207,24 @@ struct DecisionCourseTests {
           day.created(
             "visits", "Site_Visit__c", "local_\(number)",
             ["Name": .string("Visit \(number)"), "External_Id__c": "V-1"])
-        ], install: "phone \(number)", stamp: "stamp \(number)")
+        ], user: waits || number == 1 ? day.ada : day.ben, install: "phone \(number)",
+        stamp: "stamp \(number)")
     }
     try visit(1)
-    try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
-    try day.org.setActive("ada@example.com", true)
-    // The first is left out of this run.
+    if waits {
+      try day.org.setActive("ada@example.com", false)
+      #expect(day.verdicts(try await day.run()) == "held 1")
+      try day.org.setActive("ada@example.com", true)
+    }
     try visit(2)
-    day.options.only = [2]
-    #expect(day.verdicts(try await day.run()) == "clash 1")
-    #expect(try day.details().first?.otherEdits == [1])
-    day.options.only = nil
-    #expect(day.verdicts(try await day.run()) == "clash 1")
+    if waits {
+      // The first is left out of this run.
+      day.options.only = [2]
+      #expect(day.verdicts(try await day.run()) == "clash 1")
+      #expect(try day.details().first?.otherEdits == [1])
+      day.options.only = nil
+    }
+    #expect(day.verdicts(try await day.run()) == (waits ? "clash 1" : "clash 2"))
     for edit in [1, 2] as [Int64] {
       try decide(day, edit, .again)
       #expect(day.verdicts(try await day.run()) == "clash 1")

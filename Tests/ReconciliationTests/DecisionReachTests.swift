@@ -30,21 +30,6 @@ struct DecisionReachTests {
     #expect(try day.record("Account", id)["Phone"] == "office")
   }
 
-  @Test func `that a record stays deleted is asked again when it is back`() async throws {
-    let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
-    let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
-    _ = day.org.delete("Account", id: id, as: day.admin)
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == "deleted on server 1")
-    try day.state.decide([EditDecision(1, .server)], by: "the office")
-    try day.org.undelete(id)
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
-    let decision = try #require(try day.details().first?.decision)
-    #expect(decision.fate == .askedAgain)
-    #expect(try day.state.unsettledEdits() == [.conflict: 1])
-  }
-
   @Test(arguments: ["•••", "(not shown)"])
   func `what stands in the place of a hidden value is no value to send`(_ text: String) {
     let found = DecisionFacts(
