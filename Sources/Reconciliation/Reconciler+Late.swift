@@ -83,11 +83,14 @@ extension Reconciler {
         $0["IsDeleted"]?.bool != true
       }.flatMap(UnacknowledgedCreates.id(of:))
     }
+    let ids = writes.compactMap(\.operation.recordID)
+    // Whether one of our other writes has left the record as it is, what that wrote tells.
+    let others = try Set(ids).flatMap { try state.writes(to: $0).flatMap(\.payload.names) }
     let fields = UnacknowledgedCreates.readable(
-      writes.flatMap(\.operation.payload.names), try await access.describe(key.sobject),
+      writes.flatMap(\.operation.payload.names) + others,
+      try await access.describe(key.sobject),
       and: ["CreatedById", "LastModifiedById", "LastModifiedDate"])
-    let found = try await access.records(
-      key.sobject, ids: writes.compactMap(\.operation.recordID), fields: fields)
+    let found = try await access.records(key.sobject, ids: ids, fields: fields)
     for write in writes {
       let operation = write.operation
       guard let id = operation.recordID, let record = found[id] else {
@@ -268,8 +271,8 @@ extension Reconciler {
 
   /// Sends a newer write once more, after an older one has arrived over it.
   ///
-  /// Only what the older one has put back is sent, and in an org that can close that window only while
-  /// the record stands as it was read.
+  /// Only what the older one can have put back is sent: where both carried one value, somebody else has written since.
+  /// In an org that can close that window it is sent only while the record stands as it was read.
   private nonisolated(nonsending) func sendAgain(
     _ later: OperationRow, over operation: OperationRow, _ record: JSONObject
   ) async throws {
@@ -284,8 +287,10 @@ extension Reconciler {
     }
     var payload = JSONObject()
     var fields: [FieldDifference] = []
-    for (name, value) in later.payload where operation.payload[name] != nil {
-      if FieldValue.isSame(value, record[name]) { continue }
+    for (name, value) in later.payload {
+      guard let older = operation.payload[name], !FieldValue.isSame(older, value),
+        !FieldValue.isSame(value, record[name])
+      else { continue }
       payload[name] = value
       fields.append(
         FieldDifference(name: name, base: nil, device: value, server: record[name] ?? .null))
@@ -423,6 +428,12 @@ extension Reconciler {
   private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
+    // A request makes one record: the second one that was told is not replaced by what else is like it.
+    if write.operation.state == .done, let creation = write.edit.creation, creation.isTwice,
+      creation.deviceRecordID != made.id
+    {
+      return
+    }
     // It stood in the org when an operator named another one.
     if let existing, existing != made.id,
       try state.hasShown(made.id, asCandidateOf: write.edit.id)

@@ -156,19 +156,21 @@ package enum ThreeWayRule {
   /// The step of a new record.
   static func create(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail()
-    let inList = Set(facts.listed)
-    for (name, value) in facts.device
-    where !inList.contains(name) && name != facts.upsertField
-      && FieldComparison.isField(name)
-      && !FieldValue.isSame(value, nil)
-    {
-      detail.outside.append(FieldDifference(name: name, base: nil, device: value, server: nil))
-    }
+    detail.outside = notBrought(facts, facts.listed)
     // What it brings: whoever reads of it, or has to enter it by hand, needs the values.
     detail.fields = UpsertRule.differences(facts.device, facts.listed, server: nil, base: nil)
       .filter { !FieldValue.isSame($0.device, nil) }
     return .send(
       facts.upserts ? .upsert : .create, Settlement(.created, detail), ifUnmodifiedSince: nil)
+  }
+
+  /// What the device holds in the fields that a new record of it does not bring.
+  private static func notBrought(_ facts: EditFacts, _ listed: [String]) -> [FieldDifference] {
+    let inList = Set(listed)
+    return facts.device.filter { name, value in
+      !inList.contains(name) && name != facts.upsertField && FieldComparison.isField(name)
+        && !FieldValue.isSame(value, nil)
+    }.map { FieldDifference(name: $0.name, base: nil, device: $0.value, server: nil) }
   }
 
   /// An update of a record that is not there, or was not read, in which nothing was edited that travels: whatever
@@ -297,10 +299,14 @@ package enum ThreeWayRule {
     var detail = OutcomeDetail.because(recreatedText)
     detail.hasNoBase = facts.issued == nil
     let (base, listed) = (usableBase(facts), facts.listedOfCreate ?? facts.listed)
-    // What the device edited and a new record does not bring is told, as everything that never travels.
+    // What the device edited and a new record does not bring is told, as everything that never travels; where nobody
+    // knows what it edited, all of it.
+    let earlier = facts.ownWrite?.element
     detail.outside =
-      FieldComparison(
-        device: facts.device, base: base, server: nil, listed: listed
+      base == nil && earlier == nil
+      ? notBrought(facts, listed)
+      : FieldComparison(
+        device: facts.device, base: base, server: nil, listed: listed, earlier: earlier
       ).outside
     detail.fields = UpsertRule.differences(
       facts.device, listed, server: nil, base: base?.fields

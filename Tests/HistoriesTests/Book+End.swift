@@ -130,7 +130,7 @@ extension Book {
           "it is \(told.verdict.rawValue), and its \(field) \(value) never stood in the org")
       }
     case .deleted:
-      guard row.isDeleted || hasDeleted(one.phone, row, ids) else {
+      guard row.isDeleted || hasDeleted(one.phone, row, ids, in: world) else {
         throw Violation("it is deleted, and its device has not deleted the record")
       }
       try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
@@ -249,7 +249,7 @@ extension Book {
     for other in handed {
       for (id, rival) in other.rows {
         // The org deletes the details of a record with it.
-        if rival.isDeleted, rival.serverID != nil, rival.serverID == row.parent { return true }
+        if let parent = row.parent, deletes(rival, parent, in: world) { return true }
         if row.isDeleted, let parent = rival.parent, ids.contains(parent) { return true }
         let isSame =
           rival.serverID.map { ids.contains($0) } ?? false
@@ -257,7 +257,7 @@ extension Book {
         guard isSame else { continue }
         if other.phone != one.phone || other.installation != one.installation { return true }
         if id != row.id { return true }
-        if !rival.hasContent(of: row), isForkedFromPart(one.installation) { return true }
+        if !rival.hasContent(of: row), isForked(one.installation) { return true }
         if !one.marksInstall, !rival.hasContent(of: row) { return true }
         // Two hand-backs of one number are a fork: the phone was restored in between.
         if one.number == other.number, !rival.hasContent(of: row) { return true }
@@ -269,14 +269,13 @@ extension Book {
     return false
   }
 
-  /// Whether a phone has handed back rows under a number, and the same and more under it after it was restored:
-  /// two pasts, and nothing says which of them a row of these goes on from that it changes once more.
-  private func isForkedFromPart(_ installation: Int) -> Bool {
+  /// Whether a phone has handed back rows under a number, and others under it after it was restored: two pasts, and
+  /// nothing says which of them a row goes on from that it changes once more.
+  private func isForked(_ installation: Int) -> Bool {
     let own = handed.filter { $0.installation == installation && $0.marksInstall && !$0.isCopy }
     return own.contains { one in
       own.contains { other in
-        other.number == one.number && other.rows.count > one.rows.count
-          && one.rows.allSatisfy { other.rows[$0.key]?.hasContent(of: $0.value) ?? false }
+        other.number == one.number && other.rows != one.rows
       }
     }
   }

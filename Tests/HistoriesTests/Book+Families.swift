@@ -32,14 +32,19 @@ extension Book {
   // MARK: deletions and what hangs on them
 
   /// Whether a phone has handed back the deletion of a row's record, or of the one above it.
-  func hasDeleted(_ phone: Int, _ row: PhoneRow, _ ids: [String]) -> Bool {
-    handed.contains { one in
+  func hasDeleted(_ phone: Int, _ row: PhoneRow, _ ids: [String], in world: World) -> Bool {
+    let ids = ids + [row.parent].compactMap(\.self)
+    return handed.contains { one in
       one.phone == phone
-        && one.rows.values.contains { rival in
-          guard rival.isDeleted, let id = rival.serverID else { return false }
-          return ids.contains(id) || id == row.parent
-        }
+        && one.rows.values.contains { rival in ids.contains { deletes(rival, $0, in: world) } }
     }
+  }
+
+  /// Whether a row is the deletion of a record; the phone that made it may know it by its marker alone.
+  func deletes(_ row: PhoneRow, _ id: String, in world: World) -> Bool {
+    guard row.isDeleted else { return false }
+    if let serverID = row.serverID { return serverID == id }
+    return row.marker.map { world.watch.record(id)?.name == $0 } ?? false
   }
 
   /// What a run tells as written has not gone in the same run with a record that another device deleted.
@@ -53,7 +58,7 @@ extension Book {
     for told in result.report?.records ?? [] where [.updated, .created].contains(told.verdict) {
       guard let id = told.recordID, news.contains(id), !askedToUndo.contains(told.number),
         let one = handed.first(where: { $0.file == told.file }), let row = one.rows[told.row],
-        !hasDeleted(one.phone, row, [id])
+        !hasDeleted(one.phone, row, [id], in: world)
       else { continue }
       throw Violation(
         "\(row.words) of \(told.file) is \(told.verdict.rawValue), and the same run has deleted it "
@@ -84,9 +89,11 @@ extension Book {
 
   // MARK: requests that land late
 
-  /// Whether a request that landed late has written a report row's record.
+  /// Whether a request that landed late has written a report row's record, to all that can be seen.
   func isTouchedLate(_ row: Report.Row) -> Bool {
-    [row.recordID, row.otherID].compactMap(\.self).contains { touchedLate.contains($0) }
+    [row.recordID, row.otherID].compactMap(\.self).contains {
+      touchedLate.contains($0) || sentAfterLoss.contains($0)
+    }
   }
 
   /// What a request did that landed after its edit was settled stays open until somebody has seen it.

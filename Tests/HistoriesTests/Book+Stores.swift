@@ -52,7 +52,8 @@ extension Book {
         + path.split(separator: "/").suffix(2).map(String.init)
       let key = "\(user.username)/\(place.joined(separator: "/"))"
       let (before, here) = (kept[key] ?? [], Set(held.keys).union(carried))
-      kept[key] = here
+      // What only a device had goes again when its edit is resolved.
+      kept[key] = Set(held.keys).union(carried.intersection(before))
       seen = seen.filter { here.contains($0.key) || before.contains($0.key) }
       held = held.filter { seen[$0.key] != nil }
     }

@@ -27,9 +27,11 @@ extension Book {
     let rows = undoneRows.filter { $0.recordID == transition.field.record }
     guard !rows.isEmpty, transition.oldAuthor == .pipeline else { return false }
     let past = world.watch.history(transition.field.record, transition.field.field)
-    guard let place = past.lastIndex(where: { $0.value == transition.old }), place > 0,
-      past[place - 1].value == transition.new
-    else { return false }
+    // What was undone before can have put back what is undone now.
+    let isBack = zip(past, past.dropFirst()).contains {
+      $0.value == transition.new && $1.value == transition.old
+    }
+    guard isBack else { return false }
     // A sync up sends all listed fields.
     if world.setup.overwrites { return true }
     // What was undone had taken back what stands there again.

@@ -32,6 +32,9 @@ struct Book {
   var lateRecords: Set<String> = []
   /// The records that a request has written late, also where it changed nothing.
   var touchedLate: Set<String> = []
+  /// The records that an app has sent by itself after a run in which something went wrong: to all that can be seen a
+  /// request without an answer has written them.
+  var sentAfterLoss: Set<String> = []
   /// What requests did that landed after their edits were settled in another way.
   var lateEffects: [LateEffect] = []
   /// The accounts that each store held that is made of a cut result.
@@ -84,10 +87,15 @@ struct Book {
       .map { "\($0.row) of \($0.file) (\($0.verdict.rawValue))" }
   }
 
+  /// The row of a phone that a report row is of.
+  func row(of told: Report.Row) -> PhoneRow? {
+    handed.first { $0.file == told.file }?.rows[told.row]
+  }
+
   /// Whether a hand-back that was taken after the last reconciliation has replaced an edit: the next one
   /// tells of it.
   private func isReplaced(_ told: Report.Row, in world: World) -> Bool {
-    guard let one = handed.first(where: { $0.file == told.file }), let row = one.rows[told.row]
+    guard let one = handed.first(where: { $0.file == told.file }), let row = row(of: told)
     else { return false }
     let last = world.runs.lastIndex {
       ![.ingest, .pack].contains($0.verb) && !$0.isStruck

@@ -184,4 +184,67 @@ import Testing
       ])
     #expect(violation == nil)
   }
+
+  @Test func `what an app has sent since is not put back after a request without an answer`() async
+  {
+    var setup = HistorySetup(
+      overwrites: false, strict: false, quietSeconds: 0, visitKey: .correlation,
+      phones: Self.phones(android: [false, true, false]))
+    setup.carries = true
+    let violation = await violation(
+      20_261_122_049, setup,
+      [
+        .edit(phone: 1, soup: 2, pick: 38, field: 45, .boolean, isTooLong: false),
+        .handBack(phone: 1), .run(.reconcile, Self.held), .run(.all, nil), .install(phone: 1),
+        .edit(phone: 1, soup: 2, pick: 78, field: 13, .boolean, isTooLong: false),
+        .syncUp(phone: 1, soup: 3, most: 100),
+      ])
+    #expect(violation == nil)
+  }
+
+  @Test func `what the other row of a record has sent is no late request of the first`() async {
+    var setup = HistorySetup(
+      overwrites: true, strict: false, quietSeconds: 0, visitKey: .external,
+      phones: Self.phones(android: [false, true, false]))
+    (setup.across, setup.carries) = (.first, true)
+    let violation = await violation(
+      20_261_122_001, setup,
+      [
+        .edit(phone: 0, soup: 1, pick: 87, field: 2, .boolean, isTooLong: false),
+        .editInOtherSoup(phone: 0, field: 71), .handBack(phone: 0), .run(.reconcile, Self.held),
+        .editAgain(phone: 0, field: 11),
+      ])
+    #expect(violation == nil)
+  }
+
+  @Test func `the second record of an edit stays in the reports when its app makes a third`() async
+  {
+    let setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .none,
+      phones: Self.phones(android: [false, true, false], marking: [true, true, false]))
+    let violation = await violation(
+      20_261_122_055, setup,
+      [
+        .create(phone: 0, soup: 0, .boolean), .handBack(phone: 0), .run(.reconcile, Self.held),
+        .wait(seconds: 3600), .run(.reconcile, nil), .lateArrival, .run(.reconcile, nil),
+        .syncUp(phone: 0, soup: 3, most: 100),
+      ])
+    #expect(violation == nil)
+  }
+
+  @Test func `what does not travel of a record that is made again is reported`() async {
+    let setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 120, visitKey: .correlation,
+      phones: Self.phones(android: [false, false, false], marking: [true, false, false]))
+    let violation = await violation(
+      700_100_057, setup,
+      [
+        .create(phone: 1, soup: 0, .boolean), .handBack(phone: 1), .run(.reconcile, nil),
+        .editAgain(phone: 1, field: 64), .run(.undo(back: 0), nil),
+      ])
+    #expect(violation == nil)
+  }
+
+  /// The first write is held on its way, or lost where there is no quiet window.
+  private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }

@@ -17,12 +17,23 @@ import Testing
 
   /// Seeds that have found a fault; `FoundByHistoriesTests` has what is left of them after shrinking.
   static let found: [UInt64] = [
-    777_035, 93_000_044, 93_000_048, 20_261_122_121, 20_261_122_223, 20_261_122_487,
-    20_261_123_189, 20_261_126_166, 20_261_126_176,
+    777_035, 93_000_044, 93_000_048, 700_100_057, 711_200_146, 20_261_122_121, 20_261_122_223,
+    20_261_122_487, 20_261_123_189, 20_261_126_166, 20_261_126_176,
   ]
 
   /// A directory that `ATTACHE_HISTORIES_KEEP` names gets the pipelines' data of shrunk histories.
   static let keep = ProcessEnvironment.variable("ATTACHE_HISTORIES_KEEP")
+
+  @Test func `the histories of make test hold steps of each family`() {
+    let histories = (0..<UInt64(CampaignSize.histories.count(at: .test))).map {
+      History(seed: Self.seed + $0)
+    }
+    let kinds = Set(
+      histories.flatMap { history in
+        history.setup.kinds.map(\.rawValue) + history.steps.flatMap { $0.kinds.map(\.rawValue) }
+      })
+    for family in History.families { #expect(kinds.contains(family.kind), "\(family)") }
+  }
 
   @Test func `no edit of a phone is lost, doubled or passed over in silence`() async throws {
     let campaign = Campaign(.histories, from: Self.seed, found: Self.found) { History(seed: $0) }

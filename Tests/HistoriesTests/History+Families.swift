@@ -4,25 +4,31 @@ import TestSupport
 /// What is drawn from a fifth stream of numbers: records and their details, one record under two names, addresses,
 /// results that a LIMIT cuts, and requests that arrive long after.
 extension History {
-  enum Family: String, Sendable, CaseIterable { case cascade, beside, address, late, cut, alter }
+  enum Family: String, Sendable, CaseIterable {
+    case cascade, beside, address, late, cut, alter
 
-  /// The families that the fixed seeds of `make test` and of CI play.
-  private static let fixed: Set<Family> = [.address, .alter, .cascade, .cut]
+    /// The kind of step or setup that no other family has.
+    var kind: String {
+      switch self {
+      case .cascade: Step.Kind.createDetail.rawValue
+      case .beside: Step.Kind.createOver.rawValue
+      case .address: Step.Kind.editAddress.rawValue
+      case .late: Step.Kind.wait.rawValue
+      case .cut: HistorySetup.Kind.cuts.rawValue
+      case .alter: Step.Kind.handBackAltering.rawValue
+      }
+    }
+  }
 
-  /// The families that are played; `ATTACHE_HISTORIES_FAMILIES` names others, by commas.
+  /// The families that are played: all, or those that `ATTACHE_HISTORIES_FAMILIES` names, by commas.
   static let families: Set<Family> =
     ProcessEnvironment.variable("ATTACHE_HISTORIES_FAMILIES").map { names in
       Set(names.split(separator: ",").compactMap { Family(rawValue: String($0)) })
-    } ?? (CampaignSize.Scale.current == .soak ? Set(Family.allCases) : fixed)
+    } ?? Set(Family.allCases)
 
   /// Whether a kind of step or setup belongs to a family that is not played.
   static func isLeftOut(_ kind: String) -> Bool {
-    let kinds: [Family: Set<String>] = [
-      .cascade: ["createDetail"], .beside: ["createOver"], .address: ["editAddress"],
-      .late: ["wait"],
-      .cut: ["cuts"], .alter: ["handBackAltering"],
-    ]
-    return kinds.contains { !families.contains($0.key) && $0.value.contains(kind) }
+    Family.allCases.contains { !families.contains($0) && $0.kind == kind }
   }
 
   mutating func drawFamilies() {

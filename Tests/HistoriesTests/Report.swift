@@ -43,6 +43,9 @@ struct Report: Sendable, Hashable {
     (stillOpen + records).reduce(into: [:]) { $0[$1.number] = $1.verdict }
   }
 
+  /// What it says of an edit.
+  func row(_ number: Int) -> Row? { (stillOpen + records).last { $0.number == number } }
+
   /// Reads the report of a run, nil where there is none.
   init?(directory: String) throws {
     let path = directory + "/report.json"

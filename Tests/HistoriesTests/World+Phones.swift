@@ -59,18 +59,22 @@ extension World {
     // Beside what is open of a row stands what the org has, other phones' edits too; a record that was
     // deleted may have been made anew.
     let recordID = element["Id"]?.string ?? ""
-    func left(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
-      row.changed.filter {
-        element[$0.key]?.string == $0.value.value
-          && !watch.hasSeen($0.value.value, recordID, $0.key)
-      }
+    func held(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
+      row.changed.filter { element[$0.key]?.string == $0.value.value }
     }
-    let origins = book.handed.reversed().flatMap(\.rows.values).filter { row in
+    func unseen(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
+      held(row).filter { !watch.hasSeen($0.value.value, recordID, $0.key) }
+    }
+    let rows = book.handed.reversed().flatMap(\.rows.values).filter { row in
       row.id.soup == soup.name && row.isDeleted == isDeleted
         && (row.serverID.map { $0 == element["Id"]?.string || watch.wasDeleted($0) } ?? true)
-        && (row.changed.isEmpty || isDeleted || !left(row).isEmpty)
     }
-    guard let origin = origins.max(by: { left($0).count < left($1).count }) else {
+    func origins(_ left: (PhoneRow) -> [String: (value: String, change: Int)]) -> [PhoneRow] {
+      rows.filter { $0.changed.isEmpty || isDeleted || !left($0).isEmpty }
+    }
+    // What a request without an answer has written can be open as well.
+    let left = origins(unseen).isEmpty ? held : unseen
+    guard let origin = origins(left).max(by: { left($0).count < left($1).count }) else {
       throw Violation(
         "\(id) came open, and nobody has handed it back: \(JSONValue.object(element).text)")
     }

@@ -111,6 +111,7 @@ extension World {
     if let recordID, let marker = row.marker { sent = .init(marker: marker, recordID: recordID) }
     try phone.settle(row.id, object, now: deviceNow(), node: node, sent: sent)
     guard let recordID else { return }
+    if runs.contains(where: \.isStruck) { book.sentAfterLoss.insert(recordID) }
     book.syncs.append(
       OwnSync(
         phone: phone.number, installation: phone.state.installation, state: node, row: row.id,

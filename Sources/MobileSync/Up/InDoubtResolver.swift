@@ -248,9 +248,11 @@ package struct InDoubtResolver {
         continue
       }
       let times = unacknowledged(write)
-      let own = rows.filter { record in
-        record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
+      // What another write has made, and deleted since, is not what this one made.
+      let own = try rows.filter { record in
+        try record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
           && UnacknowledgedCreates.isInTime(of: times, record)
+          && !isTaken(UnacknowledgedCreates.id(of: record) ?? "")
       }
       if write.seen?.object == nil, own.count == 1,
         let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)

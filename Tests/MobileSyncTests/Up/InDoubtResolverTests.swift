@@ -23,8 +23,9 @@ struct InDoubtResolverTests {
     return reader
   }
 
-  private func resolver(_ reader: RecordReader) -> InDoubtResolver {
-    InDoubtResolver(reader: reader, quietWindowSeconds: 0) { _ in false }
+  /// A resolver that knows which records other writes have made.
+  private func resolver(_ reader: RecordReader, taken: Set<String> = []) -> InDoubtResolver {
+    InDoubtResolver(reader: reader, quietWindowSeconds: 0) { taken.contains($0) }
   }
 
   /// A write of the administrator that left at the org's present time.
@@ -53,9 +54,10 @@ struct InDoubtResolverTests {
   }
 
   private func found(
-    _ write: PendingWrite, _ adjust: (inout InDoubtResolver) -> Void = { _ in }
+    _ write: PendingWrite, taken: Set<String> = [],
+    _ adjust: (inout InDoubtResolver) -> Void = { _ in }
   ) async throws -> String {
-    var resolver = resolver(try await reader())
+    var resolver = resolver(try await reader(), taken: taken)
     adjust(&resolver)
     let findings = try await resolver.resolve([write], of: write.objectType)
     return words(try #require(findings.first))
@@ -106,6 +108,8 @@ struct InDoubtResolverTests {
     #expect(try await found(upsert) == "created \(id)")
     try org.delete(id)
     #expect(try await found(upsert) == "created \(id)")
+    // Not what another write has made, which was undone since.
+    #expect(try await found(upsert, taken: [id]) == "not done")
   }
 
   @Test func `a record that its sender had made before stands there, and is to be compared`()
