@@ -109,12 +109,14 @@ final class ManagedStore {
     _ change: @Sendable (inout JSONObject) -> Void
   ) async throws {
     try await manager.withStore { store in
-      for id in ids {
-        var object = try #require(try store.elements(in: soup, where: "Id", is: id).first?.object)
-        object["__local__"] = true
-        object["__locally_updated__"] = true
-        change(&object)
-        try store.upsert([.object(object)], into: soup)
+      try store.transaction {
+        for id in ids {
+          var object = try #require(try store.elements(in: soup, where: "Id", is: id).first?.object)
+          object["__local__"] = true
+          object["__locally_updated__"] = true
+          change(&object)
+          try store.upsert([.object(object)], into: soup)
+        }
       }
     }
   }
@@ -138,19 +140,19 @@ final class ManagedStore {
     _ records: [JSONObject], type: String? = "Account", in soup: String = accounts
   ) async throws -> [String] {
     try await manager.withStore { store in
-      try records.enumerated().map { index, fields in
+      let count = try store.count(of: soup)
+      let made: [JSONObject] = records.enumerated().map { index, fields in
         var object = fields
-        let count = try store.count(of: soup)
-        let id = object["Id"]?.string ?? "local_\(count)_\(index)"
-        object["Id"] = .string(id)
+        object["Id"] = .string(object["Id"]?.string ?? "local_\(count + index)_\(index)")
         if let type { object["attributes"] = ["type": .string(type)] }
         object["__local__"] = true
         object["__locally_created__"] = true
         object["__locally_updated__"] = false
         object["__locally_deleted__"] = false
-        try store.upsert([.object(object)], into: soup)
-        return id
+        return object
       }
+      try store.upsert(made.map { .object($0) }, into: soup)
+      return made.compactMap { $0["Id"]?.string }
     }
   }
 

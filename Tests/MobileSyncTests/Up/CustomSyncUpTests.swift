@@ -96,109 +96,84 @@ private final class TestTarget: CustomSyncUpTarget {
     return ids
   }
 
+  /// What a target answers: to a change, or under LEAVE_IF_CHANGED to the question for its date.
+  private enum Answer: CaseIterable { case saved, refused, thrown, newer, noDate }
+
+  private func target(_ answer: Answer) -> TestTarget {
+    switch answer {
+    case .saved: TestTarget(.noFail)
+    case .refused: TestTarget(.softFail)
+    case .thrown: TestTarget(.hardFail)
+    case .newer: TestTarget(.noFail, date: .success(.modified(Self.newer)))
+    case .noDate: TestTarget(.noFail, date: .failure(TestTarget.Failure()))
+    }
+  }
+
   // SDK: testCustomSyncUpWithLocallyUpdatedRecords (24)
   // SDK: testCustomSyncUpWithLocallyCreatedRecords (25)
   // SDK: testCustomSyncUpWithLocallyDeletedRecords (26)
+  // SDK: testSoftFailingCustomSyncUpWithLocallyUpdatedRecords (27)
+  // SDK: testHardFailingCustomSyncUpWithLocallyUpdatedRecords (28)
+  // SDK: testSoftFailingCustomSyncUpWithLocallyCreatedRecords (29)
+  // SDK: testHardFailingCustomSyncUpWithLocallyCreatedRecords (30)
+  // SDK: testSoftFailingCustomSyncUpWithLocallyDeletedRecords (31)
+  // SDK: testHardFailingCustomSyncUpWithLocallyDeletedRecords (32)
+  // SDK: testCustomSyncUpWithLocallyUpdatedRecordsWithoutOverwrite (33)
+  // SDK: testCustomSyncUpWithLocallyDeletedRecordsWithoutOverwrite (34)
+  // SDK: testCustomSyncUpWithFetchModificationDateFailure (35)
+  // SDK: testCustomSyncUpWithSyncUpFailure (36)
   @Test(arguments: Platform.allCases, Operation.allCases)
   func `a program's own target is handed each change, and its answers are entered`(
     _ platform: Platform, _ operation: Operation
   ) async throws {
-    let target = TestTarget(.noFail)
-    let store = try await store(target, platform)
-    let ids = try await change(store, operation)
-    let before = store.org.server.log.count
-    let end = try await up(store)
-    // The org itself is asked nothing.
-    #expect(store.org.server.log.count == before)
-    #expect(
-      end.story == [
-        "RUNNING 0/-1", "RUNNING 0/3", "RUNNING 33/3", "RUNNING 66/3", "DONE 100/3",
-      ])
-    #expect(try await store.dirty().isEmpty)
-    let elements = try await store.elements()
-    switch operation {
-    case .create:
-      #expect(target.calls == ["A", "B", "C"].map { #"create Account {"Name":"\#($0)"}"# })
-      #expect(elements.map { $0["Id"]?.string } == ["server_0", "server_1", "server_2"])
-    case .update:
-      #expect(target.calls == ids.map { "update Account \($0)" })
-      #expect(elements.count == 5)
-    case .delete:
-      #expect(target.calls == ids.map { "delete Account \($0)" })
-      #expect(elements.count == 2)
-    }
-    #expect(end.report.records.map(\.outcome) == [.sent, .sent, .sent])
-  }
-
-  // SDK: testSoftFailingCustomSyncUpWithLocallyUpdatedRecords (27)
-  // SDK: testSoftFailingCustomSyncUpWithLocallyCreatedRecords (29)
-  // SDK: testSoftFailingCustomSyncUpWithLocallyDeletedRecords (31)
-  @Test(arguments: Platform.allCases, Operation.allCases)
-  func `what a program's own target refuses stays, and the sync is done`(
-    _ platform: Platform, _ operation: Operation
-  ) async throws {
-    let target = TestTarget(.softFail)
-    let store = try await store(target, platform)
-    let ids = try await change(store, operation)
-    let end = try await up(store)
-    #expect(end.state.status == .done)
-    #expect(target.calls.isEmpty)
-    let flags = [Operation.create: "lc", .update: "lu", .delete: "ld"][operation]
-    for id in ids {
-      #expect(try await store.flags(id) == flags)
-      let error = try #require(try await store.element(id)?["__last_error__"]?.string)
-      #expect(try JSONValue(parsing: error)[0]?["errorCode"] == "SOME_CODE")
+    for answer in Answer.allCases {
+      let asksDates = answer == .newer || answer == .noDate
+      // A create has no date.
+      if asksDates, operation == .create { continue }
+      let target = target(answer)
+      let store = try await store(target, platform)
+      let ids = try await change(store, operation)
+      let before = store.org.server.log.count
+      let end = try await up(store, asksDates ? .leaveIfChanged : .overwrite)
+      // The org itself is asked nothing.
+      #expect(store.org.server.log.count == before)
       #expect(
-        end.report.outcomes[id] == .failed(code: "SOME_CODE", message: "it is refused"))
+        end.story
+          == ["RUNNING 0/-1", "RUNNING 0/3"]
+          + (answer == .thrown ? ["FAILED 0/3"] : ["RUNNING 33/3", "RUNNING 66/3", "DONE 100/3"]))
+      #expect(end.report.warnings.count == (answer == .noDate ? 3 : 0))
+      #expect(target.calls.count == (answer == .saved ? 3 : 0))
+      let outcome: SyncReport.Record.Outcome? =
+        switch answer {
+        case .saved: .sent
+        case .refused: .failed(code: "SOME_CODE", message: "it is refused")
+        case .newer: .left(.changedOnServer)
+        case .noDate: .left(.serverUnknown)
+        case .thrown: nil
+        }
+      #expect(end.report.records.map(\.outcome) == (outcome.map { [$0, $0, $0] } ?? []))
+      let elements = try await store.elements()
+      guard answer == .saved else {
+        #expect(try await store.dirty() == ids.sorted())
+        let flags = [Operation.create: "lc", .update: "lu", .delete: "ld"][operation]
+        for id in ids {
+          #expect(try await store.flags(id) == flags)
+          let error = try await store.element(id)?["__last_error__"]?.string
+          #expect((error != nil) == (answer == .refused))
+          if let error { #expect(try JSONValue(parsing: error)[0]?["errorCode"] == "SOME_CODE") }
+        }
+        continue
+      }
+      #expect(try await store.dirty().isEmpty)
+      switch operation {
+      case .create:
+        #expect(target.calls == ["A", "B", "C"].map { #"create Account {"Name":"\#($0)"}"# })
+        #expect(elements.map { $0["Id"]?.string } == ["server_0", "server_1", "server_2"])
+      case .update, .delete:
+        #expect(target.calls == ids.map { "\(operation) Account \($0)" })
+        #expect(elements.count == (operation == .update ? 5 : 2))
+      }
     }
-  }
-
-  // SDK: testHardFailingCustomSyncUpWithLocallyUpdatedRecords (28)
-  // SDK: testHardFailingCustomSyncUpWithLocallyCreatedRecords (30)
-  // SDK: testHardFailingCustomSyncUpWithLocallyDeletedRecords (32)
-  // SDK: testCustomSyncUpWithSyncUpFailure (36)
-  @Test(arguments: Platform.allCases, Operation.allCases)
-  func `what a program's own target throws fails the sync before the first record is done`(
-    _ platform: Platform, _ operation: Operation
-  ) async throws {
-    let target = TestTarget(.hardFail)
-    let store = try await store(target, platform)
-    let ids = try await change(store, operation)
-    let end = try await up(store)
-    #expect(end.story == ["RUNNING 0/-1", "RUNNING 0/3", "FAILED 0/3"])
-    #expect(try await store.dirty() == ids.sorted())
-    #expect(target.calls.isEmpty)
-  }
-
-  // SDK: testCustomSyncUpWithLocallyUpdatedRecordsWithoutOverwrite (33)
-  // SDK: testCustomSyncUpWithLocallyDeletedRecordsWithoutOverwrite (34)
-  @Test(arguments: Platform.allCases, [Operation.update, .delete])
-  func `under LEAVE_IF_CHANGED a program's own target is asked for dates`(
-    _ platform: Platform, _ operation: Operation
-  ) async throws {
-    let target = TestTarget(.noFail, date: .success(.modified(Self.newer)))
-    let store = try await store(target, platform)
-    let ids = try await change(store, operation)
-    let end = try await up(store, .leaveIfChanged)
-    #expect(end.state.status == .done)
-    #expect(target.calls.isEmpty)
-    #expect(try await store.dirty() == ids.sorted())
-    for id in ids { #expect(end.report.outcomes[id] == .left(.changedOnServer)) }
-  }
-
-  // SDK: testCustomSyncUpWithFetchModificationDateFailure (35)
-  @Test(arguments: Platform.allCases, [Operation.update, .delete])
-  func `a date that a program's own target cannot fetch leaves the record, and says so`(
-    _ platform: Platform, _ operation: Operation
-  ) async throws {
-    let target = TestTarget(.noFail, date: .failure(TestTarget.Failure()))
-    let store = try await store(target, platform)
-    let ids = try await change(store, operation)
-    let end = try await up(store, .leaveIfChanged)
-    #expect(end.state.status == .done)
-    #expect(target.calls.isEmpty)
-    for id in ids { #expect(end.report.outcomes[id] == .left(.serverUnknown)) }
-    #expect(end.report.warnings.count == 3)
   }
 
   @Test func `a program's own target makes anew only what it knows to be deleted`() async throws {

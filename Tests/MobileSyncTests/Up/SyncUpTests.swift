@@ -9,57 +9,36 @@ import Testing
 /// collection target, SyncUpTargetTests and its subclasses.
 @Suite struct SyncUpTests {
   // SDK: testSyncUpWithUpdateFieldList (117)
-  @Test(arguments: UpCase.all)
-  func `an update sends the fields of its own list`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    try await store.editAccounts(ids)
-    var target = SyncUpTarget(kind: up.kind)
-    target.updateFieldlist = ["Name"]
-    #expect(try await store.up(target).state.status == .done)
-    for id in ids {
-      #expect(try store.serverName(id) == "local \(id)")
-      #expect(try store.serverDescription(id) == "remote")
-      #expect(try await store.flags(id)?.isEmpty == true)
-      #expect(try await store.element(id)?["Description"] == "local")
-    }
-  }
-
   // SDK: testSyncUpWithCreateFieldList (118)
-  @Test(arguments: UpCase.all)
-  func `a create sends the fields of its own list`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    try await store.createAccounts(["A", "B", "C"])
-    var target = SyncUpTarget(kind: up.kind)
-    target.createFieldlist = ["Name"]
-    try await store.up(target)
-    #expect(try await store.dirty().isEmpty)
-    for (name, id) in zip(["A", "B", "C"], try await store.ids(named: ["A", "B", "C"])) {
-      #expect(try store.serverName(id) == name)
-      #expect(try store.serverDescription(id) == nil)
-      #expect(try await store.element(id)?["Description"]?.string == "of \(name)")
-    }
-  }
-
   // SDK: testSyncUpWithCreateAndUpdateFieldList (119)
   @Test(arguments: UpCase.all)
   func `each operation of a run sends the fields of its own list`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    try await store.editAccounts(ids)
-    try await store.createAccounts(["A", "B"])
-    var target = SyncUpTarget(kind: up.kind)
-    target.createFieldlist = ["Name"]
-    target.updateFieldlist = ["Description"]
-    try await store.up(target)
-    #expect(try await store.dirty().isEmpty)
-    for (index, id) in ids.enumerated() {
-      #expect(try store.serverName(id) == "name \(index)")
-      #expect(try store.serverDescription(id) == "local")
-    }
-    for id in try await store.ids(named: ["A", "B"]) {
-      #expect(try store.serverName(id) != nil)
-      #expect(try store.serverDescription(id) == nil)
+    let all = ["Name", "Description"]
+    for (create, update) in [(nil, ["Name"]), (["Name"], nil), (["Name"], ["Description"])] {
+      let ids = try await store.syncedAccounts(2)
+      try await store.editAccounts(ids)
+      let made = try await store.createAccounts(["A", "B"])
+      var target = SyncUpTarget(kind: up.kind)
+      (target.createFieldlist, target.updateFieldlist) = (create, update)
+      let sent = try await store.up(target, fields: all).report.records
+      #expect(sent.map(\.outcome) == [.sent, .sent, .sent, .sent])
+      #expect(try await store.dirty().isEmpty)
+      for record in sent {
+        let id = try #require(record.id)
+        let element = try #require(try await store.element(id))
+        #expect(!made.contains(id) && ids.contains(id) == (record.operation == .update))
+        let list = (record.operation == .create ? create : update) ?? all
+        for field in all {
+          let old: JSONValue? =
+            ids.firstIndex(of: id).map { field == "Name" ? .string("name \($0)") : "remote" }
+          let there = try store.server("Account", field, of: id)
+          #expect(
+            (there ?? .null) == (list.contains(field) ? element[field] ?? .null : old ?? .null))
+        }
+        let given = ids.contains(id) ? "local" : "of \(element["Name"]?.string ?? "")"
+        #expect(element["Description"]?.string == given)
+      }
     }
   }
 
@@ -91,204 +70,56 @@ import Testing
   }
 
   // SDK: testSyncUpWithNoType (121), testSyncUpWithBadType (122)
-  @Test(arguments: UpCase.all, [nil, "badType"])
+  @Test(arguments: UpCase.all)
   func `an sObject type that is missing or wrong is the record's error`(
-    _ up: UpCase, _ type: String?
+    _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
-    try await store.create([["Name": "A"], ["Name": "B"]], type: type)
-    #expect(try await store.up(up.kind).state.status == .done)
-    for element in try await store.elements() {
+    for type in [nil, "badType"] {
+      try await store.create([["Name": "A"], ["Name": "B"]], type: type)
+      #expect(try await store.up(up.kind).state.status == .done)
+      // What does not say what it is does not leave.
+      #expect(store.org.server.log.writes.isEmpty == (type == nil))
+    }
+    let elements = try await store.elements()
+    #expect(elements.count == 4)
+    for element in elements {
       #expect(element["__locally_created__"] == true)
       let error = element["__last_error__"]?.string ?? ""
       #expect(
-        type == nil
+        element["attributes"] == nil
           ? error.contains("attributes.type of the element is no name of an sObject")
           : error.contains("sObject type 'badType' is not supported")
             || error.contains("The requested resource does not exist"))
     }
-    // What does not say what it is does not leave.
-    #expect(store.org.server.log.writes.isEmpty == (type == nil))
   }
 
   // SDK: testSyncUpWithNoLocalUpdates (123)
   @Test(arguments: UpCase.all)
-  func `without local changes nothing is asked`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    let before = store.org.server.log.count
-    let end = try await store.up(up.kind)
-    #expect(end.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
-    #expect(store.org.server.log.count == before)
-    for (index, id) in ids.enumerated() {
-      #expect(try store.serverName(id) == "name \(index)")
-    }
-  }
-
-  // SDK: testSyncUpWithLocallyUpdatedRecords (124)
-  @Test(arguments: UpCase.all)
-  func `local updates go up`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(5)
-    try await store.editAccounts(Array(ids[..<3]))
-    let end = try await store.up(up.kind)
-    #expect(
-      end.story == [
-        "RUNNING 0/-1", "RUNNING 0/3", "RUNNING 33/3", "RUNNING 66/3", "DONE 100/3",
-      ])
-    #expect(try await store.dirty().isEmpty)
-    for id in ids[..<3] {
-      #expect(try store.serverName(id) == "local \(id)")
-      #expect(end.report.outcomes[id] == .sent)
-    }
-    #expect(try store.serverName(ids[3]) == "name 3")
-  }
-
-  // SDK: testSyncUpWithLocallyUpdatedRemotelyUpdatedRecordsWithoutOverwrite (125)
-  @Test(arguments: UpCase.all)
-  func `under LEAVE_IF_CHANGED an update of a changed record stays, and says so`(
+  func `a run asks nothing where nothing is to be sent, and tells of each record`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(4)
-    try await store.editAccounts(ids)
-    for id in ids[..<3] { try store.org.update("Account", id, ["Name": "theirs"]) }
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    #expect(end.state.status == .done)
-    for id in ids[..<3] {
-      #expect(try store.serverName(id) == "theirs")
-      #expect(try await store.flags(id) == "lu")
-      #expect(end.report.outcomes[id] == .left(.changedOnServer))
-    }
-    #expect(try store.serverName(ids[3]) == "local \(ids[3])")
-    try await store.up(up.kind, .overwrite)
-    #expect(try await store.dirty().isEmpty)
-    for id in ids { #expect(try store.serverName(id) == "local \(id)") }
-  }
-
-  // SDK: testSyncUpWithLocallyCreatedRecords (126)
-  // SDK: testSyncUpWithLocallyCreatedRecordsWithoutOverwrite (127)
-  @Test(arguments: UpCase.all, MergeMode.allCases)
-  func `local creates go up and get the org's ids`(
-    _ up: UpCase, _ mode: MergeMode
-  ) async throws {
-    let store = try await ManagedStore(up)
-    let local = try await store.createAccounts(["A", "B", "C"])
-    let end = try await store.up(up.kind, mode)
-    #expect(try await store.dirty().isEmpty)
-    let ids = try await store.ids(named: ["A", "B", "C"])
-    #expect(Set(ids).isDisjoint(with: local))
-    for (name, id) in zip(["A", "B", "C"], ids) {
-      #expect(try store.serverName(id) == name)
-      #expect(end.report.outcomes[id] == .sent)
-      #expect(try await store.element(id)?["__last_error__"] == nil)
-    }
-  }
-
-  // SDK: testSyncUpWithLocallyDeletedRecords (128)
-  @Test(arguments: UpCase.all)
-  func `local deletes go up`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(5)
-    try await store.delete(Array(ids[..<3]))
-    let end = try await store.up(up.kind)
-    #expect(try await store.column("Id") == ids[3...].sorted())
-    for id in ids[..<3] {
-      #expect(try store.serverName(id) == nil)
-      #expect(end.report.outcomes[id] == .sent)
-    }
-    #expect(try store.serverName(ids[3]) != nil)
-  }
-
-  // SDK: testSyncUpWithLocallyCreatedAndDeletedRecords (129)
-  @Test(arguments: UpCase.all, MergeMode.allCases)
-  func `what was made and deleted on the device is dropped without a request`(
-    _ up: UpCase, _ mode: MergeMode
-  ) async throws {
-    let store = try await ManagedStore(up)
-    let local = try await store.createAccounts(["A", "B"])
-    try await store.edit(local) { $0["__locally_deleted__"] = true }
     let before = store.org.server.log.count
-    let end = try await store.up(up.kind, mode)
-    #expect(end.state.status == .done)
-    #expect(try await store.elements().isEmpty)
+    for mode in MergeMode.allCases {
+      #expect(
+        try await store.up(up.kind, mode).story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
+      let local = try await store.createAccounts(["A", "B"])
+      try await store.edit(local) { $0["__locally_deleted__"] = true }
+      let end = try await store.up(up.kind, mode)
+      #expect(end.report.records.map(\.outcome) == [.removed, .removed])
+    }
+    #expect(try await store.column("Id") == ids.sorted())
     #expect(store.org.server.log.count == before)
-    #expect(end.report.records.map(\.outcome) == [.removed, .removed])
-  }
-
-  // SDK: testSyncUpWithLocallyDeletedRemotelyUpdatedRecordsWithoutOverwrite (130)
-  @Test(arguments: UpCase.all)
-  func `under LEAVE_IF_CHANGED a delete of a changed record stays, and says so`(
-    _ up: UpCase
-  ) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    try await store.delete(ids)
-    for id in ids { try store.org.update("Account", id, ["Name": "theirs"]) }
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    for id in ids {
-      #expect(try store.serverName(id) == "theirs")
-      #expect(try await store.flags(id) == "ld")
-      #expect(end.report.outcomes[id] == .left(.changedOnServer))
+    try await store.editAccounts(Array(ids[..<3]))
+    #expect(
+      try await store.up(up.kind).story == [
+        "RUNNING 0/-1", "RUNNING 0/3", "RUNNING 33/3", "RUNNING 66/3", "DONE 100/3",
+      ])
+    for (index, id) in ids.enumerated() {
+      #expect(try store.serverName(id) == (index < 3 ? "local \(id)" : "name 3"))
     }
-    try await store.up(up.kind, .overwrite)
-    #expect(try await store.elements().isEmpty)
-    for id in ids { #expect(try store.serverName(id) == nil) }
-  }
-
-  // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecords (131)
-  // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecordsWithoutOverwrite (132)
-  @Test(arguments: UpCase.all, MergeMode.allCases)
-  func `what was deleted on both sides leaves the store`(
-    _ up: UpCase, _ mode: MergeMode
-  ) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    try await store.delete(ids)
-    try store.org.delete(ids[1])
-    let end = try await store.up(up.kind, mode)
-    #expect(end.state.status == .done)
-    #expect(try await store.elements().isEmpty)
-    for id in ids { #expect(try store.serverName(id) == nil) }
-    #expect(end.report.outcomes[ids[1]] == .removed)
-    #expect(end.report.outcomes[ids[0]] == .sent)
-  }
-
-  // SDK: testSyncUpWithLocallyUpdatedRemotelyDeletedRecords (133)
-  @Test(arguments: UpCase.all)
-  func `under OVERWRITE an update of a deleted record makes it anew`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    try await store.editAccounts(ids)
-    try store.org.delete(ids[1])
-    let end = try await store.up(up.kind)
-    #expect(try await store.dirty().isEmpty)
-    #expect(try await store.element(ids[1]) == nil)
-    let new = try await store.ids(named: ["local \(ids[1])"])[0]
-    #expect(new != ids[1])
-    #expect(end.report.outcomes[new] == .recreated)
-    for id in [ids[0], ids[2], new] {
-      let element = try #require(try await store.element(id))
-      #expect(try store.serverName(id) == element["Name"]?.string)
-      #expect(try store.serverDescription(id) == "local")
-    }
-  }
-
-  // SDK: testSyncUpWithLocallyUpdatedRemotelyDeletedRecordsWithoutOverwrite (134)
-  @Test(arguments: UpCase.all)
-  func `under LEAVE_IF_CHANGED an update of a deleted record stays, and says so`(
-    _ up: UpCase
-  ) async throws {
-    let store = try await ManagedStore(up)
-    let ids = try await store.syncedAccounts(3)
-    try await store.editAccounts(ids)
-    try store.org.delete(ids[1])
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    #expect(try await store.dirty() == [ids[1]])
-    #expect(try await store.flags(ids[1]) == "lu")
-    #expect(try store.serverName(ids[1]) == nil)
-    #expect(end.report.outcomes[ids[1]] == .left(.deletedOnServer))
-    for id in [ids[0], ids[2]] { #expect(try store.serverName(id) == "local \(id)") }
   }
 
   // SDK: testSyncUpWithExternalId (135)
@@ -316,22 +147,23 @@ import Testing
 
   // SDK: testSyncUpManyLocallyCreatedRecords (136)
   @Test(arguments: UpCase.kinds)
-  func `500 creates go up in as few requests as the kind allows`(_ up: UpCase) async throws {
+  func `many creates go up in as few requests as the kind allows`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
-    try await store.createAccounts((0..<500).map { "A\($0)" })
+    let most = [SyncUpTarget.Kind.single: 1, .batch: 25, .collection: 200][up.kind] ?? 0
+    let count = 2 * most + 1
+    try await store.createAccounts((0..<count).map { "A\($0)" })
     let before = store.org.server.log.count
     let end = try await store.up(up.kind)
     #expect(end.state.status == .done)
-    #expect(end.story.count == 502)
+    #expect(end.story.count == count + 2)
     #expect(try await store.dirty().isEmpty)
     let requests = store.org.server.log.entries(after: before)
-    let writes = [SyncUpTarget.Kind.single: 500, .batch: 20, .collection: 3][up.kind]
-    #expect(requests.filter(\.isWrite).count == writes)
+    #expect(requests.filter(\.isWrite).compactMap { $0.records ?? 1 } == [most, most, 1])
     // The dates of 2,000 records are read at once.
     #expect(requests.filter { $0.kind == .retrieve }.count == 1)
     #expect(
       requests.allSatisfy { $0.isWrite || [.retrieve, .userinfo, .versions].contains($0.kind) })
-    #expect(try store.accountCount() == 500)
+    #expect(try store.accountCount() == count)
   }
 
   @Test func `a sync up that knows its records by an external id fails before anything leaves`()

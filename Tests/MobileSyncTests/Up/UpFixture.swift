@@ -94,10 +94,14 @@ extension ManagedStore {
 
   /// The local flags of an element, as letters: l c u d.
   func flags(_ id: String) async throws -> String? {
-    guard let element = try await element(id) else { return nil }
-    let state = LocalState(element: element, platform: platform)
-    return (state.isLocal ? "l" : "") + (state.isCreated ? "c" : "") + (state.isUpdated ? "u" : "")
-      + (state.isDeleted ? "d" : "")
+    try await element(id).map { LocalState(element: $0, platform: platform).letters }
+  }
+}
+
+extension LocalState {
+  /// The flags that are set, as letters: l c u d.
+  var letters: String {
+    (isLocal ? "l" : "") + (isCreated ? "c" : "") + (isUpdated ? "u" : "") + (isDeleted ? "d" : "")
   }
 }
 
