@@ -13,9 +13,8 @@ import Testing
     for case let file as String in files where file.hasSuffix(".swift") {
       let text = try String(contentsOf: tests.appending(path: file), encoding: .utf8)
       for line in text.split(separator: "\n") {
-        let words = line.drop { $0 == " " }
-        guard words.hasPrefix("func ") else { continue }
-        names.insert(words.dropFirst(5).prefix { $0 != "(" })
+        let parts = line.split(separator: "`", maxSplits: 2)
+        if parts.count > 1, parts[0].hasSuffix("func ") { names.insert(parts[1]) }
       }
     }
     return names
@@ -32,7 +31,7 @@ import Testing
     for row in rows {
       let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       #expect(cells.count == 4, "\(row)")
-      let name = try #require(cells.last)
+      let name = try #require(cells.last).trimmingCharacters(in: ["`"])
       #expect(names.contains(name[...]), "no test is called \(name)")
     }
   }
