@@ -206,7 +206,7 @@ enum DecisionTable {
         [\(setting)]
         of two records the org's users merge or delete one: \($0) \(lost)
           TWICE; \(again) > created twice; UNMENDED; \(again) > created twice; UNMENDED
-          office \($0) \(lost); \(again) > already there; the record is told; ONELOVELACE; NEXT
+          office \($0) \(lost); \(again) > unchanged; the record is told; ONELOVELACE; NEXT
 
         """
       }
@@ -228,7 +228,7 @@ enum DecisionTable {
     a deletion arrives after it was tried again
       ada deletes > in doubt; again > deleted; is gone
     a deletion arrives after it was discarded, and stays open until it is decided again
-      ada deletes > in doubt; drop > conflict; > conflict; server > dropped; is gone
+      ada deletes > in doubt; drop > conflict; > conflict; server > already there; is gone
 
     [lost]
     everywhere

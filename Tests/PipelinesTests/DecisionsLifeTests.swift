@@ -201,7 +201,7 @@ import Testing
     try scene.decide(1, .again)
     #expect(try await scene.night().verdicts == [.conflict: 1])
     let error = #expect(throws: PipelineError.self) { try enter(old) }
-    #expect(error?.reason?.contains("the last report has newer") == true)
+    #expect(error?.reason?.contains("the last report") == true)
     let (second, table) = try report("conflicts.csv")
     let place = scene.world.data.report(second)
     #expect(try Files.list(place + "/values").count == 2)

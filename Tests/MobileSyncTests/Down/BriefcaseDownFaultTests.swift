@@ -182,8 +182,13 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `a sync stopped in its middle is whole when run again`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 10)
+    let gate = RequestGate()
+    gate.close(store.org, .kind(.retrieve), nth: 5)
     let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
-    for await state in run where state.progress >= 30 { await store.manager.stop() }
+    await gate.reached()
+    await store.manager.stop()
+    gate.open()
+    for await _ in run {}
     let last = await run.lastState
     #expect(last.status == .stopped)
     #expect(last.maxTimeStamp == -1)
