@@ -25,9 +25,22 @@ extension Reconciler {
       let deletions = group.map(\.edit)
       guard let access = try await asker(of: snapshotID) else { continue }
       do {
+        let remade = RemadeRecords(state, access)
+        var targets: [String: [OpenEdit]] = [:]
+        for deletion in deletions {
+          guard let id = deletion.target?.recordID18 else { continue }
+          let current = try await remade.current(id)
+          targets[current, default: []].append(deletion)
+        }
         var search = CascadeSearch(access, writers, sent: sentFields)
-        for (writer, records) in try await search.below(deletions) {
-          for deletion in deletions where deletion.recordID.map(records.contains) == true {
+        let ids = Set(targets.keys).union(deletions.compactMap { $0.target?.recordID18 })
+        for (writer, records) in try await search.below(ids, deletions) {
+          var current: Set<String> = []
+          for id in records {
+            let named = try await remade.current(id)
+            current.insert(named)
+          }
+          for deletion in targets.filter({ current.contains($0.key) }).values.joined() {
             try oppose(deletion, writer, &opponents)
           }
         }
@@ -76,6 +89,11 @@ extension Reconciler {
       opponents[edit.id, default: []].insert(deletion.id)
     }
   }
+}
+
+extension OpenEdit {
+  /// The Id by which a device names its record; another record can have been made anew in its place.
+  fileprivate var target: String? { creation == nil ? serverID ?? recordID : recordID }
 }
 
 extension SnapshotPlanner {
@@ -139,9 +157,8 @@ private struct CascadeSearch {
 
   /// The edits that write below the records of some deletions, each with all records above its own.
   nonisolated(nonsending) mutating func below(
-    _ deletions: [OpenEdit]
+    _ deleted: Set<String>, _ deletions: [OpenEdit]
   ) async throws -> [(writer: CascadeWriter, above: Set<String>)] {
-    let deleted = Set(deletions.compactMap { $0.recordID?.recordID18 })
     for name in deletions.compactMap(\.sobject) { names[name.lowercased()] = name }
     try await learn(Set(deletions.compactMap { $0.sobject?.lowercased() }))
     let concerned = writers.filter { fields[$0.sobject] != nil }

@@ -253,7 +253,10 @@ extension Book {
         if row.isDeleted, let parent = rival.parent, ids.contains(parent) { return true }
         let isSame =
           rival.serverID.map { ids.contains($0) } ?? false
-          || (rival.marker.map { names.contains($0) || isKey(of: records, $0) } ?? false)
+          || (rival.marker.map { marker in
+            names.contains(marker) || records.contains { $0.name == marker }
+              || isKey(of: records, marker)
+          } ?? false)
         guard isSame else { continue }
         if other.phone != one.phone || other.installation != one.installation { return true }
         if id != row.id { return true }

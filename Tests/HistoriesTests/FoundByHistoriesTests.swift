@@ -245,6 +245,24 @@ import Testing
     #expect(violation == nil)
   }
 
+  @Test func `a deletion of a record that was undeleted takes no work of another device`() async {
+    var setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 120, visitKey: .correlation,
+      phones: Self.phones(android: [true, true, false]))
+    setup.carries = true
+    let violation = await violation(
+      731_000_049, setup,
+      [
+        .edit(phone: 0, soup: 0, pick: 62, field: 75, .boolean, isTooLong: false),
+        .office(OfficeWork(action: .delete, target: .ofPhone, isSameSecond: false)),
+        .handBack(phone: 0), .run(.reconcile, nil),
+        .office(OfficeWork(action: .undelete, target: .newest, isSameSecond: false)),
+        .run(.all, nil), .install(phone: 0), .install(phone: 1),
+        .createDetail(phone: 1, pick: 47), .delete(phone: 0, soup: 0, pick: 47, .boolean),
+      ])
+    #expect(violation == nil)
+  }
+
   /// The first write is held on its way, or lost where there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }
