@@ -130,7 +130,7 @@ extension DecisionPlay {
     "it is a contact": { _, _ in },
     // As a report without the values has it.
     "the report loses its values": { play, one in
-      try play.scene.withLedger {
+      _ = try play.scene.withLedger {
         try $0.connection.run("UPDATE outcome SET detail = '{}' WHERE edit_id = \(one.edits[0])")
       }
     },
