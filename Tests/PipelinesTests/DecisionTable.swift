@@ -206,7 +206,7 @@ enum DecisionTable {
         [\(setting)]
         of two records the org's users merge or delete one: \($0) \(lost)
           TWICE; \(again) > created twice; UNMENDED; \(again) > created twice; UNMENDED
-          office \($0) \(lost); \(again) > unchanged; the record is told; ONELOVELACE; NEXT
+          office \($0) \(lost); \(again) > unchanged; the record is told; ONELOVELACE; COUNTESS
 
         """
       }
@@ -280,6 +280,7 @@ enum DecisionTable {
     "TWICE": "ada creates contacts LastName=Lovelace# > in doubt; > created; > created twice",
     "UNMENDED": "that both records are there is told; the run needs attention",
     "NEXT": "ada edits Title=Countess > already there, updated; is Title=Countess",
+    "COUNTESS": "ada edits Title=Countess > unchanged, updated; is Title=Countess",
     "ENTERED": "it is a contact; ada edits Title=LONG > failed; set Title=Engineer > updated; "
       + "> updated; > updated; > updated; > updated",
   ]

@@ -15,33 +15,21 @@ import Testing
   }
 
   static let pipeline = Result {
-    let directory = TemporaryDirectory.untilExit("kinds")
-    let soups = ["found", "recent", "parents", "children", "layouts", "metadata"]
-    let paths = ["Id", "AccountId", "__local__"]
-    let indexes =
-      paths.map { #"{"path":"\#($0)","type":"string"}"# }
-      + [#"{"path":"__sync_id__","type":"integer"}"#]
-    func down(_ name: String, _ soup: String, _ target: String) -> String {
-      """
-      {"syncName":"\(name)","syncType":"syncDown","soupName":"\(soup)","target":\(target),
-       "options":{"mergeMode":"OVERWRITE"}}
-      """
-    }
     let syncs = [
-      down(
+      SmallPipeline.down(
         "search", "found",
         #"""
         {"type":"sosl",
          "query":"FIND {Zebra} IN NAME FIELDS RETURNING Account(Id, Name, LastModifiedDate WHERE OwnerId = :userId)"}
         """#),
-      down(
+      SmallPipeline.down(
         "recent", "recent", #"{"type":"mru","sobjectType":"Account","fieldlist":["Name"]}"#),
-      down(
+      SmallPipeline.down(
         "refresh", "found",
         """
         {"type":"refresh","sobjectType":"Account","fieldlist":["Name","Phone"],"soupName":"found"}
         """),
-      down(
+      SmallPipeline.down(
         "families", "parents",
         """
         {"type":"parent_children","parent":{"sobjectType":"Account","soupName":"parents"},
@@ -50,31 +38,15 @@ import Testing
            "soupName":"children","parentIdFieldName":"AccountId"},
          "childrenFieldlist":["LastName"],"relationshipType":"MASTER_DETAIL"}
         """),
-      down(
+      SmallPipeline.down(
         "layout", "layouts",
         #"{"type":"layout","sobjectType":"Account","layoutType":"Compact","mode":"View"}"#),
-      down("metadata", "metadata", #"{"type":"metadata","sobjectType":"Account"}"#),
+      SmallPipeline.down("metadata", "metadata", #"{"type":"metadata","sobjectType":"Account"}"#),
     ]
-    let list = indexes.joined(separator: ",")
-    let files = [
-      "kinds.json": """
-      {"format":1,"name":"kinds",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
-         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}}},
-       "users":{"list":["ada@example.com"]},
-       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
-       "platforms":["ios","android"],"inbox":{"settleSeconds":0}}
-      """,
-      "userstore.json": """
-      {"soups":[\(soups.map { #"{"soupName":"\#($0)","indexes":[\#(list)]}"# }
-        .joined(separator: ","))]}
-      """,
-      "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
-    ]
-    for (name, text) in files {
-      try DurableFile.write(Array(text.utf8), to: directory.file(name))
-    }
-    return directory
+    return try SmallPipeline(
+      name: "kinds", soups: ["found", "recent", "parents", "children", "layouts", "metadata"],
+      syncs: syncs, more: #""platforms":["ios","android"]"#
+    ).write()
   }
 
   /// Accounts that Ada made, with a contact each.

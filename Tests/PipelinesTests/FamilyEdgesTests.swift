@@ -317,9 +317,7 @@ import Testing
     _ object: String, _ afterCommit: Bool
   ) async throws {
     let (name, parent) = object == "Contact" ? ("LastName", "AccountId") : ("Name", "ParentId")
-    let world = try Self.world {
-      $0.replacing("\"login\":", with: "\"concurrency\":1,\"login\":")
-    } others: {
+    let world = try Self.world(others: {
       guard object == "Account" else { return $0 }
       return $0.replacing(
         #""sobjectType":"Contact","sobjectTypePlural":"Contacts""#,
@@ -330,7 +328,7 @@ import Testing
         ).replacing(
           "SELECT Id, LastName, AccountId, LastModifiedDate FROM Contact",
           with: "SELECT Id, Name, ParentId, LastModifiedDate FROM Account WHERE Name LIKE 'Kid%'")
-    }
+    })
     let device = try await world.primed("ada")
     let now = world.org.now()
     for number in 1...2 {

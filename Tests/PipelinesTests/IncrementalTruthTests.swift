@@ -18,48 +18,23 @@ import Testing
 
   /// The pipeline's files, with the ids listed whole every third run.
   static let pipeline = Result {
-    let directory = TemporaryDirectory.untilExit("truth")
-    let soups = ["accounts", "contacts", "orders", "bAccounts", "bContacts"]
-    let indexes =
-      ["Id", "__local__"].map { #"{"path":"\#($0)","type":"string"}"# }
-      + [#"{"path":"__sync_id__","type":"integer"}"#]
     func soql(_ soup: String, _ query: String) -> String {
-      """
-      {"syncName":"\(soup)Down","syncType":"syncDown","soupName":"\(soup)",
-       "target":{"type":"soql","query":"\(query)"},"options":{"mergeMode":"OVERWRITE"}}
-      """
+      SmallPipeline.down(soup + "Down", soup, #"{"type":"soql","query":"\#(query)"}"#)
     }
-    let files = [
-      "truth.json": """
-      {"format":1,"name":"truth",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
-         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}}},
-       "users":{"list":["ada@example.com"]},
-       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
-       "platforms":["ios","android"],
-       "prime":{"ghosts":{"everyRuns":3}},
-       "inbox":{"settleSeconds":0}}
-      """,
-      "userstore.json": """
-      {"soups":[\(soups.map { #"{"soupName":"\#($0)","indexes":[\#(indexes.joined(separator: ","))]}"# }
-        .joined(separator: ","))]}
-      """,
-      "usersyncs.json": """
-      {"syncs":[
-        \(soql("accounts", "SELECT Id, Name, Phone FROM Account")),
-        \(soql("contacts", "SELECT Id, LastName FROM Contact LIMIT 10000")),
-        \(soql("orders", "SELECT Id, Subject FROM WorkOrder WHERE Subject != 'x' OR Status = 'New'")),
-        {"syncName":"briefcaseDown","syncType":"syncDown","soupName":"bAccounts",
-         "target":{"type":"briefcase","infos":[
-           {"sobjectType":"Account","fieldlist":["Name"],"soupName":"bAccounts"},
-           {"sobjectType":"Contact","fieldlist":["LastName"],"soupName":"bContacts"}]},
-         "options":{"mergeMode":"OVERWRITE"}}]}
-      """,
-    ]
-    for (name, text) in files {
-      try DurableFile.write(Array(text.utf8), to: directory.file(name))
-    }
-    return directory
+    let briefcase = """
+      {"type":"briefcase","infos":[
+        {"sobjectType":"Account","fieldlist":["Name"],"soupName":"bAccounts"},
+        {"sobjectType":"Contact","fieldlist":["LastName"],"soupName":"bContacts"}]}
+      """
+    return try SmallPipeline(
+      name: "truth", soups: ["accounts", "contacts", "orders", "bAccounts", "bContacts"],
+      syncs: [
+        soql("accounts", "SELECT Id, Name, Phone FROM Account"),
+        soql("contacts", "SELECT Id, LastName FROM Contact LIMIT 10000"),
+        soql("orders", "SELECT Id, Subject FROM WorkOrder WHERE Subject != 'x' OR Status = 'New'"),
+        SmallPipeline.down("briefcaseDown", "bAccounts", briefcase),
+      ], more: #""platforms":["ios","android"],"prime":{"ghosts":{"everyRuns":3}}"#
+    ).write()
   }
 
   /// What a run asked, but for logging in.

@@ -20,38 +20,24 @@ import Testing
   /// Open orders, accounts of the user, and accounts that are not dormant with their contacts; ids are listed
   /// whole every seventh run.
   static let pipeline = Result {
-    let directory = TemporaryDirectory.untilExit("orders")
-    let soups = ["orders", "accounts", "parents", "children"]
-    let indexes =
-      ["Id", "AccountId", "__local__"].map { #"{"path":"\#($0)","type":"string"}"# }
-      + [#"{"path":"__sync_id__","type":"integer"}"#]
-    func sync(_ name: String, _ soup: String, _ type: String, _ target: String, _ options: String)
-      -> String
-    {
-      """
-      {"syncName":"\(name)","syncType":"\(type)","soupName":"\(soup)","target":\(target),
-       "options":{"mergeMode":\(options)}}
-      """
-    }
-    func down(_ name: String, _ soup: String, _ target: String) -> String {
-      sync(name, soup, "syncDown", target, #""OVERWRITE""#)
-    }
     func up(_ soup: String, _ fields: String) -> String {
-      sync(
-        "\(soup)Up", soup, "syncUp", "{}", #""LEAVE_IF_CHANGED","fieldlist":[\#(fields)]"#)
+      """
+      {"syncName":"\(soup)Up","syncType":"syncUp","soupName":"\(soup)","target":{},
+       "options":{"mergeMode":"LEAVE_IF_CHANGED","fieldlist":[\(fields)]}}
+      """
     }
     let syncs = [
-      down(
+      SmallPipeline.down(
         "ordersDown", "orders",
         #"""
         {"type":"soql","query":"SELECT Id, Subject, Status FROM WorkOrder WHERE Status <> 'Completed'"}
         """#),
-      down(
+      SmallPipeline.down(
         "accountsDown", "accounts",
         #"""
         {"type":"soql","query":"SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"}
         """#),
-      down(
+      SmallPipeline.down(
         "families", "parents",
         """
         {"type":"parent_children","parent":{"sobjectType":"Account","soupName":"parents"},
@@ -63,27 +49,11 @@ import Testing
       up("orders", #""Subject","Status""#), up("accounts", #""Phone","OwnerId""#),
       up("parents", #""Industry""#),
     ]
-    let files = [
-      "orders.json": """
-      {"format":1,"name":"orders",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
-         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
-         "integrationUser":"attache@example.com"}},
-       "users":{"list":["ada@example.com"]},
-       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
-       "platforms":["ios","android"],"reconcile":{"quietWindowSeconds":0},
-       "inbox":{"settleSeconds":0}}
-      """,
-      "userstore.json": """
-      {"soups":[\(soups.map { #"{"soupName":"\#($0)","indexes":[\#(indexes.joined(separator: ","))]}"# }
-        .joined(separator: ","))]}
-      """,
-      "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
-    ]
-    for (name, text) in files {
-      try DurableFile.write(Array(text.utf8), to: directory.file(name))
-    }
-    return directory
+    return try SmallPipeline(
+      name: "orders", soups: ["orders", "accounts", "parents", "children"], syncs: syncs,
+      integrationUser: "attache@example.com",
+      more: #""platforms":["ios","android"],"reconcile":{"quietWindowSeconds":0}"#
+    ).write()
   }
 
   /// New orders of ada's.

@@ -250,17 +250,13 @@ final class UpWorld {
   }
 
   private static let files = Result {
-    let directory = TemporaryDirectory.untilExit("up-contract")
-    let index = #"""
-      {"path":"Id","type":"string"},{"path":"AccountId","type":"string"},
-      {"path":"__local__","type":"string"},{"path":"__sync_id__","type":"integer"}
-      """#
     func down(_ soup: String, _ type: String, _ name: String, _ more: String = "") -> String {
-      """
-      {"syncName":"down-\(type)-\(soup)","syncType":"syncDown","soupName":"\(soup)",
-       "target":{"type":"soql","query":"SELECT Id, \(name)\(more), Phone, LastModifiedDate FROM \(type) \
-      WHERE \(name) LIKE '\(soup) %'"},"options":{"mergeMode":"OVERWRITE"}}
-      """
+      SmallPipeline.down(
+        "down-\(type)-\(soup)", soup,
+        """
+        {"type":"soql","query":"SELECT Id, \(name)\(more), Phone, LastModifiedDate FROM \(type) \
+        WHERE \(name) LIKE '\(soup) %'"}
+        """)
     }
     func up(_ name: String, _ scene: UpScene, _ mode: MergeMode) -> String {
       """
@@ -271,33 +267,17 @@ final class UpWorld {
       """
     }
     let children = UpScene.soups.filter { $0.kind == .parentChildren }.map { $0.soup + "_children" }
-    let soups = (UpScene.soups.map(\.soup) + children).map {
-      #"{"soupName":"\#($0)","indexes":[\#(index)]}"#
-    }
     let syncs =
       UpScene.soups.flatMap { scene in
         [down(scene.soup, "Account", "Name"), up("up", scene, .leaveIfChanged)]
           + (scene.kind == .twice ? [up("up-again", scene, .overwrite)] : [])
           + (scene.situation == .mixed ? [down(scene.soup, "Contact", "LastName")] : [])
       } + children.map { down($0, "Contact", "LastName", ", AccountId") }
-    let files = [
-      "up.json": """
-      {"format":1,"name":"up",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"concurrency":1,"login":{"method":"jwt",
-         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
-         "integrationUser":"admin@example.com"}},
-       "users":{"list":["admin@example.com"]},
-       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
-       "reconcile":{"strict":false,"quietWindowSeconds":0},
-       "platforms":["ios"],"inbox":{"settleSeconds":0}}
-      """,
-      "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
-      "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
-    ]
-    for (name, text) in files {
-      try DurableFile.write(Array(text.utf8), to: directory.file(name))
-    }
-    return directory
+    return try SmallPipeline(
+      name: "up", soups: UpScene.soups.map(\.soup) + children, syncs: syncs,
+      user: "admin@example.com", integrationUser: "admin@example.com",
+      more: #""reconcile":{"strict":false,"quietWindowSeconds":0},"platforms":["ios"]"#
+    ).write()
   }
 
   // MARK: the devices

@@ -9,17 +9,9 @@ import Testing
 /// A pipeline with families of accounts and contacts, and accounts of their own.
 @Suite struct SyncUpKindsTests {
   static let pipeline = Result {
-    let directory = TemporaryDirectory.untilExit("up-kinds")
-    let index = #"""
-      {"path":"Id","type":"string"},{"path":"AccountId","type":"string"},
-      {"path":"__local__","type":"string"},{"path":"__sync_id__","type":"integer"}
-      """#
     func down(_ soup: String, _ query: String) -> String {
-      """
-      {"syncName":"down-\(soup)","syncType":"syncDown","soupName":"\(soup)",
-       "target":{"type":"soql","query":"SELECT Id, \(query)"},
-       "options":{"mergeMode":"OVERWRITE"}}
-      """
+      SmallPipeline.down(
+        "down-" + soup, soup, #"{"type":"soql","query":"SELECT Id, \#(query)"}"#)
     }
     func up(_ soup: String, _ target: String) -> String {
       """
@@ -43,26 +35,10 @@ import Testing
       down("children", "LastName, AccountId, LastModifiedDate FROM Contact"),
       up("parents", family), up("small", #"{"maxBatchSize":3}"#),
     ]
-    let soups = ["parents", "small", "children"].map {
-      #"{"soupName":"\#($0)","indexes":[\#(index)]}"#
-    }
-    let files = [
-      "kinds.json": """
-      {"format":1,"name":"kinds",
-       "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
-         "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}}},
-       "users":{"list":["ada@example.com"]},
-       "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
-       "reconcile":{"strict":true,"quietWindowSeconds":0},
-       "platforms":["ios"],"inbox":{"settleSeconds":0}}
-      """,
-      "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
-      "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
-    ]
-    for (name, text) in files {
-      try DurableFile.write(Array(text.utf8), to: directory.file(name))
-    }
-    return directory
+    return try SmallPipeline(
+      name: "kinds", soups: ["parents", "small", "children"], syncs: syncs,
+      more: #""reconcile":{"strict":true,"quietWindowSeconds":0},"platforms":["ios"]"#
+    ).write()
   }
 
   /// An account with a contact, and the phone that has both.

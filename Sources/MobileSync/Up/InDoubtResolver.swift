@@ -247,14 +247,14 @@ package struct InDoubtResolver {
         findings.append(.notDone())
         continue
       }
-      let times = unacknowledged(write)
       // What another write has made, and deleted since, is not what this one made.
       let own = try rows.filter { record in
         try record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
-          && UnacknowledgedCreates.isInTime(of: times, record)
+          && UnacknowledgedCreates.isInTime(of: unacknowledged(write), record)
           && !isTaken(UnacknowledgedCreates.id(of: record) ?? "")
       }
-      if write.seen?.object == nil, own.count == 1,
+      // A request that names its record by Id makes none.
+      if write.externalField?.lowercased() != "id", write.seen?.object == nil, own.count == 1,
         let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)
       {
         findings.append(.done(Resolution.Done(id: made.id, isCreated: true, made: made)))

@@ -269,18 +269,25 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test(arguments: UpCase.kinds)
-  func `an upsert whose answer was lost is sent again`(_ up: UpCase) async throws {
-    let store = try await ManagedStore(up)
-    let id = try store.org.make("Account", ["Name": "old"])
-    try await store.create([["Id": .string(id), "Name": "new"]])
-    let target = SyncUpTarget(kind: up.kind, externalIdFieldName: "Id")
-    store.org.server.faults.add(.writes, .drop(afterCommit: true))
-    try await store.up(target, fields: ["Name"])
-    #expect(try await marks(store) == 0)
-    let end = try await store.up(target, fields: ["Name"])
-    #expect(end.report.outcomes[id] == .sent)
-    #expect(try store.accountCount() == 1)
+  @Test(arguments: UpCase.kinds, MergeMode.allCases)
+  func `an upsert by Id whose answer was lost is in the org, or stays to be sent`(
+    _ up: UpCase, _ mode: MergeMode
+  ) async throws {
+    for arrives in [true, false] {
+      let store = try await ManagedStore(up)
+      // The sender made the record a moment ago, which is no sign of the request.
+      let id = try store.org.make("Account", ["Name": "old"])
+      try await store.create([["Id": .string(id), "Name": "new"]])
+      let target = SyncUpTarget(kind: up.kind, externalIdFieldName: "Id")
+      store.org.server.faults.add(.writes, .drop(afterCommit: arrives))
+      try await store.up(target, mode, fields: ["Name"])
+      try await store.up(target, mode, fields: ["Name"])
+      // What stands under the Id is compared, and LEAVE_IF_CHANGED leaves it.
+      let isLeft = mode == .leaveIfChanged && !arrives
+      #expect(try store.serverName(id) == (isLeft ? "old" : "new"), "arrives: \(arrives)")
+      #expect(try await store.dirty().isEmpty != isLeft, "arrives: \(arrives)")
+      #expect(try store.accountCount() == 1)
+    }
   }
 
   /// An account that goes up by an external id, whose first request gets no answer.
