@@ -139,7 +139,8 @@ final class DecisionPlay {
   // MARK: runs
 
   private func run(_ expected: [(Subject, [Verdict])]) async throws {
-    for phone in changed {
+    // Returns are numbered as they come.
+    for phone in changed.sorted(by: { $0.rawValue < $1.rawValue }) {
       try world.handBack(try #require(phones[phone]), as: phone.rawValue + ".sqlite")
       handbacks[phone, default: 0] += 1
     }
