@@ -13,7 +13,7 @@ STRICT = $(if $(filter 6.3.%,$(shell swift --version 2>/dev/null)),-Xswiftc -war
 INFO = -Xswiftc -gnone
 FLAGS = --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --disable-local-rpath \
   -Xswiftc -use-ld=lld $(INFO) $(STRICT)
-RUN = swift test $(FLAGS) --skip-build --disable-xctest
+RUN = swift test $(FLAGS) -c $(CONFIGURATION) --skip-build --disable-xctest
 # The tests run on a debug build, which is made in less time. CI runs them on the optimised one, which ships.
 CONFIGURATION = debug
 TESTED = $(SCRATCH)/$(CONFIGURATION)
@@ -50,8 +50,7 @@ format:  ## format the sources in place
 	swift format --in-place --recursive Sources Benchmarks Tests Package.swift
 
 ifdef TEST
-test: deps  ## lint, the demo and every suite; TEST='--filter NAME' runs the tests that it names
-	swift build $(FLAGS) --build-tests
+test: tested  ## lint, the demo and every suite; TEST='--filter NAME' runs the tests that it names
 	$(RUN) $(TEST)
 else
 test: lint tested
@@ -59,12 +58,10 @@ test: lint tested
 	.ci/suites $(TESTED) $(SCRATCH)/logs
 endif
 
-tested: deps
+# `checked` is the optimised program with its tests, for which CI need not wait to have all its tools.
+checked: CONFIGURATION = release
+checked tested: deps
 	swift build $(FLAGS) -c $(CONFIGURATION) --build-tests
-
-# The optimised program with its tests, for which CI need not wait to have all its tools.
-checked: deps
-	swift build $(FLAGS) -c release --build-tests
 
 test-library: checked  ## the libraries as a package outside the tree builds and uses them
 	ATTACHE_LIBRARY=1 $(BUNDLE) --testing-library swift-testing --filter 'DocumentationTests\.LibraryTests'

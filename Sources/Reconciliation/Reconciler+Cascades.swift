@@ -92,7 +92,7 @@ extension Reconciler {
 }
 
 extension OpenEdit {
-  /// The Id by which a device names its record; another record can have been made anew in its place.
+  /// The Id by which a device names its record; that record may have been recreated under another Id.
   fileprivate var target: String? { creation == nil ? serverID ?? recordID : recordID }
 }
 

@@ -271,7 +271,7 @@ extension Reconciler {
 
   /// Sends a newer write once more, after an older one has arrived over it.
   ///
-  /// Only what the older one can have put back is sent: where both carried one value, somebody else has written since.
+  /// Only what the older one can have put back is sent: where both carried one value, another write came since.
   /// In an org that can close that window it is sent only while the record stands as it was read.
   private nonisolated(nonsending) func sendAgain(
     _ later: OperationRow, over operation: OperationRow, _ record: JSONObject
@@ -428,7 +428,7 @@ extension Reconciler {
   private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
-    // A request makes one record: the second one that was told is not replaced by what else is like it.
+    // A request makes one record: another match does not replace the second one that was reported.
     if write.operation.state == .done, let creation = write.edit.creation, creation.isTwice,
       creation.deviceRecordID != made.id
     {

@@ -299,8 +299,8 @@ package enum ThreeWayRule {
     var detail = OutcomeDetail.because(recreatedText)
     detail.hasNoBase = facts.issued == nil
     let (base, listed) = (usableBase(facts), facts.listedOfCreate ?? facts.listed)
-    // What the device edited and a new record does not bring is told, as everything that never travels; where nobody
-    // knows what it edited, all of it.
+    // What the device edited and a new record does not bring is reported. If what it edited is unknown, all that it
+    // holds there is.
     let earlier = facts.ownWrite?.element
     detail.outside =
       base == nil && earlier == nil

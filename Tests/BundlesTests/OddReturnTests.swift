@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: ["a.db", "a.db-wal"])
-  func `a change in place is told by times that nobody can set back`(changed: String) throws {
+  func `a change in place is found by times that no one can set back`(changed: String) throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
@@ -163,7 +163,7 @@ import Testing
     return try body()
   }
 
-  @Test func `a file that may not be read or removed is left with the reason told`() throws {
+  @Test func `a file that may not be read or removed is left with the reason reported`() throws {
     try #require(geteuid() == 0, "only root can be somebody else")
     let path = try put("closed.db")
     try Files.setMode(of: path, 0o000)

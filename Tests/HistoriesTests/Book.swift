@@ -95,7 +95,7 @@ struct Book {
   /// Whether a hand-back that was taken after the last reconciliation has replaced an edit: the next one
   /// tells of it.
   private func isReplaced(_ told: Report.Row, in world: World) -> Bool {
-    guard let one = handed.first(where: { $0.file == told.file }), let row = row(of: told)
+    guard let one = handed.first(where: { $0.file == told.file }), let row = one.rows[told.row]
     else { return false }
     let last = world.runs.lastIndex {
       ![.ingest, .pack].contains($0.verb) && !$0.isStruck

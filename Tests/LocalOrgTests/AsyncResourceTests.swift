@@ -107,7 +107,7 @@ import Testing
     #expect(page == "\"Records not found for this query\"\n")
   }
 
-  @Test func `an unknown job and an unknown caller are told in the job's own words`() async throws {
+  @Test func `an unknown job and an unknown caller get the job's own message`() async throws {
     let served = try ServedOrg()
     let missing = try await served.async("GET", "job/750000000000000AAA")
     #expect(missing.status == 400)

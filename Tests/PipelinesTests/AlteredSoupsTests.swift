@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what the app changed is told, despite the pipeline`(_ hasChanged: Bool) async throws {
+  func `what the app changed is reported, despite the pipeline`(_ hasChanged: Bool) async throws {
     let phone = try await phone()
     if hasChanged { try await change() }
     try alter(phone)

@@ -227,7 +227,7 @@ import Testing
 
   // MARK: the device's own sync
 
-  @Test func `a carried create that its device has sent is told as made twice`() async throws {
+  @Test func `a carried create that its device has sent is reported as made twice`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)

@@ -164,7 +164,9 @@ import Testing
   }
 
   @Test(arguments: [JSONValue.null, "Owner"])
-  func `a change after a create of a lost ledger awaits a person`(_ title: JSONValue) async throws {
+  func `a change after a create of a lost ledger awaits an operator`(_ title: JSONValue)
+    async throws
+  {
     try await world.run()
     let device = try keel(title)
     try world.handBack(device, as: "ada-1.sqlite")
@@ -184,7 +186,9 @@ import Testing
     #expect(try titles() == ["Mate"])
   }
 
-  @Test func `a create that never arrived is not told as late after the next edit`() async throws {
+  @Test func `a create that never arrived is not reported as late after the next edit`()
+    async throws
+  {
     try await world.run()
     let device = try keel("Owner")
     try world.handBack(device, as: "ada-1.sqlite")

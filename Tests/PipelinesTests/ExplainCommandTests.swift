@@ -73,7 +73,8 @@ import Testing
     #expect(try await explain("1").output == story.output)
   }
 
-  @Test func `an edit that generations carried is told with row and generations`() async throws {
+  @Test func `an edit that generations carried is reported with row and generations`() async throws
+  {
     let carried = try CarriedScene()
     let (_, account) = try await carried.carriedConflict()
     let story = try await carried.world.program(["explain"], [account])

@@ -68,7 +68,9 @@ import Testing
     try expectSound()
   }
 
-  @Test func `a common login that ends while edits are decided is told as a login`() async throws {
+  @Test func `a common login that ends while edits are decided is reported as a login`()
+    async throws
+  {
     _ = try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)

@@ -260,7 +260,7 @@ import Testing
     #expect(try isThere("Contact", family.child, world))
   }
 
-  @Test func `a detail that the office deleted is not told as deleted with it`() async throws {
+  @Test func `a detail that the office deleted is not reported as deleted with it`() async throws {
     let world = try Self.world(Self.proving)
     let family = try await family(world)
     try family.device.edit(
@@ -272,7 +272,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a deleted family that nobody edited is not brought back`(_ overwrites: Bool) async throws {
+  func `a deleted family that no one edited is not brought back`(_ overwrites: Bool) async throws {
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
     } others: {

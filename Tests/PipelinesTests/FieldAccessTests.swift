@@ -217,7 +217,9 @@ import Testing
     #expect(again.count { $0["Tradestyle"] == "canary of the night" } == 4)
   }
 
-  @Test func `a user who may not read a named field is told, and the others go on`() async throws {
+  @Test func `a user who may not read a named field is reported, and the others go on`()
+    async throws
+  {
     let world = try Self.world(query: "SELECT Id, Name, Tradestyle FROM Account")
     try Self.hide(world)
     let summary = try await world.run()

@@ -24,7 +24,8 @@ import Testing
     try Files.setModificationTime(of: path, nanoseconds: 1_700_000_000_000_000_000)
   }
 
-  @Test func `a refused return is told with reason and file, until it is removed`() async throws {
+  @Test func `a refused return is reported with reason and file, until it is removed`() async throws
+  {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try put("no store", as: "note.txt")
@@ -178,7 +179,7 @@ import Testing
     #expect(told.states(run, "returns").contains("quarantined"))
   }
 
-  @Test func `a rule that failed in the org is told, until it works again`() async throws {
+  @Test func `a rule that failed in the org is reported, until it works again`() async throws {
     try await world.run()
     world.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))

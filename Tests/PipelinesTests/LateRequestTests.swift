@@ -144,7 +144,8 @@ import Testing
         == ["dropped", "done"])
   }
 
-  @Test func `a create that arrives after its successor is told as created twice`() async throws {
+  @Test func `a create that arrives after its successor is reported as created twice`() async throws
+  {
     let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
@@ -169,7 +170,7 @@ import Testing
     #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
   }
 
-  @Test func `a create that automation completed and is late is told as twice`() async throws {
+  @Test func `a create that automation completed and is late is reported as twice`() async throws {
     try world.org.setUp(LostAnswerTests.unnamed())
     let device = try await world.primed("ada")
     try device.create(

@@ -115,7 +115,7 @@ import Testing
     return told
   }
 
-  @Test func `odd files in the inbox are told by name, and good returns go on`() async throws {
+  @Test func `odd files in the inbox are reported by name, and good returns go on`() async throws {
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()
@@ -216,7 +216,7 @@ import Testing
     #expect(summary.warnings.contains { $0.hasPrefix("ada.db: ") && $0.contains("compared as") })
   }
 
-  @Test func `a generation's unreadable record is told once of each return`() async throws {
+  @Test func `a generation's unreadable record is reported once of each return`() async throws {
     let world = try await handedBack(phone: "+1 555 0165")
     let record = world.data.generation(1, of: try world.user("ada").id) + "/generation.json"
     try DurableFile.write(Array("{".utf8), to: record)

@@ -109,7 +109,7 @@ import Testing
     #expect(try scene.decisions.open()[0].edit.detail.fields[0].server == "office")
   }
 
-  @Test func `a record that is gone by now is told as such, and only retried`() async throws {
+  @Test func `a record that is gone by now is reported as such, and only retried`() async throws {
     let id = try await scene.conflict()
     let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))

@@ -96,7 +96,9 @@ import Testing
     #expect(try scene.open() == [.conflict: 1])
   }
 
-  @Test func `a late create in other letters after its successor is told as twice`() async throws {
+  @Test func `a late create in other letters after its successor is reported as twice`()
+    async throws
+  {
     let (device, _) = try await begin()
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],

@@ -188,7 +188,7 @@ import Testing
     #expect(outcome.error.contains("fix    check the sync's query"), "\(outcome.error)")
   }
 
-  @Test func `the end of a day's requests is told without a pipeline's settings`() throws {
+  @Test func `the end of a day's requests is reported without a pipeline's settings`() throws {
     let scene = try SyncScene(server: { $0.dailyLimit = 10 })
     var outcome = try scene.prime("accounts")
     for _ in 0..<9 where outcome.status == 0 { outcome = try scene.prime("accounts") }

@@ -193,7 +193,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://office.example")
   }
 
-  @Test func `a new record that nobody else touched goes after its edits`() async throws {
+  @Test func `a new record that no one else touched goes after its edits`() async throws {
     let (id, first) = try await made()
     let phone = try await scene.world.primed("ada", as: "newest")
     let second = try await scene.night(phone, as: "later.sqlite", edited: id, ["Phone": "later"])

@@ -13,7 +13,7 @@ import Testing
 
   init() throws { scene = try UndoScene() }
 
-  @Test func `an update gets its former values back, is told, is never resent`() async throws {
+  @Test func `an update gets its former values back, is reported, is never resent`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     let now = scene.world.org.now()

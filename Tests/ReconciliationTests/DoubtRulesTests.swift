@@ -113,7 +113,7 @@ struct DoubtRulesTests {
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  @Test func `when a create was sent is told by the org's clock at that time`() async throws {
+  @Test func `when a create was sent is known by the org's clock at that time`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1"])])

@@ -52,7 +52,7 @@ struct DoubtTests {
     #expect(try day.record("Account", one)["Phone"] == "2")
   }
 
-  @Test func `the only record that agrees in part is taken, and told`() async throws {
+  @Test func `the only record that agrees in part is taken, and reported`() async throws {
     let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")
@@ -62,7 +62,7 @@ struct DoubtTests {
     #expect(fields.filter { $0.server != nil }.map(\.name) == ["Industry"])
   }
 
-  @Test func `the only record, if quite unlike, leaves the create to a person`() async throws {
+  @Test func `the only record, if quite unlike, leaves the create to an operator`() async throws {
     let day = try FieldDay()
     let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
     #expect(doubtful == "in doubt 1")

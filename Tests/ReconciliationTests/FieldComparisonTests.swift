@@ -89,7 +89,7 @@ struct FieldComparisonTests {
     #expect(comparison.contested.contains(where: \.isConflicting) == isConflicting)
   }
 
-  @Test func `without a base outside differences are told, and the unread is not`() {
+  @Test func `without a base outside differences are reported, and the unread is not`() {
     let comparison = FieldComparison(
       device: ["A": "same", "Note": "mine", "Same": "s", "Unread": "u", "Id": "001"], base: nil,
       server: ["A": "same", "Note": "theirs", "Same": "s"], listed: ["A"])

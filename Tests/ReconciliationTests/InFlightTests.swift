@@ -161,7 +161,7 @@ struct InFlightTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
   }
 
-  @Test func `a login that ends before the read back keeps nobody waiting`() async throws {
+  @Test func `a login that ends before the read back keeps no one waiting`() async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)

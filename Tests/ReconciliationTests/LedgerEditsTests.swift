@@ -168,7 +168,7 @@ struct LedgerEditsTests {
   }
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
-  func `a record that its device's own sync made too is told once`(_ deviceID: String) throws {
+  func `a record that its device's own sync made too is reported once`(_ deviceID: String) throws {
     let fixture = try F()
     let state = fixture.state
     let ours = "001000000000007AAA"
@@ -189,7 +189,7 @@ struct LedgerEditsTests {
     if deviceID != ours { #expect(try edit(state, 2).creation?.isTwice == true) }
   }
 
-  @Test func `a second record is told though its device settled the edit showing it`() throws {
+  @Test func `a second record is reported though its device settled the edit showing it`() throws {
     let fixture = try F()
     let state = fixture.state
     let (ours, theirs) = ("001000000000007AAA", "001000000000008AAA")

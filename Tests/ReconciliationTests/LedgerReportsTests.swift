@@ -112,7 +112,7 @@ struct LedgerReportsTests {
   // MARK: findings
 
   @Test(arguments: Finding.Kind.allCases)
-  func `a finding for a person is news by itself, another is not`(_ kind: Finding.Kind) throws {
+  func `a finding for an operator is news by itself, another is not`(_ kind: Finding.Kind) throws {
     let run = try begin()
     #expect(try !state.hasNews(for: run))
     try state.note(kind, "subject", [:], run: run)

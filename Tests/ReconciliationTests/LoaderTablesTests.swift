@@ -68,7 +68,7 @@ struct LoaderTablesTests {
     #expect(success.last?.hasSuffix(",V-1,Device,Item Created") == true)
   }
 
-  @Test func `what waits is told by its verdict, not by what a run sent before`() async throws {
+  @Test func `what waits is known by its verdict, not by what a run sent before`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])

@@ -196,7 +196,9 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices each sent themselves is told as twice`() async throws {
+  @Test func `a new record that two devices each sent themselves is reported as twice`()
+    async throws
+  {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.account("local_1", ["Name": .string(long)])

@@ -12,7 +12,7 @@ struct OwnWriteStoryTests {
       entered: entered, element: row, isUndo: false, isDoubted: false, detail: OutcomeDetail())
   }
 
-  @Test func `what a person entered is no device's value until that device sent it`() throws {
+  @Test func `what an operator entered is no device's value until that device sent it`() throws {
     var story = OwnWriteStory(nil)
     story.add(
       write(edit: 1, 1, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"]),

@@ -405,7 +405,7 @@ struct ReconcilerTests {
     #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
   }
 
-  @Test func `a record made twice is told though its device settled the edit`() async throws {
+  @Test func `a record made twice is reported though its device settled the edit`() async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")

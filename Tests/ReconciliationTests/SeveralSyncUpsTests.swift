@@ -135,7 +135,7 @@ import Testing
     #expect(detail.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `an unlisted edit of a row that its device made is told on return`() async throws {
+  @Test func `an unlisted edit of a row that its device made is reported on return`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"])
     let made = day.account("local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")

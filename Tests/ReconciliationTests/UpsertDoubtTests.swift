@@ -118,7 +118,7 @@ struct UpsertDoubtTests {
   }
 
   @Test(arguments: Row.all)
-  func `an upsert goes over nobody's work unseen, whatever became of its first request`(
+  func `an upsert goes over no one's work unseen, whatever became of its first request`(
     _ row: Row
   ) async throws {
     rule(row.mode)

@@ -75,7 +75,7 @@ import Testing
     #expect(refusal.raw == #"{"errorCode":"A","message":"a"}"#)
   }
 
-  @Test func `all that several rules say of a row is told, the first gives its kind`() throws {
+  @Test func `all that several rules say of a row is reported, the first gives its kind`() throws {
     let errors =
       #"{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"gone","fields":[]},"#
       + #"{"statusCode":"REQUIRED_FIELD_MISSING","message":"say a name","fields":["LastName"]},"#

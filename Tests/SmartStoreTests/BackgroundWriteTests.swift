@@ -159,7 +159,7 @@ import Testing
     #expect(throws: StoreError.self) { try loader.finish() }
   }
 
-  @Test func `an unreadable page is told at once, while the one before is written`() throws {
+  @Test func `an unreadable page is reported at once, while the one before is written`() throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     for bad in [#"[{"Id":"a1"},{"Name":"no id"}]"#, #"[{"Id":"a1""#] {
       let soup = "s\(bad.count)"

@@ -29,7 +29,7 @@ enum DescribeResource {
   @Sendable static func full(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     if let unmodified = try unmodified(call) { return unmodified }
-    let body = call.server.description(told(call)) {
+    let body = call.server.description(dependencies(call)) {
       var description = description(schema, call)
       description.recordTypes = call.org.recordTypes(of: schema.name)
       return JSONValue.object(description.whole).bytes
@@ -65,7 +65,7 @@ enum DescribeResource {
 
   /// What the answer depends on: the user, the address in its version, and how often the org was set up since it is
   /// served.
-  private static func told(_ call: APIRequest) -> String {
+  private static func dependencies(_ call: APIRequest) -> String {
     [
       call.version, call.path.joined(separator: "/").lowercased(), call.user.id,
       String(call.server.startedAt), String(call.org.setupAge().count),
@@ -73,7 +73,7 @@ enum DescribeResource {
   }
 
   private static func tag(_ call: APIRequest) -> String {
-    "\"\(Digest.sha256Hex(Array(told(call).utf8)).prefix(8))\""
+    "\"\(Digest.sha256Hex(Array(dependencies(call).utf8)).prefix(8))\""
   }
 
   private static func description(_ schema: ObjectSchema, _ call: APIRequest) -> ObjectDescription {

@@ -235,8 +235,7 @@ package struct InDoubtResolver {
 
   // MARK: by a unique field
 
-  /// An upsert is done if the record of its external id was made by the sender since, or holds what
-  /// was sent.
+  /// An upsert is done if its sender has made the record of its external id since, or if that holds what was sent.
   ///
   /// All else is to be compared with what stands there.
   private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
@@ -247,14 +246,15 @@ package struct InDoubtResolver {
         findings.append(.notDone())
         continue
       }
+      let times = unacknowledged(write)
       // What another write has made, and deleted since, is not what this one made.
       let own = try rows.filter { record in
         try record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
-          && UnacknowledgedCreates.isInTime(of: unacknowledged(write), record)
+          && UnacknowledgedCreates.isInTime(of: times, record)
           && !isTaken(UnacknowledgedCreates.id(of: record) ?? "")
       }
       // A request that names its record by Id makes none.
-      if write.externalField?.lowercased() != "id", write.seen?.object == nil, own.count == 1,
+      if write.externalField?.isIDName != true, write.seen?.object == nil, own.count == 1,
         let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)
       {
         findings.append(.done(Resolution.Done(id: made.id, isCreated: true, made: made)))

@@ -301,7 +301,8 @@ package final class PresumedWrites {
 }
 
 extension String {
-  fileprivate var isIDName: Bool { lowercased() == "id" }
+  /// Whether a field of this name is a record's Id.
+  var isIDName: Bool { lowercased() == "id" }
 }
 
 extension JSONObject {

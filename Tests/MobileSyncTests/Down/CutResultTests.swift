@@ -96,7 +96,7 @@ import MobileSync
     #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
   }
 
-  @Test func `what a cut search did not bring and cannot be asked for is told`() async throws {
+  @Test func `what a cut search did not bring and cannot be asked for is reported`() async throws {
     let store = try await ManagedStore()
     let ids = try store.org.makeAccounts(2, name: "Acme")
     let run = try await store.manager.syncDown(
@@ -113,7 +113,7 @@ import MobileSync
       report.warnings.contains { $0.contains("2 records of the store that are not in it") })
   }
 
-  @Test func `values of a number field that cannot be asked for are told`() async throws {
+  @Test func `values of a number field that cannot be asked for are reported`() async throws {
     let field = "AnnualRevenue"
     let store = try await ManagedStore { store in
       try store.registerSoup(

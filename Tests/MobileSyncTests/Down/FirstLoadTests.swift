@@ -56,7 +56,7 @@ import Testing
     #expect(try violations(store).isEmpty)
   }
 
-  @Test func `nobody else sees a part of it, and a dead program leaves none`() async throws {
+  @Test func `no one else sees a part of it, and a dead program leaves none`() async throws {
     let (store, _, run, release) = try await begun(.ios)
     let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
     #expect(try other.count(of: ManagedStore.accounts) == 0)

@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a soup that the app cleared is refilled, and told so`(_ platform: Platform) async throws {
+  func `a soup that the app cleared is refilled, and reported`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let run = try await store.manager.syncDown(.soql(.accounts()))
     try await run.finish()

@@ -115,7 +115,9 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == accounts.sorted())
   }
 
-  @Test func `more deletions than the guard allows wait until a person allows them`() async throws {
+  @Test func `more deletions than the guard allows wait until an operator allows them`()
+    async throws
+  {
     let (org, accounts, _) = try Base.org(accounts: 20)
     let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in accounts[0..<11] { try org.delete(id) }

@@ -80,7 +80,7 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == [])
   }
 
-  @Test func `of very many renewed records another sync's are told by its list`() async throws {
+  @Test func `of very many renewed records another sync's are known by its list`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     try org.org.transaction {

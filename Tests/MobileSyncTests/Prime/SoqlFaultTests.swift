@@ -38,7 +38,7 @@ import Testing
     #expect(totals == [450, 450, 450])
   }
 
-  @Test func `a dropped locator is taken up again after the last record`() async throws {
+  @Test func `a dropped locator is resumed after the last record`() async throws {
     let (org, ids, snapshot) = try paged(650)
     org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
     let outcome = try await snapshot.prime()

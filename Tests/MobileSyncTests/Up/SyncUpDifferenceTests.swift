@@ -64,7 +64,7 @@ import Testing
   enum Writer: CaseIterable { case sender, other, otherAtOnce }
 
   @Test(arguments: UpCase.kinds)
-  func `what somebody else wrote after us is not taken for our own`(_ up: UpCase) async throws {
+  func `what another user wrote after us is not taken for our own`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     for writer in Writer.allCases {
       let id = try await store.syncedAccounts(1)[0]
