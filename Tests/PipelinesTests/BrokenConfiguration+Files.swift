@@ -117,7 +117,7 @@ extension BrokenConfiguration {
       .syncs(#""soql""#, #""sql""#)),
     .init(
       "SOSL under the name of SOQL",
-      #"syncs.json:9:18: syncs[0].target.query: a SOQL query begins with SELECT; this is SOSL: write "type": "sosl""#,
+      #"syncs.json:9:18: syncs[0].target.query: a SOQL query starts with SELECT; this is SOSL: write "type": "sosl""#,
       .syncs("SELECT Id, LastName FROM Contact", "FIND {Ada} RETURNING Contact(Id)")),
     .init(
       "a field list that is a text",
