@@ -246,7 +246,7 @@ private struct DirtyRowReader {
         reading.edits.append(
           isLong
             ? tooLong(row)
-            : finding(row, "the element is no JSON object", element: Array(row.bytes)))
+            : finding(row, "the element is not a JSON object", element: Array(row.bytes)))
         return
       }
     }
@@ -307,7 +307,7 @@ private struct DirtyRowReader {
     let bytes = Array(row.bytes)
     // The whole element is read, not its spans only: what is sent and compared has to be JSON.
     guard let element = try? JSONValue(parsing: bytes) else {
-      return finding(row, "the element is no JSON object", element: bytes)
+      return finding(row, "the element is not a JSON object", element: bytes)
     }
     let local = LocalState(element: element, platform: platform)
     var edit = Edit(

@@ -63,13 +63,13 @@ import Testing
     for cut in [1, 3, 60, 300, 450, 4095, 4096] {
       let refusal = try refusal(Array(whole.dropLast(cut)))
       #expect(refusal?.code == .damaged, "\(cut) bytes")
-      #expect(refusal?.sentence.contains("is cut off in page \(whole.count / 4096)") == true)
+      #expect(refusal?.sentence.contains("is truncated in page \(whole.count / 4096)") == true)
       #expect(refusal?.fix == "hand the store back again")
       // So it says to whoever asks about the file itself.
       let path = directory.file("checked.db")
       try DurableFile.write(Array(whole.dropLast(cut)), to: path)
       let found = try StoreCheck().violations(at: path).map(\.description)
-      #expect(found.first?.hasPrefix("file: is cut off in page") == true, "\(cut): \(found)")
+      #expect(found.first?.hasPrefix("file: is truncated in page") == true, "\(cut): \(found)")
     }
   }
 
@@ -96,6 +96,6 @@ import Testing
     let other = try #require((1...last).last { !pages.contains($0) })
     let refusal = try refusal(Array(store[..<(other * 4096 - 300)]), log: log)
     #expect(refusal?.code == .damaged)
-    #expect(refusal?.sentence.contains("is cut off in page \(other)") == true)
+    #expect(refusal?.sentence.contains("is truncated in page \(other)") == true)
   }
 }

@@ -225,7 +225,8 @@ struct EditReaderTests {
         "several changed rows of the soup bear the same Id",
         "several changed rows of the soup bear the same Id",
         "Id of the element is no record Id", "Id of the element is not text",
-        "the element has no Id", "the element is no JSON object", "the element is no JSON object",
+        "the element has no Id", "the element is not a JSON object",
+        "the element is not a JSON object",
         nil,
       ])
   }

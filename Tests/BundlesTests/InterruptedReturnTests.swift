@@ -118,7 +118,7 @@ import Testing
       }
       #expect(refusal?.code == .notAStore, "\(change)")
       // What was begun of a copy is gone with the private directory's other files.
-      #expect(refusal?.sentence.contains("is no SmartStore") == true)
+      #expect(refusal?.sentence.contains("is not a SmartStore") == true)
     }
   }
 }

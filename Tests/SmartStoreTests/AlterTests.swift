@@ -201,7 +201,7 @@ enum Altering {
     try store.connection.execute("UPDATE TABLE_1_fts SET TABLE_1_0 = 'x' WHERE rowid = 2")
     #expect(
       try StoreCheck().violations(at: test.store.path).map(\.description)
-        == ["TABLE_1_fts row 2 path city: the words are not the column's"])
+        == ["TABLE_1_fts row 2 path city: the words do not match the column"])
     try store.alterSoup("s", indexSpecs: specs, reIndexData: true)
     #expect(
       try store.connection.text("SELECT sql FROM sqlite_schema WHERE name = 'TABLE_1_fts'")

@@ -158,7 +158,7 @@ import Testing
     for spec in specs {
       #expect(
         throws: StoreError.damaged(
-          path: test.store.path, reason: "an element that the query found is no JSON")
+          path: test.store.path, reason: "an element found by the query is not valid JSON")
       ) { try test.store.query(spec) }
     }
     // The statement was given back: the store can be asked and written again.

@@ -90,7 +90,7 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try QuerySpec(soupName: "s", reading: ["queryType": "range", "whereArgs": ["a"]])
     }
-    #expect(error?.description == "whereArgs can only be provided for smart queries")
+    #expect(error?.description == "whereArgs is only allowed for smart queries")
   }
 
   // SDK: testInvalidQueryWithStoreCursor (iOS)

@@ -61,7 +61,7 @@ struct SQLCipherAgreementTests {
     try SQLCipherFile.unseal(exported, to: test.opened, key: test.key())
     let violations = try StoreCheck(origin: .device).violations(at: test.opened)
     // The one thing that an export leaves out.
-    let version = "file: user_version is not 3, Android would not open it"
+    let version = "file: user_version is not 3, so Android would not open it"
     #expect(violations.map(\.description) == [version])
     let store = try Store(untrusted: test.opened)
     #expect(store.platform == .android)

@@ -89,8 +89,9 @@ enum IndependentReader {
 
   /// What is done to a sound store, and how the violation begins.
   static let damage: KeyValuePairs = [
-    "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2": "TABLE_6 row 2: the element is no JSON object",
-    "UPDATE TABLE_1 SET soup = '{' WHERE id = 2": "TABLE_1 row 2: the element is no JSON object",
+    "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2":
+      "TABLE_6 row 2: the element is not a JSON object",
+    "UPDATE TABLE_1 SET soup = '{' WHERE id = 2": "TABLE_1 row 2: the element is not a JSON object",
     "UPDATE TABLE_1 SET soup = x'7b7d' WHERE id = 2": "TABLE_1 row 2: the element is not text",
     "UPDATE TABLE_6 SET soup = NULL WHERE id = 2": "TABLE_6 row 2: the element is not text",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupEntryId', 9) WHERE id = 2":
@@ -105,7 +106,7 @@ enum IndependentReader {
     "UPDATE TABLE_6 SET TABLE_6_2 = NULL WHERE id = 2": "TABLE_6 row 2 path o.v: the column",
     "UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2": "TABLE_6 row 2 path deep.a.v: the column",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$.Id', 'a01'), TABLE_6_0 = 'a01' WHERE id = 7":
-      "TABLE_6 row 2 path Id: several elements have this id",
+      "TABLE_6 row 2 path Id: several elements have this ID",
     "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
     "DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
     "DELETE FROM TABLE_6_fts WHERE rowid = 5": "TABLE_6_fts row 5: the row is missing",
@@ -113,7 +114,7 @@ enum IndependentReader {
       "TABLE_6_fts row 999: its element is not there",
     "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5": "TABLE_6_fts row 5 path v: the words",
     "INSERT INTO TABLE_6_fts_docsize VALUES (7777, x'01')":
-      "TABLE_6_fts row 7777: its length is there without words",
+      "TABLE_6_fts row 7777: it has a length but no words",
     "UPDATE TABLE_6 SET created = lastModified + 1 WHERE id = 2":
       "TABLE_6 row 2: created is after lastModified",
     """
@@ -141,15 +142,15 @@ enum IndependentReader {
     "CREATE VIEW v AS SELECT 1": "v: a store has no view",
     "CREATE VIRTUAL TABLE r USING rtree(id, a, b)": "r: no registered soup has this table",
     "CREATE TABLE other (a)": "other: no registered soup has this table",
-    "ALTER TABLE TABLE_6 ADD COLUMN extra TEXT": "TABLE_6: it is not as the meta tables say",
+    "ALTER TABLE TABLE_6 ADD COLUMN extra TEXT": "TABLE_6: it does not match the meta tables",
     "ALTER TABLE TABLE_6 ADD COLUMN g TEXT GENERATED ALWAYS AS (upper(soup))":
-      "TABLE_6: it is not as the meta tables say",
-    "ALTER TABLE soup_attrs RENAME soupName TO name": "soup_attrs: it is not the SDK's",
+      "TABLE_6: it does not match the meta tables",
+    "ALTER TABLE soup_attrs RENAME soupName TO name": "soup_attrs: it does not match the SDK's",
     "DROP INDEX soup_attrs_0": "soup_attrs_0: it is missing",
     "DROP TABLE long_operations_status": "long_operations_status: it is missing",
     "DROP TABLE soup_index_map": "file: it has no table soup_index_map",
     "INSERT INTO long_operations_status (type) VALUES ('alterSoup')":
-      "long_operations_status row 1: it holds a change that no SDK makes",
+      "long_operations_status row 1: it contains a change that no SDK makes",
     "INSERT INTO soup_attrs (soupName) VALUES ('s')": "soup_attrs row 7: the soup is registered",
     "INSERT INTO soup_attrs (soupName) VALUES ('t')": "soup_attrs row 7: the soup has no index",
     "INSERT INTO soup_attrs (soupName) VALUES (NULL)": "soup_attrs row 7: a soup has no name",
@@ -159,7 +160,7 @@ enum IndependentReader {
     "UPDATE soup_index_map SET columnType = 'date' WHERE columnName = 'TABLE_6_2'":
       "soup_index_map row 28: an index of an unknown type",
     "UPDATE soup_index_map SET columnName = 'id; DROP' WHERE columnName = 'TABLE_6_2'":
-      "soup_index_map row 28 path o.v: the column is not the SDK's",
+      "soup_index_map row 28 path o.v: the column does not match the SDK's",
     "UPDATE soup_index_map SET columnType = 'string' WHERE columnName = 'TABLE_6_1'": "TABLE_6_fts",
   ]
 
@@ -204,14 +205,14 @@ enum IndependentReader {
     #expect(try found([.init(soupName: "s", indexes: Self.specs)]) == [])
     #expect(
       try found([.init(soupName: "t", indexes: Self.specs)])
-        == [#"soup_attrs: the soup "t" of the configuration is missing"#])
+        == [#"soup_attrs: the soup "t" from the configuration is missing"#])
     var specs = Array(Self.specs.dropLast())
     specs[0] = IndexSpec(path: "Id", type: .json1)
     specs.append(IndexSpec(path: "new", type: .string))
     #expect(
       try found([.init(soupName: "s", indexes: specs)]) == [
-        "TABLE_6 path Id: it is not indexed as json1, as the configuration says",
-        "TABLE_6 path new: the index of the configuration is missing",
+        "TABLE_6 path Id: it is not indexed as json1, as in the configuration",
+        "TABLE_6 path new: the index from the configuration is missing",
         "TABLE_6 path deep.a.v: the configuration has no such index",
       ])
   }
@@ -243,13 +244,13 @@ enum IndependentReader {
   /// What is done to the sync states of a sound store, and how the violation begins.
   static let syncDamage: KeyValuePairs = [
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.status', 'Done') WHERE id = 2":
-      "TABLE_1 row 2 path status: no SDK has a sync in this state",
+      "TABLE_1 row 2 path status: no SDK has this state of a sync",
     "UPDATE TABLE_1 SET soup = json_remove(soup, '$.status') WHERE id = 1":
       "TABLE_1 row 1 path status: no SDK",
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.type', 'syncdown') WHERE id = 1":
-      "TABLE_1 row 1 path type: no SDK has a sync of this type",
+      "TABLE_1 row 1 path type: no SDK has this type of sync",
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.name', 'one') WHERE id = 3":
-      "TABLE_1 row 3 path name: the sync of row 1 has this name too",
+      "TABLE_1 row 3 path name: the sync in row 1 has the same name",
   ]
 
   @Test(arguments: Platform.allCases)
@@ -291,6 +292,6 @@ enum IndependentReader {
     try test.store.close()
     #expect(
       try StoreCheck(origin: .device).violations(at: test.store.path).map(\.description)
-        == ["TABLE_6_fts row 999: its element is not there and never was"])
+        == ["TABLE_6_fts row 999: its element does not exist and never did"])
   }
 }

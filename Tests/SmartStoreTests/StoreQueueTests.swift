@@ -112,7 +112,7 @@ import Testing
     let error = await #expect(throws: StoreError.self) {
       try await queue.read { try $0.count(of: "accounts") }
     }
-    #expect(error?.description.contains("is in use by process") == true)
+    #expect(error?.description.contains("has been in use by process") == true)
     lock.close()
     #expect(try await queue.read { try $0.count(of: "accounts") } == 0)
     // Readers do not exclude each other.

@@ -133,7 +133,7 @@ final class TestStore {
     try other.execute("CREATE TABLE soup_attrs (a)")
     let error = #expect(throws: StoreError.self) { try Store(opening: other.path) }
     #expect(
-      error?.description == "\(other.path) is no SmartStore: it has no table soup_index_map")
+      error?.description == "\(other.path) is not a SmartStore: it has no table soup_index_map")
   }
 
   @Test func `a failed change leaves nothing behind`() throws {

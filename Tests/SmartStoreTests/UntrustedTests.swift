@@ -52,7 +52,7 @@ struct SplitMix: RandomNumberGenerator {
       try connection.execute(sql)
       connection.close()
       let error = #expect(throws: StoreError.self) { try Store(untrusted: test.store.path) }
-      #expect(error?.description.contains("is no SmartStore: \(name)") == true)
+      #expect(error?.description.contains("is not a SmartStore: \(name)") == true)
     }
   }
 
