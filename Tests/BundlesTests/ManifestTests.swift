@@ -69,7 +69,8 @@ import Testing
       try Manifest(parsing: Array(#"{"format":2}"#.utf8), path: "a.zip")
     }
     #expect(
-      error?.description == "a.zip has format 2, which is newer than this program; use a newer one")
+      error?.description
+        == "a.zip has format 2, which is newer than this version of attache; use a newer one")
   }
 
   // SDK: testGetHelperForAccountNullCommunityId (Android)

@@ -65,7 +65,7 @@ import Testing
         try writer.append(IssuedRecord(soup: soup, id: "1", modified: nil, fields: []))
       }
       let error = #expect(throws: SnapshotError.self) { try writer.finish() }
-      #expect(error?.description.contains("two records of one soup") == true)
+      #expect(error?.description.contains("two records with the same soup and ID") == true)
     }
     #expect(try Files.list(directory.file("issued/1")) == [])
   }
