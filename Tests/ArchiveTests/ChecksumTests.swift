@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a flipped bit of an archive is refused or harmless`(format: ArchiveFormat) throws {
+  func `a flipped bit of an archive is rejected or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped \(format.rawValue): seed \(seed)")
     var draw = seed
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [ArchiveFormat.tarGz, .tarZst])
-  func `what follows the end of a compressed tar is refused`(format: ArchiveFormat) throws {
+  func `data after the end of a compressed tar is rejected`(format: ArchiveFormat) throws {
     let whole = try archive(format)
     for tail in [[0], [UInt8](repeating: 0, count: 512), Array("tail".utf8), Array(whole[..<6])] {
       let error = #expect(throws: ArchiveError.self) { try drain(try write(whole + tail)) }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `frames without a checksum are told, those with one may be several`() throws {
+  @Test func `frames without a checksum are detected, and frames with one may be several`() throws {
     let whole = try archive(.tarZst)
     // As a library writes it that was not asked for a checksum.
     var bare = Array(whole.dropLast(4))
@@ -92,7 +92,7 @@ import Testing
     if !empty.isEmpty { #expect(try drain(try write(whole + empty)).isChecked) }
   }
 
-  @Test func `a stream inside a stream is refused`() throws {
+  @Test func `a nested compressed stream is rejected`() throws {
     for format in [ArchiveFormat.tarGz, .tarZst] {
       let whole = try archive(format)
       for outer in [try Compression.gzip(whole), try Compression.zstd(whole)] {
@@ -106,7 +106,7 @@ import Testing
     #expect(throws: ArchiveError.self) { try Compression.unzstd(double, limit: 1000) }
   }
 
-  @Test func `the checksums are those of the formats`() throws {
+  @Test func `the checksums match those of the formats`() throws {
     func crc(_ text: String) -> UInt32 {
       var crc = CRC32()
       Array(text.utf8).withUnsafeBytes { crc.update($0) }
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a hard link with content, and what is encrypted, are refused as such`() throws {
+  @Test func `hard links with content and encrypted entries are rejected as such`() throws {
     let script = """
       import io, sys, tarfile, zipfile
       with tarfile.open(sys.argv[1] + "/link.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as f:

@@ -46,7 +46,9 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bundle of very similar records is read back, and returned`(format: ArchiveFormat) throws {
+  func `a bundle of very similar records is read back, and can be returned`(format: ArchiveFormat)
+    throws
+  {
     let issued = try alike()
     let path = try pack(issued, format)
     // Deflate takes no text to a two hundredth between pages.
@@ -69,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `undeclared and excessive content of a bundle is refused too`(format: ArchiveFormat) throws {
+  func `undeclared and excessive content of a bundle is rejected`(format: ArchiveFormat) throws {
     let issued = try alike()
     let path = try pack(issued, format)
     var small = Issued.expectation()
@@ -103,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a flipped bit of a returned bundle is refused or harmless`(format: ArchiveFormat) throws {
+  func `a flipped bit of a returned bundle is rejected or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped returned \(format.rawValue): seed \(seed)")
     var draw = seed
@@ -142,7 +144,8 @@ import Testing
     #expect(refused > 100)
   }
 
-  @Test func `a changed bundle without a checksum is refused, an unchanged one is not`() throws {
+  @Test
+  func `a changed bundle without a checksum is rejected, an unchanged one is accepted`() throws {
     let issued = try Issued(.ios, in: directory)
     let log = directory.file("log")
     try DurableFile.write([UInt8](repeating: 0, count: 64), to: log)

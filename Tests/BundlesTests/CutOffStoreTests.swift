@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store that lacks its last bytes is refused, whatever stood in them`(
+  func `a store that lacks its last bytes is rejected, regardless of their content`(
     platform: Platform
   ) throws {
     let whole = try issued(platform)
@@ -73,12 +73,12 @@ import Testing
     }
   }
 
-  @Test func `a store that is longer than it says is whole`() throws {
+  @Test func `a store longer than its header says is complete`() throws {
     let whole = try issued(.ios)
     #expect(try refusal(whole + [UInt8](repeating: 0, count: 4096)) == nil)
   }
 
-  @Test func `a store that does not say how many pages it has is measured by whole ones`() throws {
+  @Test func `a store without a page count in its header is measured in whole pages`() throws {
     var bytes = try issued(.ios)
     // A program that does not count pages counts changes alone.
     bytes[95] ^= 1
@@ -86,7 +86,7 @@ import Testing
     #expect(try refusal(Array(bytes.dropLast(3)))?.code == .damaged)
   }
 
-  @Test func `what a store lacks is read from its log, what that lacks too is damage`() throws {
+  @Test func `missing pages are read from the log, and are damage if it lacks them too`() throws {
     let (store, log, pages) = try inLog()
     let last = store.count / 4096
     try #require(pages.contains(last))

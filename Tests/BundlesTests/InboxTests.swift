@@ -34,7 +34,7 @@ import Testing
 
   struct Lost: Error {}
 
-  @Test func `only what may be a return is a candidate`() throws {
+  @Test func `only a possible return is a candidate`() throws {
     for name in [
       "a.db", "store.sqlite", "ios.bundle.zip", ".hidden", "b.db.tmp", "b.db.part", "a.db-wal",
       "a.db-shm", "c.db-journal", "lonely.db-wal",
@@ -53,7 +53,7 @@ import Testing
       ).isEmpty)
   }
 
-  @Test func `what came first is taken first, and files of one time go by name`() throws {
+  @Test func `the oldest file is taken first, and files of the same time by name`() throws {
     for (name, second) in [("phone-10.db", 30), ("phone-9.db", 20), ("b.db", 40), ("a.db", 40)] {
       let path = try put(name)
       try Files.setModificationTime(of: path, nanoseconds: Int64(second) * 1_000_000_000)
@@ -68,7 +68,7 @@ import Testing
         == ["phone-10.db", "phone-9.db", "a.db", "b.db"])
   }
 
-  @Test func `what is copied and not taken is nothing yet; what is taken has its turn`() throws {
+  @Test func `a copied file that is not taken is ignored, and a taken one is processed`() throws {
     for name in ["c.db", "a.db", "b.db"] { _ = try put(name, Array(name.utf8)) }
     let found = try inbox.candidates(now: Issued.now)
     var copies: [Inbox.Copied] = []
@@ -97,7 +97,7 @@ import Testing
     #expect(try Files.list(inbox.directory) == ["d.db"])
   }
 
-  @Test func `what is too large is refused before a byte of it is copied`() throws {
+  @Test func `a file that is too large is rejected before any byte is copied`() throws {
     let path = try put("holes.db")
     // A terabyte that takes no room: reading it through would hold the inbox up for hours.
     try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 1 << 40)
@@ -113,7 +113,7 @@ import Testing
     #expect(found[1].refusal?.sentence.contains("stays where it is") == true)
   }
 
-  @Test func `a bundle is known by its bytes, a store by its log`() throws {
+  @Test func `a bundle is recognized by its bytes, a store with a log by its log`() throws {
     _ = try put("a", [0x50, 0x4B, 3, 4])
     _ = try put("b.zip", Array("SQLite format 3".utf8))
     _ = try put("b.zip-wal")
@@ -125,19 +125,21 @@ import Testing
   }
 
   @Test(arguments: [(0, false), (59, false), (60, true), (3600, true), (-3600, true)])
-  func `a file must have stood still`(ageSeconds: Int64, hasStoodStill: Bool) throws {
+  func `a file is taken only after it stopped changing`(ageSeconds: Int64, hasStoodStill: Bool)
+    throws
+  {
     let path = try put("a.db", ageSeconds: ageSeconds)
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == hasStoodStill)
     #expect(try inbox.candidate(named: path)?.hasStoodStill == true)
   }
 
-  @Test func `a log that is still written keeps its store waiting`() throws {
+  @Test func `a store waits while its log is still being written`() throws {
     _ = try put("a.db")
     _ = try put("a.db-wal", ageSeconds: 1)
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == false)
   }
 
-  @Test func `what a killed run had taken leaves nothing to join another file`() throws {
+  @Test func `files taken by a killed run cannot be combined with other files`() throws {
     for name in ["a.db-wal", "b.db", "b.db-wal"] { _ = try put(name) }
     for name in [".taken-a.db", ".taken-b.db"] { _ = try put(name) }
     #expect(try inbox.unfinished() == [])
@@ -162,7 +164,7 @@ import Testing
     #expect(try Files.read(finished.path) == [1, 2])
   }
 
-  @Test func `the same content is taken once, with another log it is another`() throws {
+  @Test func `the same content is taken once, but again if it has another log`() throws {
     _ = try put("a.db", [1, 2])
     let first = try taken("a.db")
     _ = try put("b.db", [1, 2])
@@ -177,13 +179,13 @@ import Testing
     #expect(try taken("d.db").sha256 != first.sha256)
   }
 
-  @Test func `two returns that differ in their logs alone are two`() {
+  @Test func `two returns that differ only in their logs are two returns`() {
     let digests = ["a", "b"].map { TakenReturn.digest(file: "file", log: $0, fault: nil) }
     #expect(Set(digests + [TakenReturn.digest(file: "file", log: nil, fault: nil)]).count == 3)
     #expect(TakenReturn.digest(file: "file", log: "a", fault: nil) == digests[0])
   }
 
-  @Test func `a run that died between taking and clearing takes nothing twice`() throws {
+  @Test func `a run interrupted between taking and clearing takes nothing twice`() throws {
     let path = try put("a.db", [1, 2])
     let candidate = try #require(try inbox.candidate(named: path))
     guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
@@ -196,7 +198,7 @@ import Testing
     #expect(!Files.exists(path))
   }
 
-  @Test func `the quarantine keeps the file and the reason`() throws {
+  @Test func `the quarantine stores the file and the reason`() throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-journal", [5])
     let taken = try taken("a.db")
@@ -220,7 +222,7 @@ import Testing
     #expect(try inbox.unfinished() == [])
   }
 
-  @Test func `a reason is read as it is written, and as the version before wrote it`() throws {
+  @Test func `a reason is read as written, also in the form of the previous version`() throws {
     _ = try put("a.db", [1, 2])
     let refusal = Refusal(.damaged, "a.db is damaged", fix: "hand it back again")
     let kept = try inbox.quarantine(try taken("a.db"), refusal, now: Issued.now)
@@ -236,7 +238,7 @@ import Testing
     #expect(earlier.told.names == ["fix", "sha256"])
   }
 
-  @Test func `a file with a name of ours is a file like any other`() throws {
+  @Test func `a file with a name that attache uses is treated like any other`() throws {
     for name in ["return.json", "processing", "manifest.json", "a'b;\n.db"] {
       _ = try put(name, Array(name.utf8))
       let taken = try taken(name)
@@ -245,7 +247,7 @@ import Testing
     #expect(try inbox.unfinished().count == 4)
   }
 
-  @Test func `a link is told and never followed`() throws {
+  @Test func `a link is reported and never followed`() throws {
     try Files.makeDirectory(inbox.directory)
     _ = try ChildProcess.run("/bin/ln", ["-s", "/etc/passwd", inbox.directory + "/a.db"])
     let found = try inbox.candidates(now: Issued.now)

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: InterruptedReturnTests.steps)
-  func `the edits in a store that was interrupted in an alteration are read`(
+  func `edits in a store that was interrupted in an alteration are read`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     let issued = try Issued(platform)

@@ -31,7 +31,9 @@ import Testing
   }
 
   @Test(arguments: Array(195...255))
-  func `a name of any length is taken with its log, kept and removed`(length: Int) throws {
+  func `a store with a name of any length is taken with its log, stored and removed`(length: Int)
+    throws
+  {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     let hasLog = length <= 251
@@ -50,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: [200, 248, 249, 251, 255])
-  func `what a killed run had begun to remove is removed whatever its name`(length: Int) throws {
+  func `the removal that a killed run started is completed, whatever the file name`(length: Int)
+    throws
+  {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     if length <= 251 { _ = try put(name + "-wal", [3]) }
@@ -63,7 +67,7 @@ import Testing
     #expect(try Files.list(inbox.directory) == [])
   }
 
-  @Test func `a file that changes while it is taken is taken when it stands still`() throws {
+  @Test func `a file that changes while it is taken is taken when it stops changing`() throws {
     let path = try put("a.db", [1, 2])
     var changing = inbox
     changing.betweenReadings = { try DurableFile.write([3, 4, 5], to: path) }
@@ -74,7 +78,7 @@ import Testing
     #expect(try Files.read(taken.path) == [3, 4, 5])
   }
 
-  @Test func `a log that changes while its store is taken is not taken for what it was`() throws {
+  @Test func `a log that changes while its store is taken is not taken in its old state`() throws {
     let path = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [1])
     var changing = inbox
@@ -86,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: ["a.db", "a.db-wal"])
-  func `a change in place is found by times that no one can set back`(changed: String) throws {
+  func `a change in place is detected by times that no user can set back`(changed: String) throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
@@ -105,7 +109,8 @@ import Testing
     #expect(try Files.read(taken.directory + "/" + changed).first == 7)
   }
 
-  @Test func `a file that was written just now is read twice, for its times may not tell`() throws {
+  @Test
+  func `a file written a moment ago is read twice, as its times may not show a change`() throws {
     let path = try put("a.db", [1, 2])
     let descriptor = open(path, O_RDWR)
     defer { close(descriptor) }
@@ -123,7 +128,7 @@ import Testing
     #expect(try Files.read(taken.path) == [6, 2])
   }
 
-  @Test func `a newer file that bears the name before the taken one is removed stays`() throws {
+  @Test func `a newer file that gets the name before the taken one is removed is kept`() throws {
     let path = try put("a.db", [1, 2])
     var hooked = inbox
     hooked.beforeRemoval = { try DurableFile.write([3, 4, 5], to: path) }
@@ -139,7 +144,8 @@ import Testing
     #expect(try Files.read(path) == [1, 2])
   }
 
-  @Test func `a file that vanishes, or becomes a pipe, while it is taken stops nothing`() throws {
+  @Test
+  func `a file that vanishes, or becomes a pipe, while it is taken does not stop the run`() throws {
     let path = try put("a.db")
     var vanishing = inbox
     vanishing.betweenReadings = { try Files.remove(path) }
@@ -163,7 +169,7 @@ import Testing
     return try body()
   }
 
-  @Test func `a file that may not be read or removed is left with the reason reported`() throws {
+  @Test func `a file that cannot be read or removed is left, and the reason is reported`() throws {
     try #require(geteuid() == 0, "only root can be somebody else")
     let path = try put("closed.db")
     try Files.setMode(of: path, 0o000)
@@ -186,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-journal"], ["directory", "link", "dangling", "pipe"])
-  func `a store whose companion is no file is refused`(suffix: String, kind: String) throws {
+  func `a store whose companion is not a file is rejected`(suffix: String, kind: String) throws {
     let path = try put("a.db", [1, 2])
     switch kind {
     case "directory": try Files.makeDirectory(path + suffix + "/full/of/things")
@@ -214,7 +220,9 @@ import Testing
     ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
     ("created INTEGER", "created INTEGER\u{200B}"),
   ])
-  func `a sign outside ASCII is neither a space nor a letter`(text: String, other: String) throws {
+  func `a character outside ASCII is neither white space nor a letter`(text: String, other: String)
+    throws
+  {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

@@ -254,7 +254,7 @@ struct HandMadeLog {
   }
 
   @Test(arguments: cases.indices)
-  func `a log is read to its last commit, or refused where it is damaged`(index: Int) throws {
+  func `a log is read to its last commit, or rejected if it is damaged`(index: Int) throws {
     let (name, change, expected) = Self.cases[index]
     let device = try Device()
     var log = HandMadeLog(frames: HandMadeLog.frames(of: device.log))
@@ -263,7 +263,7 @@ struct HandMadeLog {
     #expect(try device.outcome(log.bytes) == expected, "a log \(name)")
   }
 
-  @Test func `a header that is cut off or changed in any bit is damage`() throws {
+  @Test func `a header that is truncated or has a flipped bit is damage`() throws {
     let device = try Device()
     #expect(try device.outcome(device.log) == Self.both)
     for length in [1, 8, 24, 31] {
@@ -278,7 +278,7 @@ struct HandMadeLog {
     }
   }
 
-  @Test func `a bit that flips anywhere in a log is refused, changes nothing, or is told`() throws {
+  @Test func `a flipped bit anywhere in a log is rejected, has no effect, or is reported`() throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped logs: seed \(seed)")
     var draw = seed
@@ -332,7 +332,7 @@ struct HandMadeLog {
       .filter { $0 < device.log.count } + [device.log.count]
   }
 
-  @Test func `a log damaged from any offset is read whole, refused, or reported`() throws {
+  @Test func `a log damaged from any offset is read completely, rejected, or reported`() throws {
     var draw: UInt64 = 20_261_128
     func next() -> UInt8 {
       draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -373,7 +373,7 @@ struct HandMadeLog {
     }
   }
 
-  @Test func `frames of the rounds before are no damage, as SQLite leaves them`() throws {
+  @Test func `frames left from previous rounds are not damage`() throws {
     let directory = TemporaryDirectory()
     let issued = try Issued(.android, in: directory)
     let device = try Connection(issued.storePath)
@@ -404,7 +404,7 @@ struct HandMadeLog {
 
   // MARK: the index beside it
 
-  @Test func `a log that lacks what the index beside it counts is refused`() throws {
+  @Test func `a log with fewer frames than its index counts is rejected`() throws {
     let device = try Device()
     #expect(try device.outcome(device.log, index: device.index) == Self.both)
     // No log at all, and an empty one: its frames are nowhere.
@@ -437,7 +437,7 @@ struct HandMadeLog {
     return index
   }
 
-  @Test func `an index whose frames are all in the file asks for no log`() throws {
+  @Test func `an index whose frames are all in the file needs no log`() throws {
     let directory = TemporaryDirectory()
     let issued = try Issued(.android, in: directory)
     let device = try Connection(issued.storePath)
@@ -451,7 +451,8 @@ struct HandMadeLog {
     #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
-  @Test func `a returned bundle whose index counts more than its log has is refused`() throws {
+  @Test
+  func `a returned bundle whose index counts more frames than its log has is rejected`() throws {
     let device = try Device()
     let issued = try Issued(.android)
     let path = device.directory.file("returned.zip")

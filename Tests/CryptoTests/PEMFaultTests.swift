@@ -15,7 +15,7 @@ import Testing
 
   private func fault(_ text: String) -> String? { PEMFault.ofKey(Array(text.utf8))?.message }
 
-  @Test func `a right key and a right certificate have no fault`() throws {
+  @Test func `a valid key and a valid certificate have no fault`() throws {
     #expect(try fault(Self.text()) == nil)
     #expect(try PEMFault.ofAuthorities(Self.certificate(), now: Self.now) == nil)
     #expect(
@@ -24,7 +24,7 @@ import Testing
         == nil)
   }
 
-  @Test func `each way in which a copy of a key goes wrong has its own sentence`() throws {
+  @Test func `each kind of broken key file has its own message`() throws {
     let text = try Self.text()
     let lines = text.split(separator: "\n").map(String.init)
     let wrong: [(String, String)] = [
@@ -62,7 +62,7 @@ import Testing
     #expect(PEMFault.ofKey([0x30, 0x82, 0, 1])?.message == "is binary (DER), not PEM")
   }
 
-  @Test func `authorities that hold nothing, the wrong thing, or nothing today are named`() throws {
+  @Test func `authorities with no, other or only expired certificates are reported`() throws {
     let certificate = try Self.certificate()
     func fault(_ bytes: [UInt8], now: Int64 = Self.now) -> String? {
       PEMFault.ofAuthorities(bytes, now: now)?.message

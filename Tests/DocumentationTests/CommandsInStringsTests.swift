@@ -57,7 +57,7 @@ import attache
     return unknown.map { "\(command.name) has no option --\($0)" }
   }
 
-  @Test func `every command that a string of the program names exists, with its options`() {
+  @Test func `every command in a string of the program exists, with its options`() {
     var count = 0
     for line in Self.lines {
       for words in Self.calls(in: line.text) {
@@ -68,7 +68,7 @@ import attache
     #expect(count > 40)
   }
 
-  @Test func `every option that a string of the program names is one of some command`() {
+  @Test func `every option in a string of the program is one of some command`() {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"]).union(Self.foreign)
     for line in Self.lines where line.text.contains("--") && !line.place.contains("+Style") {
@@ -80,7 +80,7 @@ import attache
   }
 
   @Test(arguments: Page.all)
-  func `every option that a page names is one of some command`(_ page: Page) {
+  func `every option on a page is one of some command`(_ page: Page) {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"])
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.

@@ -67,7 +67,7 @@ import Testing
     #expect(committed == page, "run it with UPDATE_CONFORMANCE=1")
   }
 
-  @Test func `nineteen cases of twenty are ported, and those that lose data all are`() throws {
+  @Test func `nineteen of twenty cases are ported, and all about data loss`() throws {
     let sync = try ConformancePart.mobileSync()
     #expect(sync.rows.compactMap(\.item.row) == Array(1...237))
     let missing = sync.others.compactMap(\.item.row)

@@ -20,7 +20,7 @@ import Testing
     return names
   }
 
-  @Test func `each difference has four cells, and the last names a present test`() throws {
+  @Test func `each difference has four cells, and the last names an existing test`() throws {
     let page = try String(
       contentsOf: Self.root.appending(path: "docs/differences.md"), encoding: .utf8)
     let rows = page.split(separator: "\n").filter {

@@ -26,7 +26,7 @@ import Testing
     return counts
   }
 
-  @Test func `every file that is named for a rule is there, and is one`() throws {
+  @Test func `every file named for a rule exists, and is a single one`() throws {
     let (rows, sources) = (try rows(), try sources())
     #expect(rows.count > 100)
     #expect(Set(rows.map(\.rule)).count == rows.count, "a rule has two rows")
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [("packaging/cron/attache", 2), ("packaging/cron/crontab", 1)])
-  func `the lines for cron are those that the package has`(_ file: String, _ copies: Int) throws {
+  func `the cron lines match those of the package`(_ file: String, _ copies: Int) throws {
     let text = try String(contentsOf: Page.root.appending(path: file), encoding: .utf8)
     let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("17 2 ") })
     // The pages name the program without its place.

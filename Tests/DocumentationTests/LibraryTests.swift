@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(.enabled(if: isAsked, "make test-library runs it"))
-  func `the programs that ask an org do so, each one of its own`() async throws {
+  func `each program that uses an org runs with its own org`() async throws {
     let thread = StoreThread(name: "library")
     let programs = try await thread.run { try LibraryPackage.shared.get().programs }
       .filter { $0.products.contains("Salesforce") }

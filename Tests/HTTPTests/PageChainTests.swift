@@ -16,7 +16,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
 }
 
 @Suite struct PageChainTests {
-  @Test func `the next page is asked for while a page still arrives`() async throws {
+  @Test func `the next page is requested while a page still arrives`() async throws {
     // Page 0 stops after its head until page 1 was asked for, page 1 until page 2 was.
     let asked = (0..<3).map { _ in Gate() }
     let late = Counter()
@@ -69,7 +69,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(requests.count == 23)
   }
 
-  @Test func `of pages of some megabytes two are in flight or unread`() async throws {
+  @Test func `only two large pages are in flight or unread`() async throws {
     let address = Locked("")
     let requests = Counter()
     let isRead = Gate()
@@ -101,7 +101,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(requests.count == 8)
   }
 
-  @Test func `a buffer that is given back serves a page to come`() async throws {
+  @Test func `a returned buffer is reused for a later page`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
@@ -120,7 +120,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(large > 1)
   }
 
-  @Test func `an error page ends the chain, and append goes on`() async throws {
+  @Test func `an error page ends the chain, and append continues it`() async throws {
     let address = Locked("")
     let requests = Counter()
     let server = try HTTPServer { request in
@@ -142,7 +142,8 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(try await chain.next() == nil)
   }
 
-  @Test func `a cut page is an error and what was asked for ahead is dropped`() async throws {
+  @Test
+  func `a truncated page is an error, and pages requested ahead are discarded`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
@@ -185,7 +186,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     gate.open()
   }
 
-  @Test func `a page that was dropped does not bring the one after it`() async throws {
+  @Test func `a discarded page does not request its successor`() async throws {
     let address = Locked("")
     let requests = Counter()
     let server = try HTTPServer { request in

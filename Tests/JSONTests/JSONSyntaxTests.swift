@@ -9,7 +9,7 @@ import Testing
     String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
     String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
   ])
-  func `a text is JSON when it can be parsed`(_ text: String) {
+  func `the syntax check accepts what the parser accepts`(_ text: String) {
     func fault(_ body: () throws -> Void) -> JSONError? {
       do {
         try body()

@@ -15,7 +15,7 @@ import Testing
       (#"["a\\u0041\\\u0041"]"#, #"["a\\u0041\\A"]"#, 0), (#"["\u00g0"]"#, #"["\u00g0"]"#, 0),
       (#"["\u00"#, #"["\u00"#, 0), (#"["\u0041\"#, #"["A\"#, 0),
     ])
-  func `an escape that need not be is its character, and half of a pair the sign for none`(
+  func `unnecessary escapes become characters, and unpaired surrogates U+FFFD`(
     json: String, expected: String, halves: Int
   ) {
     // At every place of a word, and of the words that are looked at together.
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `JSON without such escapes is left as it is`() {
+  @Test func `JSON without such escapes is not changed`() {
     for json in ["", #"{"a":"b\n\"\\ü"}"#, #"["\\u0041"]"#, #"["\"#] {
       #expect(JSONText.plain(Array(json.utf8)) == nil)
     }
@@ -36,7 +36,7 @@ import Testing
 
 /// Text is escaped wherever in it a byte stands that must be.
 @Suite struct JSONTextTests {
-  @Test func `what must be escaped is, at every place`() throws {
+  @Test func `every character that needs an escape gets one, at every position`() throws {
     let specials: [(String, String)] = [
       ("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f"), ("\u{0}", "\\u0000"),
     ]

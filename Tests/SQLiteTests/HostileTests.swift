@@ -16,7 +16,7 @@ import Testing
     return path
   }
 
-  @Test func `a sound file is read and its health told`() throws {
+  @Test func `a sound file is read and passes the check`() throws {
     let path = try make("CREATE TABLE t (a); INSERT INTO t VALUES ('x'), (NULL)")
     let connection = try Connection.hostile(path)
     #expect(try connection.integer("SELECT count(*) FROM t") == 2)
@@ -34,14 +34,14 @@ import Testing
     "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT max(x) FROM c",
     "CREATE TEMP TABLE u (a)", "CREATE VIRTUAL TABLE f USING fts5(a)",
   ])
-  func `everything but plain reading is refused`(_ sql: String) throws {
+  func `everything except plain reading is rejected`(_ sql: String) throws {
     let path = try make("CREATE TABLE t (a); CREATE VIEW v AS SELECT 1")
     let connection = try Connection.hostile(path)
     #expect(throws: SQLiteError.self) { try connection.all(SQL(sql)) }
     #expect(try connection.integer("SELECT count(*) FROM t") == 0)
   }
 
-  @Test func `an index on JSON is read and a function with effects is not`() throws {
+  @Test func `an index on JSON is readable, one on a function with side effects is not`() throws {
     let sound = try make(
       "CREATE TABLE t (a); CREATE INDEX i ON t ( json_extract(a, '$.x') ); "
         + "INSERT INTO t VALUES ('{\"x\":1}')")
@@ -53,7 +53,7 @@ import Testing
     #expect(error?.message == "the schema uses load_extension")
   }
 
-  @Test func `a row that is longer than the limit is refused, and a shorter one is read`() throws {
+  @Test func `a row longer than the limit is rejected, and a shorter one is read`() throws {
     let path = try make("CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(5000))")
     for (limit, isRead) in [(Int32(4999), false), (6000, true)] {
       let connection = try Connection.hostile(path, limits: .init(lengthBytes: limit))
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a statement without an end is ended`() throws {
+  @Test func `an endless statement is interrupted`() throws {
     let path = try make(
       "CREATE TABLE t (a); INSERT INTO t SELECT value FROM generate_series(1, 2)"
         .replacingOccurrences(
@@ -83,7 +83,7 @@ import Testing
     #expect(error?.isInterrupted == true)
   }
 
-  @Test func `the heap has a ceiling that goes with the connection`() async {
+  @Test func `the heap limit ends with the connection`() async {
     // SQLite has one ceiling for a process: this one has to be alone in its own.
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
@@ -113,7 +113,7 @@ import Testing
   /// What takes 30 MB of SQLite's memory.
   private static var large: SQL { "SELECT length(zeroblob(30000000) || 'x')" }
 
-  @Test func `what one thread may allocate is nothing to another`() async {
+  @Test func `the memory limit of one thread does not affect another`() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `two files open on a thread have as much as the larger budget`() async {
+  @Test func `two files open on a thread share the larger budget`() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the bytes of a file are read as the file is`(_ hasLog: Bool) throws {
+  func `an image is read like its file`(_ hasLog: Bool) throws {
     let path = directory.file("image.db")
     let made = try Connection(path, mode: .create)
     if hasLog { #expect(try made.text("PRAGMA journal_mode = WAL") == "wal") }
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `a link, a directory and plain text are refused`() throws {
+  @Test func `a link, a directory and plain text are rejected`() throws {
     let path = try make("CREATE TABLE t (a)")
     let link = directory.file("link.db")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
@@ -231,7 +231,7 @@ import Testing
     #expect(try Connection.hostile(link + "/" + name).integer("SELECT count(*) FROM t") == 0)
   }
 
-  @Test func `a log is folded into a private copy`() throws {
+  @Test func `a log is checkpointed into a private copy`() throws {
     let path = directory.file("w.db")
     let writer = try Connection(path, mode: .create)
     #expect(try writer.text("PRAGMA journal_mode = WAL") == "wal")

@@ -38,7 +38,7 @@ import Testing
     return whole
   }
 
-  @Test func `each value becomes what a query answers`() throws {
+  @Test func `each value becomes the value that a query returns`() throws {
     let rows = try page(
       #"""
       "Id","Name","Notes__c","Count__c","Is_Open__c","LastModifiedDate","Day__c"

@@ -51,7 +51,7 @@ import Testing
       ?? .json(200, JSONValue.object(["compositeResponse": .array(results)]).text)
   }
 
-  @Test func `objects are described in one request, and once, in any letters`() async throws {
+  @Test func `objects are described in one request, once, in any case`() async throws {
     let org = try Self.org()
     let session = try await org.session().keepingObjects
     #expect(!session.knows("Account"))
@@ -68,7 +68,7 @@ import Testing
     #expect(org.log.count == 2)
   }
 
-  @Test func `a session of its own asks each time`() async throws {
+  @Test func `a session without a cache requests each time`() async throws {
     let org = try Self.org()
     let session = try await org.session()
     for _ in 0..<2 { _ = try await session.describe("Account") }
@@ -80,7 +80,7 @@ import Testing
     #expect(org.log.count == 3)
   }
 
-  @Test func `each user of an org knows what that user was told`() async throws {
+  @Test func `each user of an org gets the description made for that user`() async throws {
     let scripted = try Self.org()
     let shared = KnownObjects.Shared([:])
     var fields: [String?] = []
@@ -109,7 +109,7 @@ import Testing
     ("body", .invalidResponse), ("500", .unreachable), ("403", .permission),
     ("401", .authentication), ("400", .refused("NOT_FOUND")), ("429", .limit), ("limit", .limit),
   ])
-  func `an answer that describes nothing is an error`(_ word: String, _ kind: OrgError.Kind)
+  func `a response without a description is an error`(_ word: String, _ kind: OrgError.Kind)
     async throws
   {
     let org = try Self.org { results in
@@ -137,7 +137,7 @@ import Testing
     #expect(!session.knows("Account"))
   }
 
-  @Test func `a name that is escaped in the answer is that name`() async throws {
+  @Test func `an escaped name in the response is decoded`() async throws {
     let org = try Self.org { results in
       let text = JSONValue.object(["compositeResponse": .array(results)]).text
       return .json(

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `an untrusted certificate is told as that, and not as a refused login`() async throws {
+  @Test func `an untrusted certificate is not reported as a rejected login`() async throws {
     let (old, oldAuthority) = try server(days: -1)
     let (other, otherAuthority) = try server(address: "127.0.0.2")
     let (unknown, _) = try server()
@@ -61,7 +61,7 @@ import Testing
     #expect(await failure(good.url, caFile: goodAuthority)?.kind == .authentication)
   }
 
-  @Test func `a file of authorities that is none is the configuration's fault`() async throws {
+  @Test func `an invalid file of authorities is a configuration error`() async throws {
     let (server, _) = try server()
     let garbage = directory.file("garbage.pem")
     try DurableFile.write(Array("no certificate\n".utf8), to: garbage)
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `words of the org that hold a token of ours are masked`() async throws {
+  @Test func `a token in the org's message is masked`() async throws {
     let echo = self.echo
     let server = try ScriptedOrg { request in
       if request.path.hasSuffix("/userinfo") { return nil }
@@ -112,7 +112,7 @@ import Testing
     #expect(page?.message == "you sent Bearer ••• ")
   }
 
-  @Test func `records and answers that hold a token of ours are masked`() async throws {
+  @Test func `tokens in records and responses are masked`() async throws {
     let echo = self.echo
     let server = try ScriptedOrg { request in
       if request.path.hasSuffix("/userinfo") { return nil }
@@ -133,7 +133,7 @@ import Testing
     #expect(!secret(in: text(page)) && text(page).contains("Bearer •••"))
   }
 
-  @Test func `the next page of a list of jobs is the org's, or it is refused`() async throws {
+  @Test func `the next page of a job list must be the org's`() async throws {
     let paths = Kept<[String]>([])
     let server = try ScriptedOrg { request in
       guard request.path.contains("/jobs/ingest") else { return nil }
@@ -148,7 +148,7 @@ import Testing
     #expect(error?.kind == .invalidResponse && paths.now.count == 1)
   }
 
-  @Test func `a refused login shows neither secret, refresh token nor assertion`() async throws {
+  @Test func `a rejected login shows neither secret, refresh token nor assertion`() async throws {
     let key = try PrivateKey.generateRSA()
     let echo = self.echo
     let seen = Kept("")

@@ -22,7 +22,7 @@ import Testing
 
   private static let dated = "UPDATE soup_index_map SET columnType = 'date' WHERE path = 'day'"
 
-  @Test func `an index of a type that iOS does not know is text, and keeps its name`() throws {
+  @Test func `an index of a type unknown to iOS is text, and keeps its name`() throws {
     let test = try store(.ios, Self.dated)
     let path = test.store.path
     let untrusted = try Store(untrusted: path)
@@ -38,13 +38,13 @@ import Testing
     try opened.close()
   }
 
-  @Test func `an index of a type that Android does not know is damage`() throws {
+  @Test func `an index of a type unknown to Android is damage`() throws {
     let test = try store(.android, Self.dated)
     #expect(throws: StoreError.self) { try Store(untrusted: test.store.path) }
     #expect(try !StoreCheck(platform: .android).violations(at: test.store.path).isEmpty)
   }
 
-  @Test func `the table that Android's SQLite makes is no reason to refuse a store`() throws {
+  @Test func `the table that Android's SQLite creates does not invalidate a store`() throws {
     let sql = "CREATE TABLE android_metadata (locale TEXT);"
     let rows = "INSERT INTO android_metadata VALUES ('en_US')"
     let test = try store(.android, sql + rows)
@@ -70,7 +70,7 @@ import Testing
     (.ios, "1", [.string, .fullText, .integer, .floating]),
   ]
 
-  @Test func `an index on the flag of edits is a string, and no other is needed`() throws {
+  @Test func `an index on the local flag is a string, and no other is needed`() throws {
     for (platform, flag, finding) in Self.finders {
       for type in IndexType.allCases {
         let indexes = [IndexSpec(path: "__local__", type: type)]

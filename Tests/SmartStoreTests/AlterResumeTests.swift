@@ -31,7 +31,7 @@ import Testing
   // SDK: testAlterSoupResumeAfterRegisterSoupUsingTableName, testAlterSoupResumeAfterCopyTable
   // SDK: testAlterSoupResumeAfterReIndexSoup, testAlterSoupResumeAfterDropOldTable
   @Test(arguments: AlterResumeTests.steps)
-  func `an alteration goes on when the store is opened`(
+  func `an alteration is resumed when the store is opened`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for reIndexData in [true, false] {
@@ -70,7 +70,9 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `resuming can be interrupted too`(_ platform: Platform, _ step: SoupAlteration.Step) throws {
+  func `a resumed alteration can be interrupted too`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
     for later in SoupAlteration.Step.allCases where later > step && later < .last(on: platform) {
       let test = try Altering.make(platform, Altering.old)
       var alteration = SoupAlteration(
@@ -86,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `killed inside our own alteration the soup is as it was`(
+  func `a soup is unchanged if our own alteration is killed`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     struct Kill: Error {}
@@ -145,7 +147,7 @@ import Testing
   ]
 
   @Test(arguments: Platform.allCases)
-  func `a row that no SDK writes is refused, and nothing is changed`(_ platform: Platform) throws {
+  func `a row that no SDK writes is rejected, and nothing is changed`(_ platform: Platform) throws {
     for change in Self.strange {
       let test = try Altering.make(platform, Altering.old)
       try Altering.interrupt(test.store, Altering.new, after: .dropOldIndexes)
@@ -161,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `a soup between two steps is read where its tables have the answer, and refused elsewhere`(
+  func `a soup between two steps is read if its tables are complete, otherwise rejected`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     let test = try Altering.make(platform, Altering.old)

@@ -57,7 +57,7 @@ enum Altering {
 
   // SDK: testGetSoupIndexSpecs
   @Test(arguments: Platform.allCases)
-  func `index specs are read as they were given`(_ platform: Platform) throws {
+  func `index specs are read as given`(_ platform: Platform) throws {
     let specs = [
       IndexSpec(path: "lastName", type: .string), IndexSpec(path: "address.city", type: .string),
       IndexSpec(path: "n", type: .json1),
@@ -72,7 +72,7 @@ enum Altering {
 
   // SDK: testAlterSoupNoReIndexing, testAlterSoupWithReIndexing
   @Test(arguments: Platform.allCases, [false, true])
-  func `a new index is filled where asked for`(_ platform: Platform, _ reIndexData: Bool) throws {
+  func `a new index is filled on request`(_ platform: Platform, _ reIndexData: Bool) throws {
     let test = try make(
       platform,
       [
@@ -99,7 +99,7 @@ enum Altering {
 
   // SDK: testAlterSoupTypeChangeStringToInteger
   @Test(arguments: Platform.allCases)
-  func `a number indexed as text is ordered as a number afterwards`(_ platform: Platform) throws {
+  func `a number indexed as text is then ordered as a number`(_ platform: Platform) throws {
     func specs(_ type: IndexType) -> [IndexSpec] {
       [IndexSpec(path: "name", type: .string), IndexSpec(path: "population", type: type)]
     }
@@ -144,7 +144,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `what is copied without re-reading is as the platform does`(_ platform: Platform) throws {
+  func `values copied without reindexing are as on the platform`(_ platform: Platform) throws {
     let specs = zip(["a", "b", "c", "d"], [IndexType.json1, .string, .fullText, .integer])
       .map(IndexSpec.init)
     let test = try make(platform, specs, [#"{"a":true,"b":"x","c":"y","d":5}"#])
@@ -177,7 +177,7 @@ enum Altering {
 
   // SDK: testAlterSoupwithFullTextIndexesFromFts4ToFts5
   @Test(arguments: Platform.allCases)
-  func `words of an old SDK are read, checked and turned into FTS5`(_ platform: Platform) throws {
+  func `words of an old SDK are read, checked and converted to FTS5`(_ platform: Platform) throws {
     let specs = [
       IndexSpec(path: "city", type: .fullText), IndexSpec(path: "country", type: .fullText),
     ]
@@ -235,7 +235,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `an element that no parser reads keeps its columns`(_ platform: Platform) throws {
+  func `an element that is not valid JSON keeps its columns`(_ platform: Platform) throws {
     let test = try make(platform, Altering.old)
     try test.store.connection.execute("UPDATE TABLE_1 SET soup = '{' WHERE id = 2")
     try test.store.reIndexSoup("s", paths: ["lastName"])
@@ -244,7 +244,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `ids are not given again after an alteration`(_ platform: Platform) throws {
+  func `IDs are not reused after an alteration`(_ platform: Platform) throws {
     let test = try make(platform, Altering.old)
     try test.store.remove([2, 3], from: "s")
     try test.store.alterSoup("s", indexSpecs: Altering.new, reIndexData: true)
@@ -257,7 +257,7 @@ enum Altering {
     #expect(try test.rows("SELECT count(*) FROM sqlite_sequence WHERE name LIKE '%old'") == [[0]])
   }
 
-  @Test func `an alteration that no device could use is refused and changes nothing`() throws {
+  @Test func `an alteration that no device could use is rejected and changes nothing`() throws {
     let test = try make(.ios, Altering.old)
     let before = try test.schema()
     let a = IndexSpec(path: "a", type: .string)

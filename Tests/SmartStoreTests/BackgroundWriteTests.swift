@@ -52,7 +52,7 @@ import Testing
     try test.store.transaction { try loadSerially(page, loader, Array(tests.dropFirst())) }
   }
 
-  @Test func `the stores are to the byte those of a load that waits for each page`() throws {
+  @Test func `the stores equal those of a load that waits for each page, byte for byte`() throws {
     let background = try Platform.allCases.map { try TestStore($0) }
     let serial = try Platform.allCases.map { try TestStore($0) }
     let fast = try loader(background)
@@ -95,7 +95,7 @@ import Testing
     #expect(try files(background) == files(serial))
   }
 
-  @Test func `a store that stands at another id has elements of its own`() throws {
+  @Test func `a store that starts at another ID has its own elements`() throws {
     let tests = [try TestStore(.ios), try TestStore(.android)]
     try tests[1].store.registerSoup("s", indexSpecs: specs)
     try tests[1].store.upsert([#"{"Id":"gone"}"#, #"{"Id":"gone too"}"#], into: "s")
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `whoever touches a store waits for the page that is being written`() throws {
+  @Test func `every user of a store waits for the page that is being written`() throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     let loader = try loader(tests)
     for (number, page) in pages(10, of: 500).enumerated() {
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func `a page that a store cannot take fails the next one and all after`(_ full: Int) throws {
+  func `a page that a store cannot write fails the next one and all after it`(_ full: Int) throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     let loader = try loader(tests)
     let pages = pages(30, of: 100)
@@ -148,7 +148,7 @@ import Testing
     #expect(throws: error) { try loader.finish() }
   }
 
-  @Test func `a failure of the last page comes out of the end`() throws {
+  @Test func `a failure of the last page is thrown at the end`() throws {
     let test = try TestStore(.android)
     let loader = try loader([test])
     let pages = pages(2, of: 300)
@@ -159,7 +159,7 @@ import Testing
     #expect(throws: StoreError.self) { try loader.finish() }
   }
 
-  @Test func `an unreadable page is reported at once, while the one before is written`() throws {
+  @Test func `an invalid page is reported at once, while the previous one is written`() throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     for bad in [#"[{"Id":"a1"},{"Name":"no id"}]"#, #"[{"Id":"a1""#] {
       let soup = "s\(bad.count)"
@@ -172,14 +172,14 @@ import Testing
     for test in tests { try test.store.close() }
   }
 
-  @Test func `a load whose owner goes away waits for its page`() throws {
+  @Test func `a load whose owner is released waits for its page`() throws {
     for _ in 0..<20 {
       let test = try TestStore(.ios)
       _ = try loader([test]).load(pages(1, of: 1000)[0], in: .array)
     }
   }
 
-  @Test func `pages of a durable load are written before the call comes back`() throws {
+  @Test func `pages of a durable load are written before the call returns`() throws {
     let test = try TestStore(.ios)
     let loader = try loader([test], .durable)
     for (number, page) in pages(3, of: 10).enumerated() {

@@ -21,7 +21,7 @@ import Testing
   ]
 
   @Test(arguments: spellings)
-  func `a flag is set where the SDK of the platform takes it for set`(
+  func `a flag is set if the platform's SDK considers it set`(
     _ flag: String, _ ios: Bool, _ android: Bool
   ) throws {
     let element = Array(#"{"__local__":\#(flag)}"#.utf8)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [IndexType.string, .json1, nil])
-  func `the changed rows are those whose flag is set, however the flag is indexed`(
+  func `the changed rows are those with a set flag, whatever its index`(
     _ platform: Platform, _ type: IndexType?
   ) throws {
     let test = try TestStore(platform)

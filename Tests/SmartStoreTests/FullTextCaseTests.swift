@@ -44,7 +44,9 @@ import Testing
 
   // SDK: testRegisterDropSoupFts4, testRegisterDropSoupFts5
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `words come and go with the soup`(_ platform: Platform, _ words: FullTextGrammar) throws {
+  func `words are added and removed with the soup`(_ platform: Platform, _ words: FullTextGrammar)
+    throws
+  {
     let test = try make(platform, words, [])
     #expect(
       try test.store.connection.texts("SELECT name FROM pragma_table_info('TABLE_1_fts')").prefix(2)
@@ -130,7 +132,9 @@ import Testing
   ]
 
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `a search finds whom a device finds`(_ platform: Platform, _ words: FullTextGrammar) throws {
+  func `a search finds the same elements as on a device`(
+    _ platform: Platform, _ words: FullTextGrammar
+  ) throws {
     let test = try make(platform, words, Self.people.map(Self.person))
     for (path, key, order, expected) in Self.searches {
       #expect(try found(test, path, key, order: order) == expected, "\(path ?? "-") \(key)")

@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: Region.allCases)
-  func `a damaged file is refused or answered, in time and unwritten`(_ region: Region) throws {
+  func `a damaged file is rejected or read, in time and without a write`(_ region: Region) throws {
     var random = SplitMix(state: Self.seed)
     let sounds = try Platform.allCases.map(sound)
     var (refused, right, other) = (0, 0, 0)

@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `the copy is what the app itself would have made of it`(
+  func `the copy equals the one that the app would have made`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for (old, reIndexData) in Self.olds.flatMap({ [($0, true), ($0, false)] }) {
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `a check names the soup and the step, and what to do`(
+  func `a check names the soup, the step and the fix`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for old in Self.olds {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a file in which nothing was interrupted needs no copy`() throws {
+  @Test func `a file without interruptions needs no copy`() throws {
     let test = try Altering.make(.ios, Altering.old)
     try test.store.close()
     let copy = test.directory.file("copy.sqlite")
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a row that no SDK writes is refused`(_ platform: Platform) throws {
+  func `a row that no SDK writes is rejected`(_ platform: Platform) throws {
     for change in AlterResumeTests.strange {
       try expectRefusal(
         interrupted(platform, .dropOldIndexes), "UPDATE long_operations_status SET \(change)")
@@ -157,7 +157,7 @@ import Testing
   ]
 
   @Test(arguments: foreign)
-  func `a schema that the step did not leave is refused`(_ change: String) throws {
+  func `a schema that does not match the step is rejected`(_ change: String) throws {
     for platform in Platform.allCases {
       try expectRefusal(interrupted(platform, .registerSoupUsingTableName), change)
     }
@@ -211,7 +211,7 @@ import Testing
   ]
 
   @Test(arguments: Platform.allCases, continued.indices)
-  func `rows of both tables of a soup are read, or none where both hold edits`(
+  func `rows of both tables of a soup are read, unless both have edits`(
     _ platform: Platform, _ index: Int
   ) throws {
     let (old, written, kept) = Self.continued[index]
@@ -253,7 +253,7 @@ import Testing
 
   /// What a second call of `alterSoup` leaves, which cannot rename a table whose old one is still there.
   @Test(arguments: AlterResumeTests.steps)
-  func `a second row of the soup is no reason to refuse`(
+  func `a second row of the soup is accepted`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for isFirst in [false, true] {

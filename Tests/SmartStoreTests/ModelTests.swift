@@ -22,7 +22,7 @@ import Testing
   static let shares: [Operation: Int] = [.insert: 4, .upsertByID: 3, .queryMatch: 2]
 
   @Test(arguments: Platform.allCases)
-  func `a store holds what a dictionary would`(_ platform: Platform) throws {
+  func `a store behaves like a dictionary`(_ platform: Platform) throws {
     let seed = ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? Self.seed
     var play = try ModelPlay(platform, seed: seed)
     var steps = 0

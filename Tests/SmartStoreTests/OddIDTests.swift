@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, types)
-  func `text with escapes and numbers are ids, and are found again`(
+  func `text with escapes and numbers are IDs, and are found again`(
     _ platform: Platform, _ type: IndexType
   ) throws {
     let test = try TestStore(platform)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, types)
-  func `an edited element whose id is no plain text is left as others are`(
+  func `an edited element whose ID is not plain text is kept like others`(
     _ platform: Platform, _ type: IndexType
   ) throws {
     let test = try TestStore(platform)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["null", "true", "{}", "[1]", #""""#])
-  func `what is neither text nor a number is no id`(_ id: String) throws {
+  func `a value that is neither text nor a number is not an ID`(_ id: String) throws {
     let test = try TestStore(.ios)
     #expect(throws: StoreError.recordWithoutID(soup: "s", record: 0, path: "Id")) {
       try load(.cold, [#"{"records":[{"Id":\#(id)}]}"#], into: [test], specs: specs(.string))

@@ -123,7 +123,7 @@ import Testing
   static let seeds = 1...CampaignSize.pageDays.count
 
   @Test(arguments: seeds)
-  func `a store of pages is row by row as SQLite writes, and takes changes`(_ seed: Int) throws {
+  func `a store of pages equals SQLite's row by row, and can be changed`(_ seed: Int) throws {
     var day = Day(UInt64(seed))
     let sizes = [[], [0], [1], [30, 0, 1], [200, 200, 77], [900, 13], [2000]][day.pick(7)]
     var first = 0
@@ -143,7 +143,9 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `loads of two soups take turns in one file, beside SQLite`(_ platform: Platform) throws {
+  func `loads of two soups take turns in one file, concurrently with SQLite`(_ platform: Platform)
+    throws
+  {
     let tests = [try TestStore(platform), try TestStore(platform)]
     for (test, method) in zip(tests, [BulkLoader.Method.pages, .statements]) {
       var day = Day(5)
@@ -169,7 +171,7 @@ import Testing
   }
 
   @Test(arguments: 1...60)
-  func `trees of every height and filling are whole`(_ count: Int) throws {
+  func `trees of every height and fill level are complete`(_ count: Int) throws {
     // Keys of about a page's fourth make trees high; every count ends a leaf or a branch elsewhere.
     let test = try TestStore(.ios)
     let records = (0..<(count * 7)).map { number in
@@ -182,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: [1, 127, 128, 4_000, 4_600, 9_000, 37_500], Platform.allCases)
-  func `an index of one value is whole, whatever the number of rows`(
+  func `an index with a single value is complete for any number of rows`(
     _ count: Int, _ platform: Platform
   ) throws {
     let test = try TestStore(platform)
@@ -201,7 +203,7 @@ import Testing
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `stores at other ids, or with other values, have indexes of their own`() throws {
+  @Test func `stores with other IDs or values have their own indexes`() throws {
     func stores() throws -> [TestStore] {
       let tests = [try TestStore(.ios), try TestStore(.android), try TestStore(.android)]
       let specs = Day(3).specs
@@ -228,7 +230,7 @@ import Testing
   }
 
   @Test(arguments: 1...20)
-  func `keys are sorted by their bytes, and equal ones stay in their order`(_ seed: UInt64) throws {
+  func `keys are sorted by their bytes, and equal ones keep their order`(_ seed: UInt64) throws {
     var day = Day(seed)
     var keys: [[UInt8]] = []
     for _ in 0..<[2, 40, 900, 3000][day.pick(4)] {
@@ -257,7 +259,7 @@ import Testing
     #expect(sorted == expected)
   }
 
-  @Test func `integers of variable length are SQLite's`() throws {
+  @Test func `integers of variable length match SQLite's`() throws {
     // SQLite writes the id of a row as one: a table of one row has it behind the record's length.
     let ids: [Int64] = [
       0, 127, 128, 16_383, 16_384, 1 << 21 - 1, 1 << 28, 1 << 42, 1 << 56, .max, -1,
@@ -284,7 +286,7 @@ import Testing
     }
   }
 
-  @Test func `of two records with one very long id one stays`() throws {
+  @Test func `of two records with one very long ID one is kept`() throws {
     let test = try TestStore(.ios)
     let specs = [IndexSpec(path: "Id", type: .string)]
     try test.store.registerSoup("s", indexSpecs: specs)
@@ -331,7 +333,7 @@ import Testing
   }
 
   @Test(arguments: [(ENOSPC, 13), (EDQUOT, 13), (EIO, 10)] as [(Int32, Int32)])
-  func `a disk that takes no page is told as SQLite would`(_ code: Int32, _ told: Int32) {
+  func `a full disk is reported as SQLite would`(_ code: Int32, _ told: Int32) {
     let error = #expect(throws: StoreError.self) {
       try PageFile.mapping("/a/store") { () throws(SystemError) in
         throw SystemError(operation: "write", path: "/a/store", errno: code)
@@ -350,7 +352,7 @@ import Testing
     #expect(other == error)
   }
 
-  @Test func `an index that has the name of ours and another column is left to SQLite`() throws {
+  @Test func `an index with a known name but another column is left to SQLite`() throws {
     let test = try TestStore(.ios)
     let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
     try test.store.registerSoup("s", indexSpecs: specs)
@@ -361,7 +363,7 @@ import Testing
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `a root that is not empty is not written over`() throws {
+  @Test func `a root that is not empty is not overwritten`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "Id", type: .string)])
     let file = try #require(try PageFile(test.store.path))
@@ -373,7 +375,7 @@ import Testing
     #expect(throws: StoreError.self) { try file.overwrite(root, leaf.finished()) }
   }
 
-  @Test func `a file that is laid out otherwise is written by SQLite`() throws {
+  @Test func `a file with another layout is written by SQLite`() throws {
     let test = try TestStore(.ios)
     var day = Day(9)
     try test.store.registerSoup("s", indexSpecs: day.specs)

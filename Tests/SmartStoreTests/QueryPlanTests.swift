@@ -9,7 +9,7 @@ import Testing
   private let name = [IndexSpec(path: "name", type: .string)]
 
   @Test(arguments: Platform.allCases)
-  func `a query that was asked before follows the soup that changed`(_ platform: Platform) throws {
+  func `a repeated query follows changes of its soup`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let store = test.store
     try store.registerSoup("s", indexSpecs: name)
@@ -36,7 +36,7 @@ import Testing
     #expect(try ask() == [0, 0, 0])
   }
 
-  @Test func `a query that was asked in a change that failed is asked anew`() throws {
+  @Test func `a query from a failed change is prepared again`() throws {
     struct Undone: Error {}
     let test = try TestStore(.android)
     let store = test.store
@@ -55,7 +55,7 @@ import Testing
     #expect(try store.count(exact) == 1)
   }
 
-  @Test func `the values and the page of a query are its own`() throws {
+  @Test func `each query has its own values and page`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     try test.store.upsert((0..<30).map { "{\"name\":\"n\($0 % 10)\"}" }, into: "s")
@@ -80,7 +80,7 @@ import Testing
     #expect(try test.store.query(nothing) == [])
   }
 
-  @Test func `question marks and values must be as many`() throws {
+  @Test func `the numbers of question marks and values must match`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     let text = "select {s:name} from {s} where {s:name} in (?, ?)"
@@ -98,7 +98,7 @@ import Testing
     #expect(throws: StoreError.self) { try test.store.query(far, page: 2) }
   }
 
-  @Test func `more queries than are kept are answered too`() throws {
+  @Test func `more queries than are cached are answered too`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     try test.store.upsert([#"{"name":"Ada"}"#], into: "s")
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an element is handed back as it was stored`(_ platform: Platform) throws {
+  func `an element is returned as it was stored`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: name)
     // As a debug build of an iOS app writes it.
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: ["{\"a\":", "{\"a\":1} x", "", "[1,]", "{\"a\":\"\u{1}\"}"])
-  func `an element that is no JSON is an error, not a row`(_ text: String) throws {
+  func `an invalid element is an error, not a row`(_ text: String) throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     try test.store.connection.execute("INSERT INTO TABLE_1 (soup) VALUES ('\(text)')")

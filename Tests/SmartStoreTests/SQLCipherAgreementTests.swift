@@ -10,7 +10,7 @@ import Testing
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherAgreementTests {
   @Test(arguments: Platform.allCases, [1, 4000])
-  func `SQLCipher reads, checks and writes what is sealed`(_ platform: Platform, _ rounds: Int)
+  func `SQLCipher reads, checks and writes sealed files`(_ platform: Platform, _ rounds: Int)
     throws
   {
     let test = try SealedStore(platform, elements: 300, iterations: rounds)
@@ -48,7 +48,7 @@ struct SQLCipherAgreementTests {
     }
   }
 
-  @Test func `what an app exports through SQLCipher is unsealed`() throws {
+  @Test func `a file that an app exports through SQLCipher is unsealed`() throws {
     let test = try SealedStore(.android, elements: 100)
     // As docs/app-integration.md tells apps to hand back a store under their own key.
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key("the device's key"))
@@ -68,7 +68,7 @@ struct SQLCipherAgreementTests {
     try store.close()
   }
 
-  @Test func `a key in hexadecimal digits is taken as it is`() throws {
+  @Test func `a key in hexadecimal digits is used directly`() throws {
     let test = try SealedStore(elements: 10)
     let raw = "x'" + Hex.encode(RandomBytes.make(32)) + "'"
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key(raw))
@@ -77,7 +77,7 @@ struct SQLCipherAgreementTests {
     #expect(answers == ["[[10]]"])
   }
 
-  @Test func `a file rebuilt for sealing is sound to SQLCipher`() throws {
+  @Test func `SQLCipher accepts a file rebuilt for sealing`() throws {
     let test = try SealedStore(elements: 100)
     let bare = try test.made(elsewhere: "bare.sqlite")
     #expect(try SQLCipherFile.seal(bare, to: test.sealed, key: test.key()).wasRebuilt)

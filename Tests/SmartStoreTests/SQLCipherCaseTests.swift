@@ -16,7 +16,7 @@ import Testing
 
   // SDK: testEncryptDatabase (iOS)
   @Test(arguments: Platform.allCases)
-  func `a plain store that is sealed opens with its key only`(_ platform: Platform) throws {
+  func `a sealed store opens only with its key`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 50)
     #expect(try plainCount(test.plain) == 50)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
@@ -31,7 +31,7 @@ import Testing
 
   // SDK: testUnencryptDatabase (iOS)
   @Test(arguments: Platform.allCases)
-  func `an unsealed store opens without a key, with all it had`(_ platform: Platform) throws {
+  func `an unsealed store opens without a key, with all its content`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 50)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     try Files.remove(test.plain)
@@ -47,7 +47,7 @@ import Testing
   }
 
   // SDK: testSmartStoreIsRecreatedWhenKeyIsLost (iOS)
-  @Test func `a store whose key is lost is refused, kept, and replaced on purpose only`() throws {
+  @Test func `a store whose key is lost is rejected, kept, and replaced only on purpose`() throws {
     let test = try SealedStore(.ios, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let before = try Files.read(test.sealed)
@@ -76,7 +76,7 @@ import Testing
 struct SQLCipherSettingsTests {
   // SDK: testRuntimeSettings
   @Test(arguments: Platform.allCases)
-  func `a sealed store is readable under the SDK's settings`(_ platform: Platform) throws {
+  func `a sealed store is readable with the SDK's settings`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let settings = [

@@ -68,7 +68,7 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `two readings of the format agree that a store is sound`(_ platform: Platform) throws {
+  func `two readers of the format agree that a store is sound`(_ platform: Platform) throws {
     let test = try make(platform)
     let cold = try TestStore(platform)
     _ = try load(
@@ -174,7 +174,7 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `each damage is found by both readings`(_ platform: Platform) throws {
+  func `each kind of damage is found by both readers`(_ platform: Platform) throws {
     let sound = try make(platform, elements: 9)
     try sound.store.close()
     var paths: [String] = []
@@ -195,7 +195,7 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store is held to its configuration`(_ platform: Platform) throws {
+  func `a store is compared with its configuration`(_ platform: Platform) throws {
     let test = try make(platform, elements: 3)
     try test.store.close()
     func found(_ soups: [StoreConfig.Soup]) throws -> [String] {
@@ -217,7 +217,7 @@ enum IndependentReader {
       ])
   }
 
-  @Test func `a file that is no store is told, not thrown`() throws {
+  @Test func `a file that is not a store is reported, not thrown`() throws {
     let directory = TemporaryDirectory()
     let path = directory.file("x.sqlite")
     for bytes in [[], Array("no database at all".utf8), [UInt8](repeating: 0, count: 8192)] {
@@ -229,7 +229,8 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `what a device leaves behind is no damage on a returned file`(_ platform: Platform) throws {
+  func `remains that a device leaves are not damage in a returned file`(_ platform: Platform) throws
+  {
     let test = try make(platform)
     let connection = test.store.connection
     // Of an element that was removed: `make` removes it.
@@ -254,7 +255,7 @@ enum IndependentReader {
   ]
 
   @Test(arguments: Platform.allCases)
-  func `sync states that no SDK has, and two syncs of one name, are found by both readings`(
+  func `invalid sync states, and two syncs with one name, are found by both readers`(
     _ platform: Platform
   ) throws {
     let sound = try TestStore(platform)

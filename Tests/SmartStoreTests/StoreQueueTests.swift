@@ -26,7 +26,7 @@ import Testing
     return queue
   }
 
-  @Test func `values of a type go in and come out as they were`() async throws {
+  @Test func `values of a type are written and read back`() async throws {
     let queue = try await queue()
     let written = [
       Account(Id: "001A", Name: "Åse / \"Søn\" 👩‍👩‍👧", Employees: 9_007_199_254_740_993),
@@ -45,7 +45,8 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `what is no object or of another type is refused by place, no value`() async throws {
+  @Test
+  func `a non-object and another type are rejected with position, without values`() async throws {
     let queue = try await queue()
     let text = await #expect(throws: StoreError.self) {
       try await queue.write { try $0.upsert([1, 2], into: "accounts") }
@@ -82,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `hundreds of tasks over two queues of one file lose no write`() async throws {
+  @Test func `hundreds of tasks on two queues of one file lose no write`() async throws {
     let first = try await queue()
     let second = try StoreQueue(path, waitSeconds: 30)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -125,7 +126,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `changes of a soup are told to whoever observes it, others' too`() async throws {
+  @Test func `changes of a soup are sent to its observers, also those of others`() async throws {
     let queue = try await queue()
     try await queue.write { store in
       try store.registerSoup("cases", indexSpecs: [IndexSpec(path: "Id", type: .string)])

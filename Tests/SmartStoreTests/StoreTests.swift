@@ -26,7 +26,8 @@ final class TestStore {
 @Suite struct StoreTests {
   // SDK: testMetaDataTableCreated (Android), testMetaDataTablesCreated (iOS)
   @Test(arguments: Platform.allCases)
-  func `a new store has the meta tables and room for sealing`(_ platform: Platform) throws {
+  func `a new store has the meta tables and reserved bytes for sealing`(_ platform: Platform) throws
+  {
     let test = try TestStore(platform)
     let connection = test.store.connection
     #expect(try connection.reservedBytes() == 80)
@@ -102,7 +103,7 @@ final class TestStore {
   }
 
   // SDK: testBadRegisterSoup (iOS)
-  @Test func `what would break a device is refused`() throws {
+  @Test func `a definition that would break a device is rejected`() throws {
     let test = try TestStore(.android)
     let store = test.store
     let a = IndexSpec(path: "a", type: .string)
@@ -117,7 +118,7 @@ final class TestStore {
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store is opened again as what it is`(_ platform: Platform) throws {
+  func `a store is reopened with its platform`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .fullText)])
     try test.store.upsert([#"{"a":"x"}"#], into: "s")
@@ -136,7 +137,7 @@ final class TestStore {
       error?.description == "\(other.path) is not a SmartStore: it has no table soup_index_map")
   }
 
-  @Test func `a failed change leaves nothing behind`() throws {
+  @Test func `a failed change leaves nothing`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .string)])
     #expect(throws: StoreError.self) {

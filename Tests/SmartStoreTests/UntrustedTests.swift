@@ -40,7 +40,7 @@ struct SplitMix: RandomNumberGenerator {
     return test
   }
 
-  @Test func `a schema that runs code is refused by name`() throws {
+  @Test func `a schema that executes code is rejected by name`() throws {
     for (sql, name) in [
       ("CREATE VIEW v AS SELECT 1", "v"),
       ("CREATE TRIGGER g AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END", "g"),
@@ -56,7 +56,7 @@ struct SplitMix: RandomNumberGenerator {
     }
   }
 
-  @Test func `a file that was found sound is searched once, unless it has changed since`() throws {
+  @Test func `a file that was found sound is not checked again unless it has changed`() throws {
     let test = try sound(.ios)
     let path = test.store.path
     let first = try Store(untrusted: path)

@@ -26,7 +26,7 @@ import Testing
     return records
   }
 
-  @Test func `every record is found by its Id, whole`() throws {
+  @Test func `every record is found by its ID, complete`() throws {
     let records = try write(5003)
     let reader = try IssuedRecordReader(path: path)
     #expect(try reader.allIDs() == Set(records.map(\.id)))
@@ -41,7 +41,7 @@ import Testing
     #expect(try Files.list(directory.file("issued/1")) == ["3.sqlite"])
   }
 
-  @Test func `a record in two soups is found in both, and long ones are kept`() throws {
+  @Test func `a record in two soups is found in both, and long ones are stored`() throws {
     let long = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 21)
     let writer = try IssuedRecordWriter(path: path)
     for soup in ["a", "b"] {
@@ -53,12 +53,12 @@ import Testing
     #expect(found.allSatisfy { $0.fields == long })
   }
 
-  @Test func `a generation that issued nothing has a file that says so`() throws {
+  @Test func `a generation that issued nothing has an empty file`() throws {
     _ = try write(0)
     #expect(try IssuedRecordReader(path: path).allIDs() == [])
   }
 
-  @Test func `one Id twice in a soup is refused, and nothing is left`() throws {
+  @Test func `a duplicate ID in a soup is rejected, and no file is left`() throws {
     do {
       let writer = try IssuedRecordWriter(path: path)
       for soup in ["b", "a", "b"] {
@@ -70,7 +70,7 @@ import Testing
     #expect(try Files.list(directory.file("issued/1")) == [])
   }
 
-  @Test func `where an Id may repeat in a soup the record with the later date stays`() throws {
+  @Test func `if IDs may repeat in a soup, the record with the later date is kept`() throws {
     let writer = try IssuedRecordWriter(path: path, repeats: true)
     for (soup, date) in [
       ("a", "2024-02-01"), ("b", "2024-01-01"), ("a", "2024-01-01"), ("b", "2024-02-01"),
@@ -84,7 +84,7 @@ import Testing
     #expect(found.map(\.modified) == ["2024-02-01", "2024-02-01"])
   }
 
-  @Test func `a file that is read stays what it was while a newer one takes its place`() throws {
+  @Test func `an open file stays the same while a newer one replaces it`() throws {
     let records = try write(100)
     let reader = try IssuedRecordReader(path: path)
     _ = try write(10)
@@ -98,7 +98,7 @@ import Testing
     return try records.flatMap { try reader.records(id: $0.id) }
   }
 
-  @Test func `a file cut short is damaged at every length`() throws {
+  @Test func `a truncated file is damaged at every length`() throws {
     let records = try write(40)
     let whole = try Files.read(path)
     for length in stride(from: 0, to: whole.count, by: 499) + [whole.count - 1] {
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a changed value is never taken for what was issued`() throws {
+  @Test func `a changed value is never accepted as issued`() throws {
     let records = try write(40)
     let whole = try Files.read(path)
     for (place, text) in [("{\"Name", "{\"Game"), ("2024-01-31", "2024-02-31")] {
@@ -122,7 +122,7 @@ import Testing
     #expect(try read(records) == records)
   }
 
-  @Test func `another database is none`() throws {
+  @Test func `another database is rejected`() throws {
     try Files.makeDirectory(directory.file("issued/1"))
     let other = try Connection(path, mode: .create)
     try other.execute("CREATE TABLE issued (id)")
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a soup's fields are kept with the element's own bytes`(platform: Platform) throws {
+  func `a soup's fields are stored with the element's own bytes`(platform: Platform) throws {
     let issued = try IssuedStore(platform)
     let store = try Store(opening: issued.path, readOnly: true)
     let writer = try IssuedRecordWriter(path: path)
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(arguments: 0..<12)
-  func `is what a new one would be, whatever has changed`(seed: UInt64) throws {
+  func `equals a new file after any change`(seed: UInt64) throws {
     var random = HistoryRandom(seed)
     let store = try store()
     store.clock = { 1000 }
@@ -258,7 +258,7 @@ import Testing
     #expect(renewed > 0)
   }
 
-  @Test func `is not resumed where that is more work, or is not what the store holds`() throws {
+  @Test func `is not updated if that is more work, or does not match the store`() throws {
     let store = try store()
     store.clock = { 1000 }
     try store.upsert((0..<100).map { element($0, "first") }, into: "accounts")
@@ -283,7 +283,7 @@ import Testing
     #expect(try Files.list(directory.path).filter { $0.hasSuffix(".sqlite") } == ["0.sqlite"])
   }
 
-  @Test func `a file that is no such file, or cut short, is damaged`() throws {
+  @Test func `an invalid or truncated file is damaged`() throws {
     let path = directory.file("0.sqlite")
     let writer = try IssuedRecordWriter(path: path)
     try writer.append(IssuedRecord(soup: "a", id: "1", modified: nil, fields: Array("{}".utf8)))
@@ -305,7 +305,7 @@ import Testing
   let directory = TemporaryDirectory()
   private var path: String { directory.file(SystemModstamps.fileName) }
 
-  @Test func `the stamps of a generation come back`() throws {
+  @Test func `the stamps of a generation are read back`() throws {
     let stamps: [String: [String: Int64]] = [
       "default/accounts": ["0011": 5, "0012": -7], "default/odd soup": ["1 2": 9],
     ]
@@ -313,7 +313,7 @@ import Testing
     #expect(try SystemModstamps.read(in: directory.path) == stamps)
   }
 
-  @Test func `a generation that listed nothing has no file`() throws {
+  @Test func `a generation without stamps has no file`() throws {
     try SystemModstamps.write(["default/accounts": [:]], in: directory.path)
     #expect(try Files.list(directory.path) == [])
     #expect(try SystemModstamps.read(in: directory.path) == [:])

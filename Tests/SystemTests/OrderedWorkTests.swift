@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 100])
-  func `what is made is taken in item order, whichever is first`(_ atOnce: Int) async throws {
+  func `results are taken in item order, regardless of which is first`(_ atOnce: Int) async throws {
     let load = Locked(Load())
     var taken: [Int] = []
     try await OrderedWork.perform(Array(0..<50), atOnce: atOnce, name: "test") { index, item in
@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4])
-  func `when one cannot be taken, nothing more is begun, all dropped`(_ atOnce: Int) async throws {
+  func `after a failed take nothing more is started, and all results are dropped`(_ atOnce: Int)
+    async throws
+  {
     let begun = Locked<[Int]>([])
     var (taken, dropped): ([Int], [Int]) = ([], [])
     await #expect(throws: Trouble.self) {
@@ -61,7 +63,9 @@ import Testing
   }
 
   @Test(arguments: [2, 4])
-  func `what failed beside others is retried alone, and they after it`(_ atOnce: Int) async throws {
+  func `a failure beside other items is retried alone, and the others after it`(_ atOnce: Int)
+    async throws
+  {
     let load = Locked(Load())
     var (taken, dropped): ([Int], [Int]) = ([], [])
     try await OrderedWork.perform(
@@ -118,7 +122,7 @@ import Testing
 }
 
 @Suite struct FileRoomsTests {
-  @Test func `a room is used again, grows, and is not made for what is too large`() {
+  @Test func `a buffer is reused, grows, and is not created above the limit`() {
     let rooms = FileRooms(most: 100_000)
     let first = rooms.lending { room -> UnsafeMutableRawPointer? in
       let bytes = room.reserve(50_000)

@@ -19,7 +19,7 @@ import Testing
     var value: Int { count.withLock { $0 } }
   }
 
-  @Test func `threads that were told to end are waited for to their very end`() throws {
+  @Test func `threads that were told to end are joined`() throws {
     let counter = Counter()
     let gate = DispatchSemaphore(value: 0)
     for number in 0..<50 {
@@ -34,7 +34,7 @@ import Testing
     #expect(counter.value == 50)
   }
 
-  @Test func `one that is told to end by another as that ends is waited for too`() throws {
+  @Test func `a thread that another thread ends as it ends is joined too`() throws {
     let counter = Counter()
     let first = try OwnThread(name: "first") {
       let gate = DispatchSemaphore(value: 0)
@@ -53,7 +53,7 @@ import Testing
     #expect(counter.value == 1)
   }
 
-  @Test func `one that is held up is not waited for beyond the limit`() throws {
+  @Test func `a blocked thread is not waited for beyond the limit`() throws {
     let gate = DispatchSemaphore(value: 0)
     let thread = try OwnThread(name: "held up") { gate.wait() }
     thread.willEnd()

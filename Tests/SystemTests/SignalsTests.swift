@@ -3,7 +3,7 @@ import System
 import Testing
 
 @Suite struct SignalsTests {
-  @Test func `a signal reaches its listeners whatever threads there are`() async {
+  @Test func `a signal reaches its listeners with any number of threads`() async {
     // Whoever started the tests may have wanted them to outlive a terminal.
     signal(SIGHUP, SIG_DFL)
     let signals = AsyncStream<Int32> { continuation in

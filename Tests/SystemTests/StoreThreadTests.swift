@@ -5,7 +5,7 @@ import Testing
 @Suite struct StoreThreadTests {
   struct Broken: Error, Equatable {}
 
-  @Test func `work runs on one thread of its own, in order`() async throws {
+  @Test func `work runs on one dedicated thread, in order`() async throws {
     let thread = StoreThread(name: "store")
     let first = await thread.run { pthread_self() }
     let second = await thread.run { pthread_self() }
@@ -14,7 +14,7 @@ import Testing
     await #expect(throws: Broken.self) { try await thread.run { throw Broken() } }
   }
 
-  @Test func `blocked threads do not hold up the cooperative pool`() async {
+  @Test func `blocked threads do not block the cooperative pool`() async {
     let threads = (0..<8).map { StoreThread(name: "blocked \($0)") }
     let gate = DispatchSemaphore(value: 0)
     await withTaskGroup(of: Int.self) { group in
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a task that prefers the thread comes back to it after it waited`() async {
+  @Test func `a task that prefers the thread returns to it after a wait`() async {
     let thread = StoreThread(name: "preferred")
     let mine = await thread.run { pthread_self() }
     await withTaskExecutorPreference(thread) {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `its thread ends with it`() async {
+  @Test(.timeLimit(.minutes(10))) func `the thread ends with its owner`() async {
     for _ in 0..<200 {
       var thread: StoreThread? = StoreThread(name: "short-lived")
       let end = ThreadEnd()

@@ -152,7 +152,7 @@ import Testing
     #expect(Set(Self.settings.map(\.type)) == Set(Self.holders.keys))
   }
 
-  @Test func `every setting is read by what runs a pipeline`() {
+  @Test func `every setting is read by the code that runs a pipeline`() {
     func text(isInside: Bool) -> [String] {
       Self.files.filter { Self.holdsSettings($0.path) == isInside }.map(\.text)
     }
@@ -192,7 +192,7 @@ import Testing
     return members
   }
 
-  @Test func `a planted setting that nobody reads is found`() {
+  @Test func `a planted unused setting is found`() {
     let reads = Self.reads(
       in: """
         func execute(_ pipeline: Pipeline, _ limits: InboxSettings) {
