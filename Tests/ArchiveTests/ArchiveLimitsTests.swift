@@ -2,7 +2,7 @@ import Archive
 import TestSupport
 import Testing
 
-/// The limits of an archive, at their very values.
+/// Archives exactly at their limits, and one above.
 @Suite struct ArchiveLimitsTests {
   let directory = TemporaryDirectory()
 
@@ -54,7 +54,7 @@ import Testing
 
   @Test(arguments: ArchiveFormat.allCases)
   func `a raised ratio limit does not raise the other limits`(format: ArchiveFormat) throws {
-    // Two megabytes of zeros in a few kilobytes.
+    // Two megabytes of zeros compress to a few kilobytes.
     let path = try archive(format, [1 << 20, 1 << 20])
     #expect(isTooLarge { try drain(path, .init(ratio: 1)) })
     #expect(try drain(path, .init(ratio: 1), allowing: 2 << 20) == 2 << 20)

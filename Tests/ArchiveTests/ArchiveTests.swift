@@ -10,7 +10,7 @@ import Testing
     Array(try Data(contentsOf: URL(fileURLWithPath: directory.file(name))))
   }
 
-  /// An archive of a small text, an empty file and a file of 600,000 bytes from the disk.
+  /// Packs a small text, an empty file, and a file of 600,000 bytes from disk.
   private func pack(_ name: String, _ format: ArchiveFormat, level: Int? = nil) throws {
     let big = (0..<600_000).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 7) }
     try Data(big).write(to: URL(fileURLWithPath: directory.file("big")))
@@ -78,7 +78,7 @@ import Testing
     if let zone { setenv("TZ", zone, 1) } else { unsetenv("TZ") }
     tzset()
     #expect(try bytes("one") == bytes("two"))
-    // The time of packing would stand here.
+    // These bytes would hold the time of packing.
     if format == .tarGz { #expect(try Array(bytes("one")[4..<8]) == [0, 0, 0, 0]) }
   }
 
@@ -164,7 +164,7 @@ import Testing
   }
 }
 
-/// Runs a Python script with arguments and answers what it prints.
+/// Runs a Python script with arguments and returns its output.
 func python(_ script: String, _ arguments: String...) throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

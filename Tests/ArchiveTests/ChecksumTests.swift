@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is read was covered by a checksum that was compared, in every format.
+/// In every format, a verified checksum covers all bytes that are read.
 @Suite struct ChecksumTests {
   let directory = TemporaryDirectory()
 
@@ -20,7 +20,7 @@ import Testing
     return path
   }
 
-  /// An archive of two entries: text that compresses well, and bytes that do not.
+  /// An archive with two entries: text that compresses well, and bytes that do not.
   private func archive(_ format: ArchiveFormat) throws -> [UInt8] {
     let path = directory.file("whole." + format.rawValue)
     let writer = try ArchiveWriter(path: path, format: format, modified: 1_706_704_496_000)
@@ -41,7 +41,7 @@ import Testing
     let sound = try drain(try write(whole))
     #expect(sound.isChecked)
     var refused = 0
-    // The ends of the file are tried whole: headers, trailers and the directory of a zip.
+    // All bytes at both ends are tried: headers, trailers and the directory of a zip.
     let ends = Array(0..<40) + Array((whole.count - 200)..<whole.count)
     let places =
       ends.map { $0 * 8 + $0 % 8 }
@@ -56,7 +56,7 @@ import Testing
         let found = try drain(try write(changed))
         let isSame =
           found.content == sound.content
-          // Nothing but the manifest covers the names of a zip, and those of what was no file.
+          // Only the manifest protects the names in a zip, and those of entries that are not files.
           || format == .zip && Set(found.content.values).isSubset(of: Set(sound.content.values))
         #expect(isSame || !found.isChecked, "seed \(seed): bit \(bit) of \(whole.count * 8)")
       } catch is ArchiveError {
@@ -80,7 +80,7 @@ import Testing
 
   @Test func `frames without a checksum are detected, and frames with one may be several`() throws {
     let whole = try archive(.tarZst)
-    // As a library writes it that was not asked for a checksum.
+    // As written by a library without the checksum option.
     var bare = Array(whole.dropLast(4))
     bare[4] &= ~4
     let found = try drain(try write(bare))
@@ -124,7 +124,7 @@ import Testing
     #expect(hash([], pieces: 1) == 0xEF46_DB37_51D8_E999)
     #expect(hash(Array("a".utf8), pieces: 1) == 0xD24E_C4F1_A98C_6E5B)
     #expect(hash(Array("abc".utf8), pieces: 1) == 0x44BC_2CF5_AD77_0999)
-    // Zstandard itself compares the checksum that is written, for content of every length.
+    // Zstandard itself verifies the written checksum, for content of every length.
     for length in 0..<140 {
       let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37) }
       #expect(hash(bytes, pieces: 7) == hash(bytes, pieces: 1000), "\(length) bytes")

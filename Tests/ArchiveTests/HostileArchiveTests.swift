@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Archives that were made to do harm, by Python's own libraries, and archives that were damaged.
+/// Malicious archives, created with Python's own libraries, and damaged archives.
 @Suite struct HostileArchiveTests {
-  /// Writes one archive for each case to the directory: `<case>.zip` or `<case>.tar.gz`.
+  /// Writes one archive per case to the directory: `<case>.zip` or `<case>.tar.gz`.
   private static let corpus = """
     import io, os, sys, tarfile, zipfile, gzip, warnings
     warnings.simplefilter("ignore")
@@ -152,7 +152,7 @@ import Testing
     for length in 0..<whole.count {
       try Data(whole[..<length]).write(to: URL(fileURLWithPath: target))
       do {
-        // A tar whose last entries are cut off has no mark of it: the manifest tells.
+        // A tar without its last entries is not recognizable; the manifest shows it.
         let found = try drain(target)
         #expect(found.allSatisfy { expected[$0.key] == $0.value }, "\(length) bytes")
       } catch { refused += 1 }

@@ -50,7 +50,7 @@ import Testing
     #expect(try Files.list(directory.path) == [])
   }
 
-  /// `make soak` plays it: the store takes no room, and its digests half a minute.
+  /// Run by `make soak`: the store takes no space on disk, but its digests take half a minute.
   @Test(.enabled(if: CampaignSize.largeBundles.count > 0))
   func `a store larger than the inbox accepts is packed, verified and extracted`() throws {
     var issued = try Issued(.ios)
@@ -99,7 +99,7 @@ import Testing
     #expect(try error([store, manifest]).contains("its first file is not manifest.json"))
     #expect(
       try error([manifest, (store.0, store.1.dropLast())]).contains("bytes where the manifest"))
-    // Nothing past what the manifest says is unpacked.
+    // Nothing beyond the size in the manifest is unpacked.
     let more = store.1 + [UInt8](repeating: 7, count: 1 << 20)
     #expect(try error([manifest, (store.0, more)]).contains("has more bytes than the"))
     let out = directory.file("out")

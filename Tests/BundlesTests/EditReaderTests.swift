@@ -113,7 +113,7 @@ struct EditReaderTests {
     let path = directory.file("store.db")
     let store = try Store(creating: path, platform: .ios)
     try store.registerSoup("accounts", indexSpecs: isIndexed ? Self.specs : [Self.specs[0]])
-    // Two primes, and what the device wrote by a clock that lags behind both: old rows and a new one.
+    // Two primes, and rows that the device wrote with a clock behind both: old rows and a new one.
     let times: [Int64] = [1000, 1000, 2000, 2000, 500, 501, 1500, 1500]
     for (number, time) in times.enumerated() {
       store.clock = { time }
@@ -132,11 +132,11 @@ struct EditReaderTests {
       store: Store(untrusted: path), key: Self.key, soups: [SoupReading(soup: "accounts")],
       issued: dates)
     #expect(found.witnesses.map(\.row.soupEntryID) == [5, 6, 7, 8])
-    // Of each prime one row is looked up, and what the device wrote.
+    // One row of each prime is looked up, and those that the device wrote.
     #expect(asked == 6)
   }
 
-  /// Only where an index on `__local__` tells its dirty rows one that has its date from a prime is not looked into.
+  /// A row dated by a prime is skipped only if an index on `__local__` shows the dirty rows.
   @Test(arguments: Platform.allCases, [true, false])
   func
     `of rows with the date of a prime the dirty ones are edits, and those that are asked for witnesses`(

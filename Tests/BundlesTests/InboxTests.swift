@@ -43,7 +43,7 @@ import Testing
     let found = try inbox.candidates(now: Issued.now)
     #expect(
       found.filter { $0.refusal == nil }.map(\.name) == ["a.db", "ios.bundle.zip", "store.sqlite"])
-    // What nobody will ever take is told, so that it does not wait without a word.
+    // Files that are never taken are reported, so that they do not wait silently.
     #expect(
       found.filter { $0.refusal != nil }.map(\.name) == ["c.db-journal", "lonely.db-wal", "folder"])
     #expect(found.compactMap(\.refusal?.code) == [.alone, .alone, .archive])
@@ -60,7 +60,7 @@ import Testing
     }
     let names = ["phone-9.db", "phone-10.db", "a.db", "b.db"]
     #expect(try inbox.candidates(now: Issued.now).map(\.name) == names)
-    // What stands in a store's log came with the log.
+    // The content of a store's log arrived with the log.
     let log = try put("phone-9.db-wal")
     try Files.setModificationTime(of: log, nanoseconds: 35 * 1_000_000_000)
     #expect(
@@ -80,11 +80,11 @@ import Testing
     }
     #expect(try inbox.taken() == [])
     #expect(try Files.list(inbox.directory) == ["a.db", "b.db", "c.db"])
-    // Whichever is taken first.
+    // In either order.
     for copied in copies.reversed() { _ = try inbox.take(copied) }
     #expect(try Files.list(inbox.directory) == [])
     #expect(try inbox.unfinished().map(\.name) == ["a.db", "b.db", "c.db"])
-    // A run that died left a copy: it is no return, and the file is where it was.
+    // An interrupted run left a copy: it is not a return, and the file is still in place.
     _ = try put("d.db", [4])
     let last = try #require(try inbox.candidates(now: Issued.now).first)
     guard case .copied(let dropped) = try inbox.copy(last, now: Issued.now, order: 1) else {
@@ -99,7 +99,7 @@ import Testing
 
   @Test func `a file that is too large is rejected before any byte is copied`() throws {
     let path = try put("holes.db")
-    // A terabyte that takes no room: reading it through would hold the inbox up for hours.
+    // A sparse file of a terabyte: reading it would block the inbox for hours.
     try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 1 << 40)
     let small = try put("small.db")
     try DurableFile.write([UInt8](repeating: 1, count: 600), to: small)
@@ -143,7 +143,7 @@ import Testing
     for name in ["a.db-wal", "b.db", "b.db-wal"] { _ = try put(name) }
     for name in [".taken-a.db", ".taken-b.db"] { _ = try put(name) }
     #expect(try inbox.unfinished() == [])
-    // The second file of the name may have come with its log.
+    // The second file with the name may have arrived with its log.
     #expect(try Files.list(inbox.directory) == ["b.db", "b.db-wal"])
   }
 
@@ -154,7 +154,7 @@ import Testing
     let taken = try taken("a.db")
     #expect(taken.hasLog && taken.kind == .store && taken.arrived == Issued.now)
     #expect(taken.directory == "\(inbox.processing)/\(taken.sha256)")
-    // Of its index the header is kept, which counts the frames.
+    // The header of its index is kept, as it counts the frames.
     #expect(try Files.list(taken.directory) == [".return.json", "a.db", "a.db-shm", "a.db-wal"])
     #expect(try Files.read(taken.path) == [1, 2])
     #expect(try Files.list(inbox.directory) == [])
@@ -212,7 +212,7 @@ import Testing
     #expect(reason["fix"]?.string == "hand it back again")
     #expect(reason["name"]?.string == "a.db")
     #expect(reason["quarantined"]?.string == "2024-01-31T12:34:57.000Z")
-    // Refused files may be tried again, and refused again.
+    // Refused files may be retried, and refused again.
     _ = try put("again.db", [1, 2])
     _ = try inbox.quarantine(try self.taken("again.db"), refusal, now: Issued.now)
     #expect(try Files.list(inbox.quarantine).count == 2)

@@ -6,11 +6,12 @@ import System
 import TestSupport
 import Testing
 
-/// Files whose pages lead astray: trees that share pages or go round, lists without an end.
+/// Files with misleading pages: trees that share pages or are cyclic, lists without an end.
 @Suite struct MalformedStoreTests {
   let directory = TemporaryDirectory()
 
-  /// The bytes of a store whose soup has interior pages, overflow pages and free pages.
+  /// Writes a store whose soup has interior pages, overflow pages and free pages, with a change of
+  /// its bytes.
   private func tangled(_ change: (inout [UInt8], Pages) throws -> Void) throws -> String {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
@@ -34,7 +35,7 @@ import Testing
     return path
   }
 
-  /// Where things are in the file: pages count from 1.
+  /// The positions in the file; pages are counted from 1.
   struct Pages {
     let root: Int
     let other: Int
@@ -107,7 +108,7 @@ import Testing
   @Test func `a cyclic chain of overflow pages is rejected`() throws {
     #expect(
       try code { bytes, _ in
-        // An overflow page begins with the next one's number, and this chain's text is all x.
+        // An overflow page starts with the next one's number, and the text of this chain is all x.
         let page = try #require(
           (2...(bytes.count / 4096)).first { page in
             let at = Pages.offset(page)

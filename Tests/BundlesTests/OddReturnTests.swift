@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Files whose name, kind, mode or company is odd: each fails alone, and nothing is lost by it.
+/// Files with an unusual name, type, mode or neighbor: each fails alone, and nothing is lost.
 @Suite struct OddReturnTests {
   let directory = TemporaryDirectory()
   var inbox: Inbox {
@@ -20,7 +20,7 @@ import Testing
   private func put(_ name: String, _ bytes: [UInt8] = [1]) throws -> String {
     try Files.makeDirectory(inbox.directory)
     let path = inbox.directory + "/" + name
-    // Written in place: a temporary name beside a long one would be too long.
+    // Written in place: a temporary name next to a long one would be too long.
     try Files.createNew(path).write(bytes)
     return path
   }
@@ -58,7 +58,7 @@ import Testing
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     if length <= 251 { _ = try put(name + "-wal", [3]) }
-    // As if the run had died after the first rename of the removal.
+    // As if the run was interrupted after the first rename of the removal.
     let marked = ".taken-" + name
     let marker =
       marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
@@ -95,7 +95,7 @@ import Testing
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
     var changing = inbox
-    // Nothing is read twice.
+    // No file is read twice.
     changing.recentNanoseconds = 0
     changing.betweenReadings = {
       let time = try Files.modificationTime(of: path)
@@ -116,7 +116,7 @@ import Testing
     defer { close(descriptor) }
     let memory = mmap(nil, 2, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
     let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
-    // A page that is changed already gets no new time when it is changed again.
+    // A page that is already dirty gets no new time when it is changed again.
     bytes[0] = 5
     let place = Int(bitPattern: bytes)
     var changing = inbox
@@ -136,7 +136,7 @@ import Testing
     #expect(try Files.read(taken.path) == [1, 2])
     #expect(try Files.read(path) == [3, 4, 5])
     #expect(taken.remains == nil)
-    // The same content once more, and a newer log beside it.
+    // The same content again, with a newer log.
     try DurableFile.write([1, 2], to: path)
     hooked.beforeRemoval = { try DurableFile.write([6], to: path + "-wal") }
     guard case .duplicate = try take("a.db", hooked) else { throw Lost() }
@@ -159,7 +159,7 @@ import Testing
     #expect(try Files.list(inbox.processing) == [])
   }
 
-  /// Runs `body` with the rights of nobody: the file system's user is a thread's own.
+  /// Runs `body` with the rights of the user nobody: the file system user is set per thread.
   private func asNobody<Answer>(_ body: () throws -> Answer) throws -> Answer {
     typealias SetUser = @convention(c) (UInt32) -> Int32
     let address = try #require(dlsym(nil, "setfsuid"))
@@ -180,7 +180,7 @@ import Testing
     try asNobody {
       guard case .left(let closed) = try take("closed.db", inbox) else { throw Lost() }
       #expect(closed.code == .unreadable && closed.sentence.contains("Permission denied"))
-      // Read, and ingested: only the copy in the inbox cannot go.
+      // It is read and ingested; only the copy in the inbox cannot be removed.
       guard case .taken(let taken) = try take("open.db", inbox) else { throw Lost() }
       #expect(taken.remains?.code == .notRemoved)
       #expect(try inbox.unfinished().map(\.sha256) == [taken.sha256])
@@ -201,7 +201,7 @@ import Testing
     default: _ = try ChildProcess.run("/usr/bin/mkfifo", [path + suffix])
     }
     guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
-    // The run died: the next one reads what stands in the note.
+    // The run was interrupted: the next one reads the note.
     let found = try #require(try inbox.unfinished().first)
     #expect(found == taken)
     let refusal = #expect(throws: Refusal.self) {
@@ -209,7 +209,7 @@ import Testing
     }
     #expect(refusal?.code == (suffix == "-wal" ? .log : .journal))
     #expect(refusal?.sentence.contains("a.db" + suffix) == true)
-    // Nobody's directory is removed with what is in it.
+    // A directory of another user is not removed with its content.
     #expect(try Files.list(inbox.directory) == (kind == "directory" ? ["a.db" + suffix] : []))
   }
 

@@ -12,7 +12,7 @@ import Testing
 @Suite struct ProofTests {
   let directory = TemporaryDirectory()
 
-  /// Takes a file as the inbox does and proves it.
+  /// Takes a file as the inbox does, and validates it.
   private func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
   ) throws -> ValidatedReturn {
@@ -27,7 +27,7 @@ import Testing
 
   /// Changes an element on the device and leaves the change in the `-wal`.
   private func edit(_ path: String, inLog: Bool) throws {
-    // The connection stays open: closing it would fold the log in.
+    // The connection stays open: closing it would checkpoint the log.
     let device = try Connection(path)
     if inLog { try device.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
     try device.execute(
@@ -65,7 +65,7 @@ import Testing
       try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
   }
 
-  /// A returned bundle of an issue's manifest and the given files.
+  /// A returned bundle with an issue's manifest and the given files.
   private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
     let path = directory.file("returned.zip")
     let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
@@ -107,7 +107,7 @@ import Testing
     try device.execute("UPDATE TABLE_1 SET lastModified = 5 WHERE id = 1")
     try device.checkpointTruncate()
     try Files.copy(issued.storePath, to: directory.file("wal-mode.db"))
-    // What `sqlcipher_export` leaves: other pages, no reserved bytes, no version.
+    // The result of `sqlcipher_export`: other pages, no reserved bytes, no version.
     try device.execute("VACUUM INTO '\(directory.file("exported.db"))'")
     device.close()
     let exported = try Connection(directory.file("exported.db"))
@@ -165,7 +165,7 @@ import Testing
     #expect(try validate(issued.storePath, expectation).stamp == Issued.stamp(.android))
   }
 
-  // MARK: Whose it is
+  // MARK: Origin
 
   @Test func `another org, pipeline, user, key or platform is rejected with its code`() throws {
     let issued = try Issued(.ios)
@@ -204,7 +204,7 @@ import Testing
     #expect(refusal.sentence == "a?[31m?b?c.db é")
   }
 
-  // MARK: What is in it
+  // MARK: Content
 
   @Test(arguments: [
     "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT load_extension('x'); END",

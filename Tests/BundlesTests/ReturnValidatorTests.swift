@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// Which store of which bundle a returned file is, and whether anything was done in it.
+/// Which store of which bundle a returned file is, and whether it was changed.
 @Suite struct ReturnValidatorTests {
   private typealias IssuedStore = ReturnValidator.IssuedStore
   private let directory = TemporaryDirectory()
@@ -31,7 +31,7 @@ import Testing
     return path
   }
 
-  /// A copy of an issued store with an edit in it, or in its log alone.
+  /// A copy of an issued store with an edit, in the file or only in its log.
   private func edited(_ issued: Issued, inLog: Bool) throws -> String {
     let device = try Connection(issued.storePath)
     if inLog { try device.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
@@ -130,7 +130,7 @@ import Testing
     let other = StoreLocation(.ios, storeName: "other", user: Issued.owner).path
     issued.manifest.stores.append(issued.entry)
     (issued.manifest.stores[1].path, issued.manifest.stores[1].storeName) = (other, "other")
-    // Passed over, as large as a store may be, and of bytes that do not compress.
+    // Ignored: as large as a store may be, with bytes that do not compress.
     let companion = directory.file("companion")
     var draw: UInt64 = 7
     let bytes = (0..<issued.entry.bytes).map { _ in

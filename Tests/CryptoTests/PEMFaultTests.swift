@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-/// What is said of a file that holds no key, or no authorities, as somebody's copy of it turned out.
+/// The messages for a file without a key or authorities, as users' copies turn out.
 @Suite struct PEMFaultTests {
   static let key = Result { try PrivateKey.generateRSA() }
   static let now: Int64 = 1_800_000_000_000
@@ -74,7 +74,7 @@ import Testing
     #expect(fault(certificate + Array(damaged.utf8)) == "has a damaged certificate, number 2 of 2")
   }
 
-  /// No secrets: made for this test, and used nowhere.
+  /// Not secret: created for this test and used nowhere else.
   static let encrypted = """
     -----BEGIN ENCRYPTED PRIVATE KEY-----
     MIIBvTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQI

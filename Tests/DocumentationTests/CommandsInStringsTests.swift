@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import attache
 
-/// No message and no page sends its reader to a command or an option that does not exist.
+/// No message and no page refers to a command or an option that does not exist.
 @Suite struct CommandsInStringsTests {
-  /// What may follow the program's name where it is the subject of a sentence.
+  /// The verbs that may follow the program's name in a sentence.
   static let verbs: Set<String> = [
     "from", "if", "has", "writes", "notes", "cannot", "local", "read", "write", "and",
   ]
@@ -13,7 +13,7 @@ import attache
   /// Options of other programs.
   static let foreign: Set<String> = ["no-prompt", "check"]
 
-  /// A line of a source that is no comment.
+  /// A line of a source that is not a comment.
   struct Line: Sendable {
     let place: String
     let text: String
@@ -27,14 +27,14 @@ import attache
         guard
           let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
         else { return [] }
-        // A string that goes on on the next line is one.
+        // A string that continues on the next line counts as one.
         return text.replacing("\\\n", with: "").split(separator: "\n").enumerated()
           .filter { !$0.element.drop(while: { $0 == " " }).hasPrefix("//") }
           .map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
       }
   }()
 
-  /// The words after the program's name, wherever it stands in a text.
+  /// The words after the program's name, at any position in a text.
   static func calls(in text: String) -> [[String]] {
     guard text.contains("attache ") else { return [] }
     return text.matches(of: /\battache ([a-z][^"`()|;]*)/.wordBoundaryKind(.simple)).map { match in
@@ -42,7 +42,8 @@ import attache
     }
   }
 
-  /// Why words call nothing; nil where they do, or where they are the predicate of a sentence.
+  /// The reason that words are not a valid call; nil if they are, or if they are the predicate of a
+  /// sentence.
   static func fault(_ words: [String]) -> String? {
     guard let first = words.first, !verbs.contains(first) else { return nil }
     let description = AttacheTool.tool.description

@@ -7,7 +7,7 @@ import System
 import Testing
 import attache
 
-/// What the pages say is what the program does.
+/// The pages describe the program's actual behavior.
 @Suite struct PagesTests {
   @Test func `the pages are found`() {
     #expect(Page.all.count > 10)
@@ -47,7 +47,7 @@ import attache
     let groups = Set(AttacheTool.tool.description.groups.map(\.name))
     for code in page.inlineCode where code.hasPrefix("attache ") {
       for call in ShellWords.calls(of: "attache", in: code) {
-        // `attache help COMMAND` stands for any of them.
+        // `attache help COMMAND` means any of them.
         let words = call.filter { $0 != "COMMAND" }
         let isName = names.contains(words.joined(separator: " "))
         let isGroup = groups.contains(words.joined(separator: " "))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CertificateTests {
   private let directory = TemporaryDirectory()
 
-  /// A server whose certificate an authority of its own signed, and that authority's file.
+  /// A server whose certificate is signed by a new authority, and the file of that authority.
   private func server(
     days: Int = 1, dnsNames: [String] = ["localhost"], ipAddresses: [String] = ["127.0.0.1"],
     seen: Counter

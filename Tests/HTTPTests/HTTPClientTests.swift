@@ -59,7 +59,7 @@ import Testing
   {
     let server = RawServer { connection, _ in Array(bytes[..<min(connection, bytes.count)]) }
     let client = try HTTPClient()
-    // The last byte after the last chunk carries nothing: the body is whole without it.
+    // The last byte after the last chunk has no content: the body is complete without it.
     let end = name == "chunked" ? bytes.count - 1 : bytes.count
     for offset in 0..<end {
       let error = await #expect(throws: HTTPError.self, "\(name) cut at \(offset)") {

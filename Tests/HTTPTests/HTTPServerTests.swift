@@ -122,7 +122,7 @@ import Testing
     #expect(try await client.send(HTTPRequest("GET", server.url)).status == 200)
     server.stop()
     server.stop()
-    // A client that never met it: a kept connection may end in the midst of a request.
+    // A client without an earlier connection: a reused one may end in the middle of a request.
     let stranger = try HTTPClient()
     let error = await #expect(throws: HTTPError.self) {
       try await stranger.send(HTTPRequest("POST", server.url, body: []))

@@ -17,7 +17,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
 
 @Suite struct PageChainTests {
   @Test func `the next page is requested while a page still arrives`() async throws {
-    // Page 0 stops after its head until page 1 was asked for, page 1 until page 2 was.
+    // Page 0 stops after its head until page 1 is requested, and page 1 until page 2 is.
     let asked = (0..<3).map { _ in Gate() }
     let late = Counter()
     let address = Locked("")
@@ -56,8 +56,8 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     let client = try HTTPClient()
     let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
     await third.opened()
-    // A request of another kind goes through the same loop: what the chain would have asked for
-    // beyond its window would have been asked for before this is answered.
+    // A separate request through the same loop: any page requested beyond the chain's window would
+    // be requested before this one is answered.
     for _ in 0..<3 { _ = try await client.send(HTTPRequest("GET", url + "/19")) }
     #expect(requests.count == 6)
     var read = 0
@@ -79,7 +79,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
       if requests.increment() == 3 { third.open() }
       let body = page(number, of: 5, url: address.withLock { $0 }, padding: 3_000_000)
       guard number == 1 else { return ServerResponse(status: 200, body: body) }
-      // How long the pages are is known when the first is whole.
+      // The size of the pages is known once the first is complete.
       return ServerResponse(
         status: 200, body: body, fault: .pause(afterBytes: 0, until: { isRead.wait() }))
     }
@@ -202,7 +202,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     let isHeld = Locked(false)
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0")) { head in
       let next = readHead(head)
-      // Page 1 was asked for ahead and arrives while page 0, cut short, ends the chain.
+      // Page 1 was requested ahead and arrives while page 0, which is truncated, ends the chain.
       if case .request(let request) = next, request.url.hasSuffix("/2"),
         !isHeld.withLock({ held in
           defer { held = true }

@@ -1,11 +1,11 @@
 import JSON
 import Testing
 
-/// What a configuration file says wrong, value by value, with its place.
+/// Invalid values in a configuration file, with their positions.
 @Suite struct ConfigurationReaderTests {
   enum Colour: String, CaseIterable { case red, green }
 
-  /// Reads a file with the keys that these tests know, and gives what was found and what was said.
+  /// Reads a file with the keys that these tests know; returns the values and the problems.
   private func read<T>(
     _ text: String, isLenient: Bool = false, _ body: (ConfigurationObject) -> T
   ) throws -> (value: T?, said: [String]) {

@@ -30,7 +30,7 @@ import Testing
       let read = JSONNode.read(text)
       let note: Comment = "seed \(seed): \(String(decoding: text, as: UTF8.self))"
       if strict == nil { #expect(!read.faults.isEmpty, note) }
-      // Doubled names are a fault of configuration, not of JSON.
+      // Duplicate names are a fault in configuration, not in JSON.
       let others = read.faults.filter { !$0.message.hasSuffix("appears twice in one object") }
       if let strict, others.count == read.faults.count {
         #expect(others.isEmpty, note)

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// A check says of a text what parsing it says.
+/// The syntax check reports the same faults as the parser.
 @Suite struct JSONSyntaxTests {
   @Test(arguments: [
     "{}", " [1, 2.5e3, {\"a\": null}] ", "\"\\ud83d\\ude00\"", "true", "-0", "", " ", "{", "[1,]",

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// JSON whose escapes say no more than the character stands as plain text.
+/// JSON without unnecessary escapes.
 @Suite struct PlainJSONTests {
   @Test(
     arguments: [
@@ -18,7 +18,7 @@ import Testing
   func `unnecessary escapes become characters, and unpaired surrogates U+FFFD`(
     json: String, expected: String, halves: Int
   ) {
-    // At every place of a word, and of the words that are looked at together.
+    // At every position of a word, and of the words that are processed together.
     for length in 0..<40 {
       let before = String(repeating: "é", count: length % 3) + String(repeating: " ", count: length)
       let plain = JSONText.plain(Array((before + json + before).utf8))
@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// Text is escaped wherever in it a byte stands that must be.
+/// Text is escaped at any position of a byte that needs it.
 @Suite struct JSONTextTests {
   @Test func `every character that needs an escape gets one, at every position`() throws {
     let specials: [(String, String)] = [

@@ -9,7 +9,7 @@ import Testing
     "LastModifiedDate", "Contacts__r.Name", "Name.Name", "Missing", "Id",
   ]
 
-  /// What a span stands for, as the caller on the hot path would take it.
+  /// The value of a span, as a caller on the hot path would read it.
   static func value(
     _ span: JSONSpan, _ path: String, _ text: [UInt8], record: Range<Int>
   ) throws -> JSONValue? {
@@ -69,7 +69,7 @@ import Testing
       let text = Array(generator.page().utf8)
       let last = (text.lastIndex(of: UInt8(ascii: "}")) ?? 0) + 1
       for length in 0..<last {
-        // A buffer of its own of exactly that length, so that the sanitizer sees an over-read.
+        // A separate buffer of exactly this length, so that the sanitizer detects an over-read.
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 1)
         defer { piece.deallocate() }
         piece.copyBytes(from: text[0..<length])
@@ -96,7 +96,7 @@ import Testing
       let accepted = text.withUnsafeBytes { bytes in
         (try? scanner.scan(bytes, in: .member("records")) { _, _, _ in }) != nil
       }
-      // The scanner also wants records there; JSON that is not a page may be refused by it alone.
+      // The scanner also requires records there, so it may reject valid JSON that is not a page.
       let isPage =
         tree?["records"]?.array.map { $0.allSatisfy { $0.isNull || $0.object != nil } } ?? false
       let text1 = String(decoding: text, as: UTF8.self)

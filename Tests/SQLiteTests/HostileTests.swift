@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-// One after the other: the heap limit is one for the process.
+// Serialized, as the heap limit applies to the whole process.
 @Suite(.serialized) struct HostileTests {
   let directory = TemporaryDirectory()
 
@@ -60,7 +60,7 @@ import Testing
       let read = Result { try connection.integer("SELECT length(substr(a, 1)) FROM t") }
       #expect(((try? read.get()) == 5000) == isRead, "\(limit): \(read)")
     }
-    // What a device can make is let through, and no more.
+    // Content that a device can create is accepted.
     let whole = try Connection.hostile(path)
     #expect(try whole.integer("SELECT length(zeroblob(32 << 20))") == 32 << 20)
     #expect(throws: SQLiteError.self) {
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func `the heap limit ends with the connection`() async {
-    // SQLite has one ceiling for a process: this one has to be alone in its own.
+    // SQLite has one heap limit per process, so this test needs its own process.
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// A file with one table.
+  /// Creates a file with one table.
   private static func heapFile(in directory: TemporaryDirectory) throws -> String {
     let path = directory.file("heap.db")
     let made = try Connection(path, mode: .create)
@@ -110,7 +110,7 @@ import Testing
     return path
   }
 
-  /// What takes 30 MB of SQLite's memory.
+  /// A statement that needs 30 MB of SQLite's memory.
   private static var large: SQL { "SELECT length(zeroblob(30000000) || 'x')" }
 
   @Test func `the memory limit of one thread does not affect another`() async {
@@ -120,7 +120,7 @@ import Testing
       let large = Self.large
       let greedy = try Connection.hostile(path, limits: .init(heapMiB: 4))
       #expect(throws: SQLiteError.self) { try greedy.all(large) }
-      // Another file from outside, and a connection of ours, on threads of their own.
+      // Another untrusted file, and a trusted connection, on separate threads.
       let trouble = Mutex<[String]>([])
       let others = [true, false].map { isHostile in
         Thread {
@@ -138,7 +138,7 @@ import Testing
         }
       }
       for other in others { other.start() }
-      // Beside them the first is refused again and again.
+      // Meanwhile the first one is rejected again and again.
       while !others.allSatisfy(\.isFinished) {
         #expect(throws: SQLiteError.self) { try greedy.all(large) }
       }
@@ -161,7 +161,7 @@ import Testing
       #expect(try small?.integer("SELECT count(*) FROM t") == 0)
       small?.close()
       small = nil
-      // What was granted has gone with them.
+      // Their memory was released with them.
       let again = try Connection.hostile(path, limits: .init(heapMiB: 4))
       #expect(throws: SQLiteError.self) { try again.all(large) }
     }
@@ -191,17 +191,17 @@ import Testing
         #expect(throws: SQLiteError.self) { try connection.execute("PRAGMA query_only = OFF") }
       }
       memory.close()
-      // Where a page is not what it was, both say so in the same words.
+      // If a page is changed, both report the same message.
       for place in stride(from: 4096 * 2, to: 4096 * 3, by: 8) { image[place] = 0xFF }
       try Data(image).write(to: URL(filePath: path))
       let words = try Connection.hostile(path).quickCheck()
       #expect(!words.isEmpty)
       #expect(try Connection.hostile(path, image: image).quickCheck() == words)
-      // One that is cut off.
+      // A truncated one.
       for count in [4096 * 3, 4096 + 100, 100] {
         let part = UnsafeMutableRawBufferPointer(rebasing: image[..<count])
         try Data(part).write(to: URL(filePath: path))
-        // Whatever the words are, neither is sound.
+        // Neither is sound, whatever the message.
         for image in [nil, part] {
           let words = try? Connection.hostile(path, image: image).quickCheck()
           #expect(words != [], "\(count) bytes, from memory: \(image != nil)")

@@ -23,7 +23,7 @@ import Testing
     #expect(budget.refusal(made: 5, usage: nil) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=899/1000")) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=900/1000")) != nil)
-    // Of an odd number the share is not rounded down to hundreds.
+    // For an odd maximum, the share is not rounded to hundreds.
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=134/150")) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=135/150")) != nil)
     #expect(APIBudget(perRun: 5).refusal(made: 4, usage: nil) == nil)
@@ -43,7 +43,7 @@ import Testing
     let scripted = try ScriptedOrg { $0.path.hasSuffix("/limits") ? .json(200, "{}") : nil }
     let org = try scripted.org(budget: APIBudget(perRun: 4))
     let session = try await org.session()
-    // The user info of the login was the first.
+    // The user info request of the login was the first one.
     for _ in 0..<3 { _ = try await session.limits() }
     let error = await #expect(throws: OrgError.self) { try await session.limits() }
     #expect(error?.kind == .limit)

@@ -1,7 +1,7 @@
 import Salesforce
 import Testing
 
-/// Which version of its API an org is spoken to in.
+/// The choice of the API version for an org.
 @Suite struct APIVersionTests {
   static let all = (20...70).map { "\($0).0" }
 

@@ -3,7 +3,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// Searches, recent items, layouts and descriptions, whose answers are taken as they come.
+/// Searches, recent items, layouts and descriptions, whose responses are returned unchanged.
 @Suite struct AnswerResourceTests {
   private func answering(_ status: Int, _ body: String) throws -> ScriptedOrg {
     try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? .json(status, body) : nil }

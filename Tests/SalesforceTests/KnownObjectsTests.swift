@@ -4,7 +4,7 @@ import Salesforce
 import System
 import Testing
 
-/// What a session that keeps what it is told of objects asks for, and what it makes of the answers.
+/// The requests of a session that caches object descriptions, and its use of the responses.
 @Suite struct KnownObjectsTests {
   private static func describe(_ name: String, _ fields: [String]) -> JSONValue {
     [
@@ -13,7 +13,7 @@ import Testing
     ]
   }
 
-  /// An org that describes Account and Contact, with a field named after the one who asks.
+  /// An org that describes Account and Contact, with a field named after the requesting user.
   private static func org(
     _ answer: @escaping @Sendable ([JSONValue]) -> ServerResponse? = { _ in nil }
   ) throws -> ScriptedOrg {
@@ -63,7 +63,7 @@ import Testing
     try await session.learn(["contact", "NOTHING", "no name"])
     #expect(try await session.describe("account").name == "Account")
     #expect(org.log.count == 1)
-    // What is not there may be asked for by itself.
+    // An object that does not exist may be requested separately.
     await #expect(throws: OrgError.self) { try await session.describe("Nothing") }
     #expect(org.log.count == 2)
   }

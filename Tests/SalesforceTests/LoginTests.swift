@@ -168,7 +168,7 @@ import Testing
     let error = await #expect(throws: OrgError.self) {
       try await SalesforceCLI(alias: "mine", searchPath: "/nonexistent").grant()
     }
-    // Nobody was asked: that is no refused login.
+    // Nothing was sent, so this is not a rejected login.
     #expect(error?.kind == .configuration)
     #expect(error?.message.contains("PATH") == true)
   }

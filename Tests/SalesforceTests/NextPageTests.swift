@@ -4,7 +4,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// Where the next page is asked for, and with which token.
+/// The address and the token of the request for the next page.
 @Suite struct NextPageTests {
   @Test(arguments: [
     "http://HOST/services/data/v66.0/query/01g-3", "//HOST/services/data/v66.0/query/01g-3",
@@ -67,7 +67,7 @@ import Testing
     let pages = session.query("SELECT Id FROM X")
     #expect(try await pages.next() != nil)
     for await _ in asked.stream {}
-    // Another request finds the token expired, and renews it.
+    // Another request finds that the token has expired, and renews it.
     _ = try await session.send(OrgCall(.limits, "GET", session.path("limits")))
     #expect(scripted.tokenRequests.count == 2)
     #expect(try await pages.next() != nil)

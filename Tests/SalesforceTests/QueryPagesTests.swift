@@ -4,7 +4,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// A query of `count` records, three to a page; the locators are offsets.
+/// A query of `count` records, three per page; the locators are offsets.
 private func page(_ offset: Int, of count: Int) -> ServerResponse {
   let end = min(offset + 3, count)
   let records = (offset..<end).map { #"{"Id":"\#($0)"}"# }.joined(separator: ",")
@@ -145,7 +145,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(scripted.log.allSatisfy { $0.path.hasPrefix("/services/data/") })
   }
 
-  /// Pages without an end that come back to one address, or never come back to any.
+  /// Endless pages that return to one address, or never to any.
   @Test(arguments: [(total: 1000, isCircle: true, most: 3), (9, false, 12)])
   func `endless pages are detected`(total: Int, isCircle: Bool, most: Int) async throws {
     let scripted = try ScriptedOrg { request in

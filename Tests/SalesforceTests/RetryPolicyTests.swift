@@ -18,7 +18,7 @@ import Testing
   static func moved(_ status: Int) -> Case {
     Case(
       status: status, code: nil, read: .refresh,
-      // 307 and 308 say that the write is to be made elsewhere.
+      // 307 and 308 ask for the write to be sent elsewhere.
       write: .fail(.invalidResponse, isAmbiguous: status < 307))
   }
 

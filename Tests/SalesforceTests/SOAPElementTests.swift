@@ -1,7 +1,7 @@
 import Salesforce
 import Testing
 
-/// What of XML is read, and what is no answer.
+/// The accepted and rejected forms of XML.
 @Suite struct SOAPElementTests {
   private func read(_ text: String) -> SOAPElement? { SOAPElement(parsing: Array(text.utf8)) }
 

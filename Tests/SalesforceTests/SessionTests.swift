@@ -160,7 +160,7 @@ private let expired = ServerResponse.json(
       let error = await #expect(throws: OrgError.self) { try await session.limits() }
       #expect(error?.kind == .unreachable)
     }
-    // Twenty repeats, and a fifth of all requests: without that bound it would be 140.
+    // Twenty repeats plus a fifth of all requests. Without that limit there would be 140.
     #expect(scripted.log.count < 60)
   }
 
@@ -181,7 +181,7 @@ private let expired = ServerResponse.json(
     #expect(
       error?.message == "the org redirects to \(url.dropFirst(7)), but no token is sent there")
     #expect(elsewhere.now == 0)
-    // One more login, and the same answer.
+    // One further login, with the same response.
     #expect(scripted.tokenRequests.count == 2)
     #expect(scripted.log.count == 2)
   }

@@ -6,11 +6,11 @@ import System
 import TestSupport
 import Testing
 
-/// Certificates are the network's and the configuration's matter: the org said nothing.
+/// Certificate errors belong to the network and the configuration: the org did not respond.
 @Suite struct TrustTests {
   let directory = TemporaryDirectory("trust")
 
-  /// A server with a certificate of these properties, and the file of the authority that signed it.
+  /// A server with such a certificate, and the file of the authority that signed it.
   private func server(days: Int = 1, address: String = "127.0.0.1") throws -> (HTTPServer, String) {
     let authorityKey = try PrivateKey.generateRSA()
     let authority = try authorityKey.selfSignedCertificate(
@@ -56,7 +56,7 @@ import Testing
       #expect(error?.message.contains(words) == true, "\(String(describing: error))")
       #expect(error?.isAmbiguous == false)
     }
-    // One that is trusted gets to say no.
+    // A trusted server receives the login and rejects it.
     let (good, goodAuthority) = try server()
     #expect(await failure(good.url, caFile: goodAuthority)?.kind == .authentication)
   }
@@ -76,9 +76,9 @@ import Testing
   }
 }
 
-/// What others say may repeat what they were sent.
+/// Responses may repeat secrets from the request.
 @Suite struct MaskTests {
-  /// The words of an org that repeats all that it was sent.
+  /// The message of an org that repeats everything it received.
   private func echo(_ request: ServerRequest) -> String {
     let sent = (request.headers["Authorization"] ?? "") + " " + text(request.body)
     return sent.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

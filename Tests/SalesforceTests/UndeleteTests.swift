@@ -4,7 +4,7 @@ import Salesforce
 import System
 import Testing
 
-/// Bringing records back: what is sent, and what each answer means.
+/// Restoring records: the request, and the meaning of each answer.
 @Suite struct UndeleteTests {
   private static let ids = ["003000000000001AAA", "003000000000002AAA", "003000000000003AAA"]
   private static let path = "/services/Soap/u/66.0"
@@ -36,7 +36,7 @@ import Testing
     xml(String(decoding: SOAPElementTests.fault(code, words), as: UTF8.self), status: 500)
   }
 
-  /// An org that answers the call so, each time by its number from 1.
+  /// An org that answers each call by its number, from 1.
   private func org(_ answer: @escaping @Sendable (Int) -> ServerResponse) throws -> ScriptedOrg {
     let calls = Kept(0)
     return try ScriptedOrg { request in

@@ -4,7 +4,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What stands in the store of a sound app though attache never writes it.
+/// Content of a sound app's store that attache itself never writes.
 @Suite struct AcceptedStoreTests {
   private func store(_ platform: Platform, _ sql: String) throws -> TestStore {
     let test = try TestStore(platform)
@@ -52,7 +52,7 @@ import Testing
     try Store(untrusted: path).close()
     #expect(try StoreCheck(platform: .android).violations(at: path) == [])
     #expect(try IndependentReader.violations([path], .android) == [])
-    // It is Android's alone, and this one table.
+    // Only this table is accepted, and only on Android.
     for (platform, sql) in [
       (Platform.ios, sql), (.android, "CREATE TABLE android_metadata (locale TEXT, more TEXT)"),
       (.android, "CREATE TABLE android_metadata (locale TEXT DEFAULT 'en_US')"),
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// The query by which the SDK of a platform finds edits, and with which types of the index it does.
+  /// The query by which a platform's SDK finds edits, and the index types with which it works.
   private static let finders: [(Platform, String, Set<IndexType>)] = [
     (.android, "true", [.string, .fullText]),
     (.ios, "1", [.string, .fullText, .integer, .floating]),
@@ -81,7 +81,7 @@ import Testing
           smartSQL: "SELECT {s:_soupEntryId} FROM {s} WHERE {s:__local__} = '\(flag)'",
           pageSize: 10)
         #expect(try test.store.query(query).count == (finding.contains(type) ? 1 : 0))
-        // What is said of the others is true of them.
+        // The messages about the other types are true.
         let config = StoreConfig(soups: [StoreConfig.Soup(soupName: "t", indexes: indexes)])
         if type == .string {
           try test.store.register(config)

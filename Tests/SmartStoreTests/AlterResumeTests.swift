@@ -11,7 +11,7 @@ import Testing
     SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }.map { (platform, $0) }
   }
 
-  /// What a soup is that was altered without interruption.
+  /// A soup that was altered without interruption.
   func whole(_ platform: Platform, reIndexData: Bool) throws -> TestStore {
     let test = try Altering.make(platform, Altering.old)
     try test.store.alterSoup("s", indexSpecs: Altering.new, reIndexData: reIndexData)
@@ -44,7 +44,7 @@ import Testing
         "STARTING", "RENAME_OLD_SOUP_TABLE", "DROP_OLD_INDEXES", "REGISTER_SOUP_USING_TABLE_NAME",
         "COPY_TABLE", "RE_INDEX_SOUP", "DROP_OLD_TABLE",
       ]
-      // Without a new reading nobody writes that it was done.
+      // Without reindexing, no SDK records this step.
       let written = step == .reIndexSoup && !reIndexData ? step.rawValue - 1 : step.rawValue
       let status = platform == .ios ? String(written) : names[written]
       #expect(
@@ -99,7 +99,7 @@ import Testing
     #expect(throws: Kill.self) {
       try test.store.transaction {
         try Altering.interrupt(test.store, Altering.new, after: step)
-        // What a killed process leaves: the file and its hot journal.
+        // A killed process leaves the file and its hot journal.
         for suffix in ["", "-journal"] {
           try FileManager.default.copyItem(
             atPath: test.store.path + suffix, toPath: copy + suffix)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// Rows that no SDK writes, some of them hostile.
+  /// Rows that no SDK writes, some of them malicious.
   static let strange = [
     "type = 'other'", "status = 'x'", "status = '-1'", "status = NULL", "details = '{'",
     "details = json_set(details, '$.soupTableName', 'TABLE_1; DROP TABLE soup_attrs')",

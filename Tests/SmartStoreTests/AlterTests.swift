@@ -5,7 +5,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What the tests of altered soups share.
+/// Helpers for the tests of altered soups.
 enum Altering {
   static let elements = [
     #"{"lastName":"Doe","address":{"city":"San Francisco","street":"1 market"}}"#,
@@ -16,7 +16,7 @@ enum Altering {
     #"{"city":"San Francisco","country":"usa"}"#, #"{"city":"Paris","country":"france"}"#,
   ]
 
-  /// A store with one soup of elements.
+  /// Creates a store with one soup of elements.
   static func make(
     _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = elements
   ) throws -> TestStore {
@@ -26,7 +26,7 @@ enum Altering {
     return test
   }
 
-  /// Runs an alteration up to a step, as an app that is killed then leaves it.
+  /// Runs an alteration up to a step, the state after an app is killed.
   static func interrupt(
     _ store: Store, _ specs: [IndexSpec], after step: SoupAlteration.Step, reIndexData: Bool = true
   ) throws {
@@ -152,7 +152,8 @@ enum Altering {
       "s",
       indexSpecs: zip(["a", "b", "c", "d"], [IndexType.string, .fullText, .string, .floating])
         .map(IndexSpec.init), reIndexData: false)
-    // iOS forgets what json1 indexed, Android copies what json_extract says: not its own `true`.
+    // iOS forgets the values of json1 indexes; Android copies the result of json_extract, not its
+    // own `true`.
     let flag: SQLiteValue = platform == .ios ? .null : "1"
     #expect(
       try test.rows("SELECT TABLE_1_0, TABLE_1_1, TABLE_1_2, TABLE_1_3 FROM TABLE_1")

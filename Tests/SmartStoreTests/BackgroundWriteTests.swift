@@ -11,7 +11,7 @@ import Testing
     IndexSpec(path: "Size", type: .integer), IndexSpec(path: "__local__", type: .string),
   ]
 
-  /// Pages of records of many sizes; some ids come twice.
+  /// Pages of records of many sizes; some IDs occur twice.
   private func pages(_ count: Int, of records: Int, _ prefix: String = "a") -> [[UInt8]] {
     var random = SplitMix(state: 7)
     return (0..<count).map { page in
@@ -35,7 +35,7 @@ import Testing
     return try BulkLoader(.cold, destinations: tests.map { .init($0.store) }, options: options)
   }
 
-  /// The bytes of the files, once they are closed.
+  /// The bytes of the files after closing them.
   private func files(_ tests: [TestStore]) throws -> [[UInt8]] {
     try tests.map { test in
       try test.store.close()
@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  /// Loads a page as a part of changes that the caller holds open: it is written before the call ends.
+  /// Loads a page as part of changes that the caller holds open: it is written before the call
+  /// returns.
   private func loadSerially(_ page: [UInt8], _ loader: BulkLoader, _ tests: [TestStore]) throws {
     guard let test = tests.first else {
       _ = try loader.load(page, in: .array)
@@ -128,7 +129,7 @@ import Testing
     func load() throws {
       for page in pages[loaded...] {
         if loaded == 10 {
-          // As on a disk that is full: SQLite may add no page to the file.
+          // As on a full disk: SQLite cannot add a page to the file.
           let count = try tests[full].store.connection.integer("PRAGMA page_count") ?? 0
           try tests[full].store.connection.execute("PRAGMA max_page_count = \(count)")
         }
@@ -168,7 +169,7 @@ import Testing
       let error = #expect(throws: StoreError.self) { try loader.load(Array(bad.utf8), in: .array) }
       #expect(error?.description.contains("\"\(soup)\"") == true)
     }
-    // The loads are let go of in their middle.
+    // The loads are released in the middle.
     for test in tests { try test.store.close() }
   }
 

@@ -18,7 +18,7 @@ func load(
   return (loads, try loader.finish())
 }
 
-/// What a page would change.
+/// The changes that a page would make.
 func changes(
   _ page: String, against test: TestStore, specs: [IndexSpec], skip: Set<String> = []
 ) throws -> BulkLoader.PageChanges {
@@ -63,7 +63,7 @@ func changes(
   func `a cold load writes the same as upserts`(_ platform: Platform) throws {
     let loaded = try TestStore(platform)
     let upserted = try TestStore(platform)
-    // More records than rows of a statement.
+    // More records than rows in a statement.
     let records = (0..<80).map { record($0, odd[$0 % odd.count]) }
     let result = try load(
       .cold, [page(Array(records[..<50])), page(Array(records[50...]))], into: [loaded],

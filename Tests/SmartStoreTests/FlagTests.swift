@@ -4,7 +4,7 @@ import Testing
 
 /// The members with which Mobile Sync marks changes, in every spelling.
 @Suite struct FlagTests {
-  /// A flag as it stands in an element, and what `boolValue` and `optBoolean` make of it.
+  /// A flag in an element, and its value by `boolValue` and `optBoolean`.
   static let spellings: [(flag: String, ios: Bool, android: Bool)] = [
     ("true", true, true), ("false", false, false), ("null", false, false),
     (#""true""#, true, true), (#""TRUE""#, true, true), (#""True""#, true, true),
@@ -56,7 +56,7 @@ import Testing
     }
     #expect(try Set(store.values(of: "Id", in: "s", .dirty)) == Set(expected.map(String.init)))
     #expect(try store.count(of: "s", .dirty) == expected.count)
-    // What is removed as a ghost is clean beyond doubt.
+    // An element that is removed as a ghost is certainly clean.
     let clean = try store.values(of: "Id", in: "s", .clean()).compactMap { Int($0) }
     #expect(!clean.isEmpty && Set(clean).isDisjoint(with: expected))
   }

@@ -3,7 +3,8 @@ import SQLite
 import SmartStore
 import Testing
 
-/// The SDKs' own cases for full-text search, with today's words and with those of old SDKs.
+/// The SDKs' own cases for full-text search, with the current full-text tables and those of old
+/// SDKs.
 @Suite struct FullTextCaseTests {
   static let people = [
     ("Christine", "Haas", "00010"), ("Michael", "Thompson", "00020"), ("Ali", "Haas", "00030"),
@@ -32,7 +33,7 @@ import Testing
     return test
   }
 
-  /// The ids that a search finds.
+  /// The IDs that a search finds.
   func found(
     _ test: TestStore, _ path: String?, _ key: String, order: String? = nil
   ) throws -> [Int64] {
@@ -90,7 +91,7 @@ import Testing
     #expect(left == [])
   }
 
-  /// Searches: the path, the key, the order, the people found.
+  /// Searches: the path, the key, the order, the employees found.
   static let searches: [(String?, String, String?, [Int64])] = [
     // SDK: testSearchSingleFiedlNoResultsWithFts4 (Android)
     // SDK: testSearchSingleFieldNoResultsWithFts5 (Android)

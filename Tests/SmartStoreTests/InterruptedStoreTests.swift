@@ -5,8 +5,8 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Files from outside whose device was interrupted in altering a soup: understood at every step, and
-/// never written.
+/// Untrusted files whose device was interrupted while altering a soup: they are read at every step,
+/// and never written.
 @Suite struct InterruptedStoreTests {
   static let olds: [[IndexSpec]] = [
     Altering.old,
@@ -16,7 +16,7 @@ import Testing
     ],
   ]
 
-  /// A closed file of which `s` was being altered, beside a soup with an edit.
+  /// A closed file in which `s` was being altered, with another soup that has an edit.
   func interrupted(
     _ platform: Platform, _ step: SoupAlteration.Step, from old: [IndexSpec] = Altering.old,
     reIndexData: Bool = true
@@ -68,7 +68,7 @@ import Testing
       #expect(try store.retrieve([1, 2, 3], from: "s").count == 2)
       #expect(try store.count(of: "beside", .dirty) == 1)
       try store.close()
-      // The app resumes in place, by the full-text module and ALTER TABLE.
+      // The app resumes in place, with the full-text module and ALTER TABLE.
       try Store(opening: test.store.path).close()
       #expect(try contents(copy) == contents(test.store.path), "\(step) \(reIndexData)")
       let found = try StoreCheck(origin: .server).violations(at: copy)
@@ -90,7 +90,7 @@ import Testing
           "long_operations_status: a change of the indexes of soup \"s\" was interrupted after step "
             + "\(name); open the store in its app once, or let attache ingest it"
         ])
-      // The other soups are checked as ever.
+      // The other soups are checked as before.
       let connection = try Connection(test.store.path)
       try connection.execute("UPDATE TABLE_2 SET created = 'x' WHERE id = 1")
       connection.close()
@@ -106,7 +106,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: copy))
   }
 
-  /// Nothing is left of a copy, and nothing is written into the file.
+  /// No copy is left, and the file is not written.
   private func expectRefusal(_ test: TestStore, _ change: String) throws {
     let connection = try Connection(test.store.path)
     try connection.execute(change)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// What does not belong into a file at the step `registerSoupUsingTableName`.
+  /// Content that does not belong in a file at the step `registerSoupUsingTableName`.
   static let foreign = [
     "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END",
     "CREATE TRIGGER t AFTER DELETE ON TABLE_1_old BEGIN SELECT 1; END",
@@ -144,7 +144,7 @@ import Testing
     "CREATE VIRTUAL TABLE TABLE_1_old_fts USING fts5(TABLE_1_0)",
     "DELETE FROM soup_index_map WHERE soupName = 's'",
     "UPDATE soup_index_map SET columnName = 'TABLE_1_9' WHERE columnName = 'TABLE_1_0'",
-    // The step before and the step after leave another schema.
+    // The previous and the next step leave another schema.
     "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '2' "
       + "ELSE 'DROP_OLD_INDEXES' END",
     "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '1' "
@@ -179,9 +179,10 @@ import Testing
     #expect(names == ["store.sqlite"])
   }
 
-  // MARK: what an app does after its alteration failed
+  // MARK: an app continues after its alteration failed
 
-  /// Elements that the app wrote into the new table while the old one was still there, with their flags.
+  /// Elements that the app wrote into the new table while the old one still existed, with their
+  /// flags.
   private func write(
     _ elements: [(name: String, isEdit: Bool)], _ test: TestStore
   ) throws {
@@ -199,14 +200,14 @@ import Testing
       .map { $0["lastName"]?.string ?? "" }
   }
 
-  /// Rows of the old table, by id from 1 on, which are edits, and what the app wrote into the new table; then
-  /// what is read, nothing where the file is refused.
+  /// The IDs of rows with edits in the old table, the elements that the app wrote into the new
+  /// table, and the result; nil if the file is rejected.
   static let continued: [(old: [Int], written: [(name: String, isEdit: Bool)], kept: [String]?)] = [
-    // The rows of the new table replace clean rows of the same ids.
+    // The rows of the new table replace clean rows with the same IDs.
     ([], [("x", true), ("y", false)], ["x", "y", "Watson"]),
     ([3], [("x", true), ("y", false)], ["x", "y", "Watson"]),
     ([], [("x", true), ("y", false), ("z", true), ("more", true)], ["x", "y", "z", "more"]),
-    // An edit under each id: which row is meant, nothing says.
+    // Both tables have an edit with the same ID, so the meaning is ambiguous.
     ([1], [("x", true)], nil), ([2], [("x", false), ("y", false)], nil),
   ]
 
@@ -221,7 +222,7 @@ import Testing
       try test.store.upsert(
         ["{\"_soupEntryId\":\(id),\"lastName\":\"\(name)\",\"__local__\":true}"], into: "s")
     }
-    // Before this step and after the next there is one table with elements.
+    // Before this step and after the next one, only one table has elements.
     try Altering.interrupt(test.store, Altering.new, after: .registerSoupUsingTableName)
     test.store.connection.close()
     try write(written, test)
@@ -251,7 +252,8 @@ import Testing
     for path in [copy, live.path] { #expect(try StoreCheck().violations(at: path) == []) }
   }
 
-  /// What a second call of `alterSoup` leaves, which cannot rename a table whose old one is still there.
+  /// The state after a second call of `alterSoup`, which cannot rename a table while the old one
+  /// exists.
   @Test(arguments: AlterResumeTests.steps)
   func `a second row of the soup is accepted`(
     _ platform: Platform, _ step: SoupAlteration.Step

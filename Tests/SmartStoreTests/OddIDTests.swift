@@ -3,7 +3,7 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Ids of downloaded records that are no plain text: the SDKs take them as they take others.
+/// IDs of downloaded records that are not plain text; the SDKs accept them like others.
 @Suite struct OddIDTests {
   static let types: [IndexType] = [.string, .fullText, .json1]
 
@@ -14,7 +14,7 @@ import Testing
     ]
   }
 
-  /// A page of a record for each of the ids, as an org writes them.
+  /// A page with a record for each of the IDs, as an org writes them.
   private func page(name: String = "n") -> String {
     let ids = [#""plain""#, #""a\"b\u00e9\/\n""#, "7", "1.50", "1.2345678E7", "123456789012345678"]
     let records = ids.map {

@@ -4,7 +4,7 @@ import SQLite
 import SmartStore
 import Testing
 
-/// What a store keeps of queries that were asked, and what it hands back.
+/// The store's cache of queries, and its results.
 @Suite struct QueryPlanTests {
   private let name = [IndexSpec(path: "name", type: .string)]
 
@@ -20,7 +20,7 @@ import Testing
       [try store.query(exact).count, try store.count(exact), try store.query(smart).count]
     }
     #expect(try ask() == [1, 1, 2])
-    // Another index under the place of the old one, then another type.
+    // Another index in place of the old one, then another type.
     try store.alterSoup(
       "s", indexSpecs: [IndexSpec(path: "size", type: .string)] + name, reIndexData: true)
     #expect(try ask() == [1, 1, 2])
@@ -28,7 +28,7 @@ import Testing
     try store.alterSoup(
       "s", indexSpecs: [IndexSpec(path: "size", type: .integer)] + name, reIndexData: true)
     #expect(try store.query(smart) == ["[3]", "[12]"])
-    // Another table of the same name.
+    // Another table with the same name.
     try store.removeSoup("s")
     #expect(throws: StoreError.self) { try store.query(exact) }
     try store.registerSoup("other", indexSpecs: name)
@@ -67,7 +67,7 @@ import Testing
       #expect(try test.store.query(exact, page: 1) == ["[\(key + 21)]"])
       #expect(try test.store.count(exact) == 3)
     }
-    // A bound that is missing is another query, not a value that is forgotten.
+    // A missing bound makes another query, not an ignored value.
     func range(_ begin: String?, _ end: String?) throws -> Int {
       try test.store.count(
         QuerySpec(soupName: "s", .range(path: "name", beginKey: begin, endKey: end)))
@@ -114,7 +114,7 @@ import Testing
   func `an element is returned as it was stored`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: name)
-    // As a debug build of an iOS app writes it.
+    // As written by a debug build of an iOS app.
     let text = "{\n  \"name\" : \"\\/\\u00e4\",\n  \"n\" : 1.50e1\n}"
     try test.store.connection.execute(
       "INSERT INTO TABLE_1 (soup, TABLE_1_0) VALUES ('\(text)', 'x')")
@@ -161,7 +161,7 @@ import Testing
           path: test.store.path, reason: "an element found by the query is not valid JSON")
       ) { try test.store.query(spec) }
     }
-    // The statement was given back: the store can be asked and written again.
+    // The statement was reset: the store can be queried and written again.
     try test.store.clearSoup("s")
     #expect(try test.store.query(specs[0]) == [])
   }

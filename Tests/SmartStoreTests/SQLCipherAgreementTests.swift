@@ -5,7 +5,8 @@ import System
 import TestSupport
 import Testing
 
-/// SQLCipher itself reads what we seal, and we unseal what it writes.
+/// SQLCipher itself reads files that attache seals, and attache unseals files that SQLCipher
+/// writes.
 @Suite(
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherAgreementTests {
@@ -26,7 +27,7 @@ struct SQLCipherAgreementTests {
         "SELECT count(*) FROM TABLE_1 WHERE json_extract(soup, '$.address.city') = 'city 3'")
       let version = platform == .android ? "[[3]]" : "[[0]]"
       #expect(answers == ["[]", #"[["ok"]]"#, version, "[[300]]", "[[43]]", "[[43]]"])
-      // It writes, and what it wrote is ours to read.
+      // SQLCipher writes, and attache reads the result.
       _ = try ForeignSQLCipher.run(
         test.sealed, passphrase: test.passphrase, iterations: rounds, salt: salt,
         "UPDATE TABLE_1 SET soup = json_set(soup, '$.text', 'written by SQLCipher') WHERE id = 42",
@@ -50,7 +51,7 @@ struct SQLCipherAgreementTests {
 
   @Test func `a file that an app exports through SQLCipher is unsealed`() throws {
     let test = try SealedStore(.android, elements: 100)
-    // As docs/app-integration.md tells apps to hand back a store under their own key.
+    // As docs/app-integration.md tells apps to return a store under their own key.
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key("the device's key"))
     let exported = test.directory.file("exported.db")
     _ = try ForeignSQLCipher.run(
@@ -60,7 +61,7 @@ struct SQLCipherAgreementTests {
       "DETACH DATABASE returned")
     try SQLCipherFile.unseal(exported, to: test.opened, key: test.key())
     let violations = try StoreCheck(origin: .device).violations(at: test.opened)
-    // The one thing that an export leaves out.
+    // The only thing that an export omits.
     let version = "file: user_version is not 3, so Android would not open it"
     #expect(violations.map(\.description) == [version])
     let store = try Store(untrusted: test.opened)

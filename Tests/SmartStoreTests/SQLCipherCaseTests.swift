@@ -7,7 +7,7 @@ import Testing
 
 /// The SDKs' own cases of encrypted stores.
 @Suite struct SQLCipherCaseTests {
-  /// What a database without a key answers when its soup is read.
+  /// The number of rows that a connection without a key reads.
   private func plainCount(_ path: String) throws -> Int64? {
     let connection = try Connection(path, mode: .readOnly)
     defer { connection.close() }
@@ -70,7 +70,7 @@ import Testing
   }
 }
 
-/// The same of cases in which SQLCipher itself has to answer.
+/// Cases that need SQLCipher itself.
 @Suite(
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherSettingsTests {
@@ -92,7 +92,7 @@ struct SQLCipherSettingsTests {
         "[[20]]", #"[["4000"]]"#, #"[["4096"]]"#, #"[["1"]]"#, #"[["0"]]"#,
         #"[["HMAC_SHA512"]]"#, #"[["PBKDF2_HMAC_SHA512"]]"#,
       ])
-    // One that is not so, and the file is no database any more.
+    // If one setting differs, the file is not readable as a database.
     for other in [
       "PRAGMA kdf_iter = 256000", "PRAGMA cipher_page_size = 1024", "PRAGMA cipher_use_hmac = OFF",
       "PRAGMA cipher_hmac_algorithm = HMAC_SHA1",

@@ -47,7 +47,7 @@ import Testing
       let count = sealed.count / 4096
       #expect(count > 20)
       for page in 1...count {
-        // What is clear on page 1 is no part of the code's message.
+        // The clear bytes of page 1 are not covered by the MAC.
         let start = page == 1 ? header.clearBytes : 0
         for range in [start..<4016, 4016..<4032, 4032..<4096] {
           var bytes = sealed
@@ -91,7 +91,7 @@ import Testing
       }
     }
     #expect(try test.failure(unsealing: [], key: key) == .truncated(path: path, page: 1, pages: 0))
-    // A plain file too is not sealed as less than it is.
+    // A truncated plain file is not sealed either.
     try DurableFile.write(Array(try Files.read(test.plain).dropLast(4096)), to: path)
     #expect(throws: SQLCipherError.truncated(path: path, page: count, pages: count)) {
       try SQLCipherFile.seal(path, to: test.opened, key: key)
@@ -134,7 +134,7 @@ import Testing
       #expect(throws: failure) { try SQLCipherFile.seal(path, to: test.opened, key: key) }
       #expect(throws: failure) { try SQLCipherFile.unseal(path, to: test.opened, key: key) }
     }
-    // One that is empty has nothing in it.
+    // An empty file has no changes.
     try DurableFile.write([], to: test.sealed + companion)
     try SQLCipherFile.unseal(test.sealed, to: test.opened, key: key)
   }
@@ -185,7 +185,7 @@ import Testing
     #expect(made[0] == made[1])
     #expect(Array(made[0].prefix(16)) == SQLCipherFile.salt(seed: seed))
     #expect(try test.failure(unsealing: made[0], key: key) == nil)
-    // No IV comes twice.
+    // No IV is used twice.
     let ivs = stride(from: 4016, to: made[0].count, by: 4096).map { Array(made[0][$0..<$0 + 16]) }
     #expect(Set(ivs).count == ivs.count)
     let others = [

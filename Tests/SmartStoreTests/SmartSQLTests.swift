@@ -120,7 +120,7 @@ import Testing
       "select TABLE_1.id in (select rowid from TABLE_1_fts where "
         + "TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1"
     ),
-    // The SDKs' pattern takes one or more spaces.
+    // The SDKs' pattern accepts one or more spaces.
     (
       "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
         + "{employees}_fts MATCH   '{employees:lastName}:Haas') from {employees}",
@@ -251,7 +251,7 @@ import Testing
     #expect(try test.store.query(spec) == [#"["Ağaoğlu"]"#])
   }
 
-  /// The people of a question, by their first columns.
+  /// The first columns of a query's rows.
   func first(_ test: TestStore, _ sql: String, size: Int = 100, page: Int = 0) throws -> [String] {
     try test.store.query(QuerySpec(smartSQL: sql, pageSize: size), page: page)
   }

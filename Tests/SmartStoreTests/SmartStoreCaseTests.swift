@@ -4,7 +4,7 @@ import SQLite
 import SmartStore
 import Testing
 
-/// The SDKs' own cases for soups and queries, as behaviours.
+/// The SDKs' own cases for soups and queries, as behavior.
 @Suite struct SmartStoreCaseTests {
   /// A store with one soup.
   func make(
@@ -235,7 +235,7 @@ import Testing
       let cells: [SQLiteValue] = [.integer(value), .real(Double(value)), .integer(value)]
       #expect(try row(String(value)) == cells)
     }
-    // Android cuts what is no integer to one; iOS leaves it to the column.
+    // Android truncates a fraction to an integer; iOS leaves it to the column.
     let small = Double.leastNonzeroMagnitude
     let isAndroid = platform == .android
     #expect(try row("4.9E-324")[..<2] == [isAndroid ? 0 : .real(small), .real(small)])

@@ -6,13 +6,12 @@ import System
 import TestSupport
 import Testing
 
-/// The reader of `Tests/Python`, which shares nothing with this code but the description of the
-/// format.
+/// The reader in `Tests/Python`, which shares only the description of the format with this code.
 enum IndependentReader {
   static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Python/smartstore_reader.py").path
 
-  /// The violations that it prints, one entry a line.
+  /// The violations that it prints, one per line.
   static func violations(_ paths: [String], _ platform: Platform) throws -> [String] {
     let result = try ChildProcess.run(
       "/usr/bin/env", ["python3", script, "--platform", platform.rawValue] + paths)
@@ -33,7 +32,7 @@ enum IndependentReader {
   ]
   static let paths = ["v", "o.v", "a.v", "deep.a.v"]
 
-  /// One element for each value, with the value at each of the paths, and one with nothing.
+  /// One element for each value, with the value at each of the paths, and one without.
   static var elements: [String] {
     values.enumerated().map { index, value in
       "{\"Id\":\"a0\(index)\",\"v\":\(value),\"o\":{\"v\":\(value)},"
@@ -47,7 +46,7 @@ enum IndependentReader {
       + zip(paths, [IndexType.fullText, .string, .json1, .integer]).map(IndexSpec.init)
   }
 
-  /// A store with a soup for each index type on each path, and one of all kinds.
+  /// A store with a soup for each index type on each path, and one with all types.
   func make(_ platform: Platform, elements: Int = .max) throws -> TestStore {
     let test = try TestStore(platform)
     for type in IndexType.allCases {
@@ -87,7 +86,7 @@ enum IndependentReader {
     }
   }
 
-  /// What is done to a sound store, and how the violation begins.
+  /// The damage to a sound store, and the start of its violation.
   static let damage: KeyValuePairs = [
     "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2":
       "TABLE_6 row 2: the element is not a JSON object",
@@ -178,7 +177,7 @@ enum IndependentReader {
     let sound = try make(platform, elements: 9)
     try sound.store.close()
     var paths: [String] = []
-    // iOS takes an index of a type that it does not know for one of text.
+    // iOS treats an index of an unknown type as text.
     let damages = Self.damage.enumerated().filter {
       platform == .android || !$0.element.key.contains("columnType = 'date'")
     }
@@ -233,7 +232,7 @@ enum IndependentReader {
   {
     let test = try make(platform)
     let connection = test.store.connection
-    // Of an element that was removed: `make` removes it.
+    // The words of a removed element: `make` removes it.
     try connection.execute("INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (3, 'x')")
     try connection.execute("ALTER TABLE soup_attrs ADD COLUMN externalStorage INTEGER DEFAULT 0")
     try test.store.registerSoup("of the app", indexSpecs: [IndexSpec(path: "x", type: .fullText)])
@@ -242,7 +241,7 @@ enum IndependentReader {
     #expect(try Store(untrusted: test.store.path).soupNames().last == "of the app")
   }
 
-  /// What is done to the sync states of a sound store, and how the violation begins.
+  /// The damage to the sync states of a sound store, and the start of its violation.
   static let syncDamage: KeyValuePairs = [
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.status', 'Done') WHERE id = 2":
       "TABLE_1 row 2 path status: no SDK has this state of a sync",

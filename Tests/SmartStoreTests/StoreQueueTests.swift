@@ -4,8 +4,10 @@ import System
 import TestSupport
 import Testing
 
-/// One file, several tasks and several users of it: another queue takes the same lock as another
-/// process does, since the lock belongs to the open file and not to the process.
+/// One file, several tasks and several users.
+///
+/// Another queue acquires the same lock as another process would, since the lock belongs to the
+/// open file and not to the process.
 @Suite struct StoreQueueTests {
   struct Account: Codable, Hashable, Sendable {
     var Id: String
@@ -35,7 +37,7 @@ import Testing
     let ids = try await queue.write { try $0.upsert(written, into: "accounts") }
     #expect(ids == [1, 2])
     #expect(try await queue.read { try $0.query(Account.self, Self.all) } == written)
-    // By external id: the second is replaced, not doubled.
+    // By external ID: the second one is replaced, not duplicated.
     let changed = Account(Id: "001B", Name: "B", Employees: 1)
     let id = try await queue.write {
       try $0.upsert(changed, into: "accounts", externalIDPath: "Id")
@@ -90,7 +92,7 @@ import Testing
       for number in 0..<200 {
         let queue = number.isMultiple(of: 2) ? first : second
         group.addTask {
-          // A read and a write in one piece: nobody comes between them.
+          // A read and a write in one piece: no other work comes between them.
           try await queue.write { store in
             let last = try store.query(Account.self, Self.all).last?.Employees ?? 0
             try store.upsert(
@@ -135,7 +137,7 @@ import Testing
     try await queue.write { _ = try $0.upsert([#"{"Id":"5"}"#], into: "cases") }
     try await queue.write { _ = try $0.upsert(Account(Id: "1", Name: "A"), into: "accounts") }
     #expect(await changes.next() == SoupChange(soup: "accounts", isFromElsewhere: false))
-    // Another user of the file alters the soup: what this queue knew of it is read again.
+    // Another user of the file alters the soup: this queue reads the soup's description again.
     let other = try StoreQueue(path)
     try await other.write { store in
       try store.alterSoup(

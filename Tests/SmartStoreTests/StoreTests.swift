@@ -4,7 +4,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A store in a directory of its own, with a clock that the test moves.
+/// A store in a temporary directory, with a clock that the test sets.
 final class TestStore {
   let directory = TemporaryDirectory()
   let store: Store
@@ -17,7 +17,7 @@ final class TestStore {
 
   func rows(_ sql: String) throws -> [[SQLiteValue]] { try store.connection.all(SQL(sql)) }
 
-  /// The name and text of every object of the schema, in the order of making.
+  /// The name and text of every object in the schema, in the order of creation.
   func schema() throws -> [String] {
     try store.connection.texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
   }

@@ -19,7 +19,7 @@ import Testing
         lastModified: number % 2 == 0 ? nil : Int64(number),
         fields: Array("{\"Name\":\"\(number) é\"}".utf8))
     }
-    // In any order: a store has its rows in the order in which they came.
+    // In any order: a store has its rows in the order in which they arrived.
     for record in records.reversed() { try writer.append(record) }
     try writer.finish()
     #expect(writer.count == count)
@@ -92,7 +92,7 @@ import Testing
     #expect(try IssuedRecordReader(path: path).records(id: records[99].id) == [])
   }
 
-  /// What the file has of these records, by their Ids.
+  /// The file's content for these records, by ID.
   private func read(_ records: [IssuedRecord]) throws -> [IssuedRecord] {
     let reader = try IssuedRecordReader(path: path)
     return try records.flatMap { try reader.records(id: $0.id) }
@@ -145,7 +145,7 @@ import Testing
     #expect(writer.count == 20)
     let found = try IssuedRecordReader(path: path).records(id: "0010000000000003AA")
     let record = try #require(found.first)
-    // A literal is kept as it is; text is what SmartStore stored.
+    // A literal is kept unchanged; text is as SmartStore stored it.
     #expect(
       String(decoding: record.fields, as: UTF8.self) == #"{"Name":"Account é 3","Amount":1.50}"#)
     #expect(record.soup == "default/accounts")
@@ -153,7 +153,7 @@ import Testing
     #expect(record.lastModified == IssuedStore.now)
   }
 
-  /// The cost of the file, in calls of SQLite: what a prime pays for it.
+  /// The cost of the file in SQLite calls, which a prime pays.
   @Test func `thirty-two records are one statement`() throws {
     let writer = try IssuedRecordWriter(path: path)
     for number in 0..<3200 {
@@ -164,7 +164,7 @@ import Testing
   }
 }
 
-/// A file that goes on from the last generation's, beside one that is written anew.
+/// A file that is updated from the last generation's, compared with a new one.
 @Suite struct IssuedRenewalTests {
   let directory = TemporaryDirectory()
   private let fields = IssuedRecordWriter.SoupFields(
@@ -184,7 +184,7 @@ import Testing
     #"{"Id":"001\#(1000 + id)","Name":"\#(name)","Size":\#(id),"LastModifiedDate":"\#(name)"}"#
   }
 
-  /// Every row of a file, by Id and soup.
+  /// Every row of a file, by ID and soup.
   private func rows(_ path: String) throws -> [String] {
     let reader = try IssuedRecordReader(path: path)
     return try reader.allIDs().sorted().flatMap { id in
@@ -218,7 +218,7 @@ import Testing
     try writer.finish()
     var renewed = 0
     for night in 1...8 {
-      // A clock that was set back, or stands still, too.
+      // Includes a clock that was set back or stands still.
       let now = random.below(8) == 0 ? 1000 : 1000 + Int64(night)
       store.clock = { now }
       for soup in ["accounts", "cases"] where random.chance(50) {
@@ -272,11 +272,11 @@ import Testing
     }
     #expect(try !renews(since: 1000), "every row was written")
     #expect(try renews(since: 1001))
-    // Another row of the same record, which only a new file finds.
+    // Another row of the same record, which only a new file contains.
     store.clock = { 1001 }
     try store.upsert([element(7, "again")], into: "accounts")
     #expect(try !renews(since: 1001))
-    // A soup that the file does not know.
+    // A soup that is not in the file.
     try store.upsert([element(1, "new")], into: "cases")
     #expect(
       try !IssuedRecordWriter(path: next, renewing: path).renew(others, of: store, since: 1001))

@@ -76,7 +76,7 @@ import Testing
     #expect(try Provenance.read(from: store) == .stamp(IssuedStore.stamp(platform)))
     #expect(
       try store.indexSpecs(of: "attache_stamp") == [IndexSpec(path: "stampId", type: .string)])
-    // A copied store of the next generation, with what the app wrote into the old one.
+    // A copied store of the next generation, with the members that the app wrote into the old one.
     var used = IssuedStore.stamp(platform)
     used.install = "x"
     try used.write(into: store)

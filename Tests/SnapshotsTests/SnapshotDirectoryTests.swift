@@ -8,7 +8,7 @@ import Testing
   let directory = TemporaryDirectory()
   var snapshot: SnapshotDirectory { SnapshotDirectory(path: directory.file("users/u")) }
 
-  /// A generation of one iOS store, made but not published.
+  /// Creates a generation with one iOS store, without publishing it.
   private func make(_ generation: Int) throws -> (temporary: String, GenerationRecord) {
     let issued = try IssuedStore(.ios)
     let temporary = DurableFile.temporaryName(for: snapshot.path + "/x")

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The browser that other tests drive pages with tells what is wrong with them.
+/// The browser that other tests use reports faults of a page.
 @Suite(.enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))
 struct BrowserTests {
   let directory = TemporaryDirectory("pages")

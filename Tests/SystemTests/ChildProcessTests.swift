@@ -64,7 +64,7 @@ import Testing
     }
     let text = String(decoding: try Files.read(file), as: UTF8.self)
     let child = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    // It is a zombie or gone as soon as the signal has arrived.
+    // The process is a zombie or gone as soon as the signal has arrived.
     func isAlive() -> Bool {
       guard let status = try? Files.read("/proc/\(child)/stat") else { return false }
       return !String(decoding: status, as: UTF8.self).contains(") Z ")

@@ -35,8 +35,8 @@ import Testing
     _ = try FileLock(path)
   }
 
-  /// Between its fork and its exec a child has a copy of every descriptor of its parent, this lock's
-  /// too.
+  /// Between its fork and its exec, a child process has a copy of all its parent's descriptors,
+  /// including that of this lock.
   @Test(.timeLimit(.minutes(10)))
   func `a released lock is free, even while child processes are being started`() throws {
     let path = directory.file("lock")
@@ -84,7 +84,7 @@ import Testing
     #expect(looks == 2)
     #expect(throws: LockError.self) { _ = try FileLock(path) }
     lock.close()
-    // Somebody who removes it again and again is no reason to look for ever.
+    // If another process removes the file again and again, the attempts end.
     #expect(throws: LockError.self) {
       _ = try FileLock(path, exclusive: true, note: nil) { try? Files.remove(path) }
     }

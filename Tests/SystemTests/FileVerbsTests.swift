@@ -40,7 +40,7 @@ import Testing
     let after = try file.status()
     #expect(after.inode == before.inode && after.size == 3)
     #expect(after.links == 0 && after.changedNanoseconds >= before.changedNanoseconds)
-    // A file system that cannot share blocks says so, and changes nothing.
+    // A file system that cannot share blocks reports it, and changes nothing.
     let other = try Files.createNew(directory.file("other"))
     let isShared = file.share(with: other)
     #expect(try other.status().size == (isShared ? 3 : 0))
@@ -52,7 +52,7 @@ import Testing
     try Files.linkOrCopy(path, to: directory.file("second"))
     #expect(try Files.status(directory.file("second")).inode == Files.status(path).inode)
     #expect(throws: SystemError.self) { try Files.linkOrCopy(path, to: directory.file("second")) }
-    // On a file system of its own, on most machines.
+    // On most machines, this is a separate file system.
     let elsewhere = "/dev/shm/attache-\(ProcessEnvironment.processID())"
     defer { try? Files.remove(elsewhere) }
     try Files.linkOrCopy(path, to: elsewhere)

@@ -22,7 +22,7 @@ import Testing
     }
     #expect(error?.path.contains("missing/") == true)
     #expect(error?.errno == ENOENT)
-    // The name is taken by a directory: the temporary file must go.
+    // The name is taken by a directory, so the temporary file must be removed.
     try Files.makeDirectory(directory.file("taken"))
     #expect(throws: SystemError.self) { try DurableFile.write([1], to: directory.file("taken")) }
     #expect(try Files.list(directory.path) == ["taken"])
@@ -99,7 +99,7 @@ import Testing
     #expect(throws: SystemError.self) {
       try Files.copy(directory.file("from"), to: directory.file("to"))
     }
-    // Between file systems no blocks can be shared.
+    // Blocks cannot be shared between file systems.
     let elsewhere = "/dev/shm/attache-\(UUID().uuidString)"
     if (try? Files.copy(directory.file("from"), to: elsewhere)) != nil {
       #expect(try Files.read(elsewhere) == content)

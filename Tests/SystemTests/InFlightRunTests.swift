@@ -4,7 +4,7 @@ import Testing
 struct InFlightRunTests {
   private struct Trouble: Error, Equatable { let number: Int }
 
-  /// Starts numbers one after the other; what is taken of them, and what was started.
+  /// Starts numbers one after another; returns those taken and those started.
   private func run(
     of count: Int, atOnce limit: Int, failingAt number: Int
   ) async -> (started: [Int], taken: [Int], failure: Trouble?) {

@@ -3,7 +3,7 @@ import System
 import TestSupport
 import Testing
 
-/// What may be emptied or written over because attache made it.
+/// Directories that may be emptied or overwritten because attache created them.
 @Suite struct MarkedDirectoryTests {
   let directory = TemporaryDirectory()
   private var place: String { directory.file("place") }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct OrderedWorkTests {
   private struct Trouble: Error {}
 
-  /// What was going on, and the most that was.
+  /// The number of running items, and its maximum.
   private struct Load: Sendable {
     var now = 0
     var most = 0
@@ -22,14 +22,14 @@ import Testing
         $0.most = max($0.most, $0.now)
         $0.begun.append(index)
       }
-      // Every third one takes far longer than the others.
+      // Every third item takes far longer than the others.
       var sum = 0
       for step in 0..<(item % 3 == 0 ? 200_000 : 100) { sum &+= step }
       load.withLock { $0.now -= 1 }
       return item * 10 + (sum == -1 ? 1 : 0)
     } take: { item, made in
       #expect(made == item * 10)
-      // Of what is not taken there is one more than are at work.
+      // At most one more item than the limit is made but not taken.
       #expect(load.withLock { $0.begun.count } <= taken.count + atOnce + 1)
       taken.append(item)
     } drop: { _ in
@@ -57,7 +57,7 @@ import Testing
       }
     }
     #expect(taken == Array(0..<7))
-    // Each is taken, or the one that could not be, or dropped.
+    // Each item is taken, failed or was dropped.
     #expect(Set(dropped) == Set(begun.withLock { $0 }).subtracting(0...7))
     #expect(begun.withLock { $0.count } <= 7 + atOnce + 1)
   }
@@ -76,14 +76,14 @@ import Testing
         $0.begun.append(index)
       }
       let isFirst = load.withLock { load in load.begun.count { $0 == index } == 1 }
-      // Those beside it have their share of the time.
+      // Gives the other items a share of the time.
       var sum = 0
       for step in 0..<50_000 { sum &+= step }
       let beside = load.withLock { load in
         defer { load.now -= 1 }
         return load.now
       }
-      // Item 5 fails beside others, item 11 once and alone, too.
+      // Item 5 fails beside others, and item 11 fails once even alone.
       let fails = item == 5 && beside > 1 && isFirst || item == 11 && isFirst
       if !isFirst, [5, 11].contains(item) { load.withLock { $0.most = max($0.most, beside) } }
       return fails || sum == -1 ? -1 - item : item
@@ -94,7 +94,7 @@ import Testing
       dropped.append($0)
     }
     #expect(taken == Array(0..<20))
-    // Whatever was begun is taken or dropped.
+    // Every started item is taken or dropped.
     #expect(dropped.count + 20 == load.withLock { $0.begun.count })
     #expect(dropped.contains(-12))
     #expect(load.withLock { $0.most } == 1)
@@ -136,7 +136,7 @@ import Testing
       #expect(room.content == nil)
       #expect(room.reserve(40_000)?.baseAddress == first)
       #expect(room.reserve(40_000)?.count == 40_000)
-      // Two at a time have two rooms.
+      // Two at a time use two buffers.
       rooms.lending { #expect($0.reserve(10)?.baseAddress != first) }
       #expect(room.reserve(100_000)?.count == 100_000)
     }

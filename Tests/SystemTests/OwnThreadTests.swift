@@ -3,7 +3,7 @@ import System
 import Testing
 
 @Suite(.serialized) struct OwnThreadTests {
-  /// What a thread leaves to be done at its very end, as libcrypto does.
+  /// Work that a thread leaves for its very end, as libcrypto does.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     pthread_key_create(&key) { kept in
@@ -41,7 +41,7 @@ import Testing
       let second = try? OwnThread(name: "second") {
         pthread_setspecific(Self.key, Unmanaged.passRetained(counter).toOpaque())
         gate.wait()
-        // It is at work still when the first has ended.
+        // It is still running when the first has ended.
         let sum = (0..<3_000_000).reduce(0) { $0 &+ $1 &* $1 }
         if sum == 1 { counter.add() }
       }

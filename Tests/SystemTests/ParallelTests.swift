@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `started parts run concurrently`() {
-    // Each part waits until all have started: more of them than cores.
+    // Each part waits until all have started; there are more parts than cores.
     let started = Locked(0)
     let running = Parallel.begin(9) { _ in
       started.withLock { $0 += 1 }

@@ -26,7 +26,7 @@ import Testing
           }
         }
       }
-      // Runs on the pool while all eight wait; if they stood on it this would never be reached.
+      // Runs on the pool while all eight wait. If they blocked the pool, this would never run.
       let released = Task { for _ in threads { gate.signal() } }
       await released.value
       var sum = 0
@@ -56,7 +56,7 @@ import Testing
   }
 }
 
-/// The end of one thread: what the thread keeps for itself is let go of as it ends.
+/// Detects the end of a thread: its thread-local data is released when it ends.
 private final class ThreadEnd: Sendable {
   private let ended = AsyncStream.makeStream(of: Void.self)
 

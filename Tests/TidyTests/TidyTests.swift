@@ -17,7 +17,7 @@ import Testing
     for row in ImportTable.rows {
       #expect(Set(row.modules).count == row.modules.count, "\(row.target) names a module twice")
       for module in row.modules where !seen.contains(module) {
-        // The system libraries have lines of their own at the head.
+        // The system libraries have their own lines at the top.
         if !module.hasPrefix("C") || module == "CSV" {
           Issue.record("\(row.target) names \(module), which stands below")
         }

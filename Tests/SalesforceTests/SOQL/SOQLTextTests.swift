@@ -75,7 +75,8 @@ import Testing
     #expect(query.text == "select Id from A where D > 1")
   }
 
-  // The SDK leaves the OR open; here it is closed.
+  // The SDK leaves the OR open; here it is parenthesized.
+  //
   // SDK: testAddWherePredicateToQueryWithOrClause (72)
   @Test(arguments: [
     ("B = 1 OR C = 2", "D > 1 and (B = 1 OR C = 2)"),
