@@ -259,15 +259,15 @@ package struct DecisionNote: Sendable, Hashable {
   /// What the verdict of a decided edit makes of the decision.
   package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
     if kind == .undo { return undone(verdict) }
-    if kind == .again { return verdict == .held ? .waiting : .carriedOut }
+    if kind == .again { return verdict == .notAttempted ? .waiting : .carriedOut }
     if verdict == .superseded { return .notNeeded }
     // Which record it is was said, whatever becomes of what is to be sent into it.
-    if kind == .record, verdict != .createdTwice {
+    if kind == .record, verdict != .duplicateCreated {
       return verdict.isWaiting ? .waiting : .carriedOut
     }
     if verdict.isSettled {
       let givesUp = kind == .server || kind == .drop
-      return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded
+      return givesUp == (verdict == .discarded) ? .carriedOut : .notNeeded
     }
     return verdict.isWaiting ? .waiting : .askedAgain
   }

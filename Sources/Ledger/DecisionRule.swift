@@ -34,24 +34,24 @@ package enum DecisionRule {
     let deletes = subject.operation == .delete || subject.operation == .dropped
     let kinds: [Decision.Kind]
     switch verdict {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
+    case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded, .discarded,
       .undone, .partlyUndone, .notUndone:
       kinds = []
     case .conflict: kinds = [.device, .server, .set, .again]
-    case .clash:
+    case .deviceConflict:
       kinds =
         subject.hasRecord ? [.device, .server, .set, .again] : [.device, .drop, .set, .again]
     case .deletedOnServer: kinds = [.device, .server, .again]
     case .mergedOnServer:
       kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .again] : [.server, .again]
-    case .createdTwice: kinds = [.record, .drop, .again]
+    case .duplicateCreated: kinds = [.record, .drop, .again]
     case .notVisible, .notConfigured: kinds = [.again, .drop]
     case .blocked: kinds = [.again, .set, .drop]
-    case .notPermitted, .held: kinds = [.device, .again, .drop]
+    case .notPermitted, .notAttempted: kinds = [.device, .again, .drop]
     case .failed:
       let isRefused = subject.operation == .create && !subject.hasRecord
       kinds = isRefused ? [.set, .record, .again, .drop] : [.set, .again, .drop]
-    case .inDoubt:
+    case .unconfirmed:
       kinds = subject.hasRecord ? [.device, .again, .drop] : [.record, .device, .again, .drop]
     }
     return deletes ? kinds.filter { $0 != .set } : kinds
@@ -113,7 +113,7 @@ package enum DecisionRule {
 
   private static func words(_ verdict: Verdict) -> String {
     switch verdict {
-    case .conflict, .clash: "in \(verdict.rawValue)"
+    case .conflict, .deviceConflict: "in \(verdict.rawValue)"
     default: verdict.rawValue
     }
   }

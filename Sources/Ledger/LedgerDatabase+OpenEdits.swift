@@ -118,7 +118,7 @@ extension LedgerDatabase {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state = 'closed' AND e.verdict = \(Verdict.clash) ORDER BY 1
+      WHERE e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict) ORDER BY 1
       """)
   }
 
@@ -127,7 +127,7 @@ extension LedgerDatabase {
     var edits: [OpenEdit] = []
     try connection.rows(
       Self.selection + """
-         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.clash)
+         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.deviceConflict)
         ORDER BY e.id
         """
     ) { edits.append(Self.openEdit($0)) }

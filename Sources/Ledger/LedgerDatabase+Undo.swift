@@ -324,7 +324,7 @@ extension Verdict {
   /// What it says of an edit that was to be undone: what the org refuses, or has not done, stands.
   var ofUndo: Verdict {
     switch self {
-    case .undone, .partlyUndone, .notUndone, .superseded, .held, .inDoubt: self
+    case .undone, .partlyUndone, .notUndone, .superseded, .notAttempted, .unconfirmed: self
     default: .notUndone
     }
   }

@@ -19,7 +19,7 @@ package enum ClashRule {
     }
     let undecided = others.filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil else { return false }
-      return claim.verdict != .clash || claim.isNews(toBundleOf: issued)
+      return claim.verdict != .deviceConflict || claim.isNews(toBundleOf: issued)
     }
     let standing: [RecordClaim]
     switch policy {

@@ -112,7 +112,7 @@ extension SnapshotPlanner {
       (detail.fields, detail.outside) = (comparison.edited, comparison.outside)
       detail.hasNoBase = comparison.hasNoBase
     }
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 }
 
@@ -257,7 +257,7 @@ extension LedgerDatabase {
     let ids = try connection.all(
       """
       SELECT e.id FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
-        AND (e.state <> 'closed' OR e.verdict = \(Verdict.clash)) ORDER BY e.id
+        AND (e.state <> 'closed' OR e.verdict = \(Verdict.deviceConflict)) ORDER BY e.id
       """)
     return try ids.compactMap { row in
       guard let found = try openEdit(id: row[0].integer ?? 0),

@@ -304,7 +304,7 @@ extension Reconciler {
     }
     var settlement = outcome(of: operation, write.edit, id: done.id, created: done.isCreated)
     if done.isSomebodyElses {
-      if settlement.verdict == .updated { settlement.verdict = .alreadyThere }
+      if settlement.verdict == .updated { settlement.verdict = .alreadyInOrg }
       settlement.detail.message =
         "no answer came back; the org holds what was sent, and another user wrote last"
     }
@@ -379,7 +379,7 @@ extension Reconciler {
     detail.message = words
     detail.candidates = candidates
     if candidates.count == 1 { detail.otherID = candidates[0] }
-    try state.settle(operation.editID, run: run.id, Settlement(.inDoubt, detail))
+    try state.settle(operation.editID, run: run.id, Settlement(.unconfirmed, detail))
   }
 }
 

@@ -148,7 +148,7 @@ extension Reconciler {
     }
     let noticed = try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyThere])
+      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyInOrg])
     if let noticed, let written = Self.written(record), written <= noticed { return true }
     let isWhole = { (sent: JSONObject) in
       UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
@@ -243,7 +243,7 @@ extension Reconciler {
 
   private static func lateWords(_ verdict: Verdict?) -> String {
     let words = "the request that got no answer arrived late"
-    guard let verdict, verdict != .inDoubt else { return words }
+    guard let verdict, verdict != .unconfirmed else { return words }
     return words + "; the edit was reported as \(verdict.rawValue) before"
   }
 
@@ -363,7 +363,7 @@ extension Reconciler {
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyThere, .deleted])
+      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
   private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
@@ -451,7 +451,7 @@ extension Reconciler {
         detail.recordID = existing
         detail.otherID = made.id
         detail.message = Self.lateWords(verdict)
-        settlement = Settlement(.createdTwice, detail)
+        settlement = Settlement(.duplicateCreated, detail)
         // What its device enters later is told of both as well, until somebody says which one counts.
         if let creation = write.edit.creation {
           try state.noteSecond(made.id, beside: existing, of: creation.id)

@@ -201,7 +201,7 @@ extension Reconciler {
         + held.map { edit in
           var detail = OutcomeDetail.because(words)
           if edit.finding == nil { detail.fields = try state.editedFields(of: edit, rules).edited }
-          return (edit, Settlement(.held, detail))
+          return (edit, Settlement(.notAttempted, detail))
         })
     if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
   }

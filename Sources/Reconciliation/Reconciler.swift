@@ -170,8 +170,8 @@ package final class Reconciler {
         var detail = send.expected.detail
         detail.message = words
         // The details go with their master.
-        return [(send.edit, Settlement(.held, detail))]
-          + send.followers.map { ($0.edit, $0.left(.held, because: words)) }
+        return [(send.edit, Settlement(.notAttempted, detail))]
+          + send.followers.map { ($0.edit, $0.left(.notAttempted, because: words)) }
       })
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }
@@ -311,7 +311,7 @@ package final class Reconciler {
         count += edits.count
         try settle(
           edits.map { edit in
-            let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
+            let verdict: Verdict = doubtful.contains(edit.id) ? .unconfirmed : .notAttempted
             return (edit, Settlement(verdict, .because(words)))
           })
       }

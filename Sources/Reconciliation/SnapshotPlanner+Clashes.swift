@@ -40,7 +40,7 @@ extension SnapshotPlanner {
     detail.fields = comparison.edited
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 
   /// Listed fields in which an edit's device may have sent by itself what the org holds.

@@ -14,11 +14,11 @@ extension LedgerDatabase {
         return Settlement(.notUndone, detail)
       }
       if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
-      return Settlement(.dropped, detail)
+      return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
       var detail = OutcomeDetail.because("it is the record that counts from now on")
       detail.recordID = id
-      return Settlement(.alreadyThere, detail)
+      return Settlement(.alreadyInOrg, detail)
     case .record?, .device?, .server?, .set?, .again?, .undo?, nil: return nil
     }
   }
@@ -43,7 +43,7 @@ extension LedgerDatabase {
       "the org was not asked for its values once more, for nobody can act as the user; they stand")
     detail.recordID = edit.recordID
     if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
-    return Settlement(.dropped, detail)
+    return Settlement(.discarded, detail)
   }
 }
 

@@ -190,7 +190,7 @@ extension SnapshotPlanner {
     if case .found(let record)? = keyed { detail.showServer(record) }
     if case .alive(_, let record) = candidate.server { detail.showServer(record) }
     return isKeyed
-      ? Settlement(.clash, detail) : naming(candidate, Settlement(.clash, detail))
+      ? Settlement(.deviceConflict, detail) : naming(candidate, Settlement(.deviceConflict, detail))
   }
 
   /// The field and the value by which a create is upserted; nil for one that is not.

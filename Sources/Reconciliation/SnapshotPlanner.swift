@@ -59,7 +59,7 @@ struct SnapshotPlanner {
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
     let isAlone = try state.isAlone(edit)
     if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {
-      if settlement.verdict == .clash, let candidate = try? candidate(edit) {
+      if settlement.verdict == .deviceConflict, let candidate = try? candidate(edit) {
         draft.clashing.append((candidate, settlement))
       } else {
         draft.plan.settled.append((edit, settlement))
@@ -168,7 +168,7 @@ struct SnapshotPlanner {
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
       detail.otherEdits = [earlier.id]
-      return Settlement(earlier.isInDoubt ? .inDoubt : .held, detail)
+      return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
     }
     return edit.decision.map(isAboveClash) == true ? nil : try clash(edit)
   }

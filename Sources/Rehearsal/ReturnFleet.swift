@@ -174,7 +174,7 @@ package struct ReturnFleet: Sendable {
   }
 
   func deed(_ number: Int, _ place: Int) -> Deed {
-    if number % 4 == 0, number + 1 < returns, place == 0 { return .clash }
+    if number % 4 == 0, number + 1 < returns, place == 0 { return .deviceConflict }
     switch place - 1 {
     case 0..<shares.conflicts: return .conflict
     case shares.conflicts..<(shares.conflicts + shares.failures): return .failure

@@ -347,7 +347,7 @@ extension ReviewPage {
           + (field.masked ? placeholders.masked : 'entered' in field ? said(field.entered)
             : 'device' in field ? said(field.device) : placeholders.withheld))
           .join(', ') : ''
-        const isDoubtful = plan.verdict === 'in doubt'
+        const isDoubtful = plan.verdict === 'unconfirmed'
           && byNumber.get(plan.edit)?.decision === 'device'
         return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
           plan.action ? `${plan.action} ${sent}` : isDoubtful

@@ -202,7 +202,7 @@ package enum SQLCipherFile {
 
   private static func requireFree(_ target: String) throws {
     guard Files.exists(target) else { return }
-    throw SystemError.alreadyThere(target)
+    throw SystemError.alreadyInOrg(target)
   }
 
   private static func wholePages(_ path: String, named: String) throws -> Int {

@@ -82,8 +82,8 @@ import Testing
 
   /// The options that name edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
-    ("conflicts", .conflict), ("clashes", .clash), ("failed", .failed), ("in-doubt", .inDoubt),
-    ("created-twice", .createdTwice), ("deleted", .deletedOnServer),
+    ("conflicts", .conflict), ("clashes", .deviceConflict), ("failed", .failed), ("in-doubt", .unconfirmed),
+    ("created-twice", .duplicateCreated), ("deleted", .deletedOnServer),
     ("merged", .mergedOnServer), ("not-visible", .notVisible),
     ("not-permitted", .notPermitted), ("blocked", .blocked), ("held", .held),
     ("not-configured", .notConfigured),
@@ -106,7 +106,7 @@ import Testing
     let refused = try await decide("1", "--record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
     #expect(try await decide("1", "--drop").output.contains("edit 1: "))
-    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try await scene.night().verdicts == [.discarded: 1])
     #expect(try scene.open() == [:])
   }
 

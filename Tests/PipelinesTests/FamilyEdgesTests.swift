@@ -199,7 +199,7 @@ import Testing
 
     try scene.decide(edits.parent, .drop)
     let last = try await world.run(.ingest, .reconcile)
-    #expect(last.verdicts == [.dropped: 1, .updated: 1])
+    #expect(last.verdicts == [.discarded: 1, .updated: 1])
     #expect(last.open == [:])
     #expect(try world.record("Contact", family.child)["LastName"] == "Grown")
     #expect(try isThere("Account", family.parent, world))
@@ -254,7 +254,7 @@ import Testing
       now: world.org.now())
     try world.handBack(family.device, as: "1.sqlite")
     let summary = try await world.run(other, as: "2.sqlite", .ingest, .reconcile)
-    #expect(summary.verdicts == [.clash: 3])
+    #expect(summary.verdicts == [.deviceConflict: 3])
     #expect(summary.exitStatus == .needsAttention)
     #expect(try isThere("Account", family.parent, world))
     #expect(try isThere("Contact", family.child, world))
@@ -289,7 +289,7 @@ import Testing
     try family.device.edit("children", id: family.child, ["Phone": "1"], now: world.org.now())
     try world.handBack(family.device, as: "night.sqlite")
     let summary = try await world.run(.ingest, .reconcile)
-    #expect(summary.verdicts == [.unchanged: 1, .filtered: 1])
+    #expect(summary.verdicts == [.unchanged: 1, .notInFieldList: 1])
     #expect(summary.open == [:])
     #expect(world.server.log.writes.isEmpty)
   }

@@ -42,7 +42,7 @@ import Testing
     #expect(try scene.field("Description", of: ids[1])?.string != "mine")
     let number = try #require(edits.first { $0.verdict == .conflict }?.number)
     try scene.decide(number, .server)
-    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try await scene.night().verdicts == [.discarded: 1])
     try await scene.expectClosed()
   }
 
@@ -191,7 +191,7 @@ import Testing
     try tablet.edit("accounts", id: ids[3], ["Phone": "tablet"], now: world.org.now())
     try world.handBack(phone, as: "phone.sqlite")
     let run = try await world.run(tablet, as: "tablet.sqlite", .ingest, .reconcile)
-    #expect(run.verdicts == [.held: 3, .updated: 1])
+    #expect(run.verdicts == [.notAttempted: 3, .updated: 1])
     #expect(try scene.field("Phone", of: ids[3]) == "tablet")
     let command = try #require(run.confirm.first)
     let called = world.pipeline.called
@@ -231,9 +231,9 @@ import Testing
     #expect(try scene.field("Description", of: id) == .string(policy))
     // The other waits for a person, and asks nobody again by itself.
     #expect(try await night() == [:])
-    #expect(try scene.open() == [.clash: 1])
+    #expect(try scene.open() == [.deviceConflict: 1])
     try scene.decide(policy == "first" ? 2 : 1, .server)
-    #expect(try await night() == [.dropped: 1])
+    #expect(try await night() == [.discarded: 1])
     try await scene.expectClosed("ada")
     try await scene.expectClosed("ben")
   }

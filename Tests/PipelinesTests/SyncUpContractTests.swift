@@ -406,7 +406,7 @@ final class UpWorld {
       case .left(.deletedOnServer): "deleted on server"
       case .left(.serverUnknown): "not visible"
       case .failed: "failed"
-      case .inDoubt: "in doubt"
+      case .unconfirmed: "unconfirmed"
       }
     return "\(record.operation.rawValue): \(end)"
   }
@@ -428,7 +428,7 @@ final class UpWorld {
         == scenes.flatMap { isStrict ? $0.strictRequests : $0.requests }.sorted())
     var ends: [String: [String]] = [:]
     for edit in try DecisionScene(world).edits(of: run) where edit.source == source {
-      let verdict = edit.verdict == .alreadyThere ? Verdict.deleted : edit.verdict
+      let verdict = edit.verdict == .alreadyInOrg ? Verdict.deleted : edit.verdict
       ends[edit.soup.replacing("_children", with: ""), default: []]
         .append("\(edit.operation.rawValue): \(verdict.rawValue)")
     }

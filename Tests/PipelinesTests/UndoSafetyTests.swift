@@ -131,7 +131,7 @@ import Testing
     let writes = scene.writes
     scene.world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
     var verdicts = try await scene.undo(run).verdicts
-    if verdicts == [.inDoubt: 1] {
+    if verdicts == [.unconfirmed: 1] {
       scene.world.server.faults.removeAll()
       verdicts = try await scene.world.run(.ingest, .reconcile).verdicts
     }
@@ -267,7 +267,7 @@ import Testing
       now: scene.world.org.now())
     scene.world.server.faults.add(.writes, .drop(afterCommit: true))
     let lost = try await scene.night(phone)
-    #expect(lost.verdicts == [.inDoubt: 1])
+    #expect(lost.verdicts == [.unconfirmed: 1])
     let plan = try scene.undoing.plan(run: lost.run)
     #expect(plan.edits == [])
     #expect(plan.refused.first?.reason.contains("it is in doubt") == true)

@@ -26,7 +26,7 @@ struct ClashRuleTests {
     #expect(opponents(claim(1, .conflict), claim(2, .unchanged), claim(3, .superseded)) == [])
   }
 
-  @Test(arguments: [nil, Verdict.clash, .held, .blocked, .inDoubt])
+  @Test(arguments: [nil, Verdict.deviceConflict, .notAttempted, .blocked, .unconfirmed])
   func `an edit without a decision clashes, in the order of the policy`(_ verdict: Verdict?) {
     let (earlier, later) = (claim(1, verdict), claim(9, verdict))
     #expect(opponents(earlier, later) == [1, 9])
@@ -50,11 +50,11 @@ struct ClashRuleTests {
   }
 
   @Test func `a clash stands until a bundle is issued after it`() {
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 5) == [1])
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 9) == [1])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 5) == [1])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 9) == [1])
     // The bundle of the run that told of the clash.
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 10) == [])
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 11) == [])
-    #expect(opponents(claim(1, .held, arrived: 10), issued: 11) == [1])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 10) == [])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 11) == [])
+    #expect(opponents(claim(1, .notAttempted, arrived: 10), issued: 11) == [1])
   }
 }

@@ -7,20 +7,20 @@ struct DecisionRuleTests {
   static let table: [(verdict: Verdict?, update: String, create: String, delete: String)] = [
     (nil, "drop", "drop", "drop"),
     (.conflict, "device server set again", "device server set again", "device server again"),
-    (.clash, "device server set again", "device drop set again", "device server again"),
+    (.deviceConflict, "device server set again", "device drop set again", "device server again"),
     (.deletedOnServer, "device server again", "device server again", "device server again"),
     (.mergedOnServer, "device server set again", "server again", "server again"),
-    (.createdTwice, "record drop again", "record drop again", "record drop again"),
+    (.duplicateCreated, "record drop again", "record drop again", "record drop again"),
     (.notVisible, "again drop", "again drop", "again drop"),
     (.blocked, "again set drop", "again set drop", "again drop"),
     (.notConfigured, "again drop", "again drop", "again drop"),
     (.notPermitted, "device again drop", "device again drop", "device again drop"),
-    (.held, "device again drop", "device again drop", "device again drop"),
+    (.notAttempted, "device again drop", "device again drop", "device again drop"),
     (.failed, "set again drop", "set record again drop", "again drop"),
-    (.inDoubt, "device again drop", "record device again drop", "device again drop"),
+    (.unconfirmed, "device again drop", "record device again drop", "device again drop"),
     (.created, "", "", ""), (.updated, "", "", ""), (.deleted, "", "", ""),
-    (.unchanged, "", "", ""), (.alreadyThere, "", "", ""), (.filtered, "", "", ""),
-    (.superseded, "", "", ""), (.dropped, "", "", ""), (.undone, "", "", ""),
+    (.unchanged, "", "", ""), (.alreadyInOrg, "", "", ""), (.notInFieldList, "", "", ""),
+    (.superseded, "", "", ""), (.discarded, "", "", ""), (.undone, "", "", ""),
     (.partlyUndone, "", "", ""), (.notUndone, "", "", ""),
   ]
 
@@ -82,7 +82,7 @@ struct DecisionRuleTests {
     }
     // To send a create that may have arrived once more is not the first thing to do.
     #expect(
-      DecisionRule.nextStep(of: .inDoubt, in: "demo")?.hasSuffix(
+      DecisionRule.nextStep(of: .unconfirmed, in: "demo")?.hasSuffix(
         ": attache decide demo EDIT --record ID, --take device, --again or --drop.") == true)
     #expect(
       DecisionRule.nextStep(of: .failed, in: "demo")?.hasSuffix(
@@ -106,14 +106,14 @@ struct DecisionRuleTests {
 
   @Test func `what comes of a decision follows from the verdict`() {
     let fates: [(Decision.Kind, Verdict, DecisionNote.Fate)] = [
-      (.device, .updated, .carriedOut), (.device, .alreadyThere, .carriedOut),
+      (.device, .updated, .carriedOut), (.device, .alreadyInOrg, .carriedOut),
       (.device, .conflict, .askedAgain), (.device, .failed, .askedAgain),
-      (.device, .held, .waiting), (.device, .inDoubt, .waiting), (.device, .blocked, .waiting),
-      (.server, .dropped, .carriedOut), (.server, .conflict, .askedAgain),
-      (.server, .alreadyThere, .notNeeded), (.drop, .dropped, .carriedOut),
+      (.device, .notAttempted, .waiting), (.device, .unconfirmed, .waiting), (.device, .blocked, .waiting),
+      (.server, .discarded, .carriedOut), (.server, .conflict, .askedAgain),
+      (.server, .alreadyInOrg, .notNeeded), (.drop, .discarded, .carriedOut),
       (.drop, .created, .notNeeded), (.again, .conflict, .carriedOut),
-      (.again, .held, .waiting), (.again, .updated, .carriedOut),
-      (.record, .created, .carriedOut), (.record, .inDoubt, .waiting),
+      (.again, .notAttempted, .waiting), (.again, .updated, .carriedOut),
+      (.record, .created, .carriedOut), (.record, .unconfirmed, .waiting),
       (.set, .updated, .carriedOut), (.set, .superseded, .notNeeded),
     ]
     for (kind, verdict, fate) in fates {

@@ -141,7 +141,7 @@ struct LateWatchTests {
     }
     try await night()
     if one.verb == .create {
-      #expect(try verdict() == "in doubt")
+      #expect(try verdict() == "unconfirmed")
       switch one.way {
       case .dropped: try decide(.drop)
       case .record:
@@ -191,7 +191,7 @@ struct LateWatchTests {
   private func acknowledge() throws {
     for edit in try open() {
       let found = try #require(try day.state.decidable(edit))
-      let isTwice = found.subject.verdict == .createdTwice
+      let isTwice = found.subject.verdict == .duplicateCreated
       try decide(isTwice ? .record(try #require(found.twins.first)) : .server, edit)
     }
   }
@@ -228,7 +228,7 @@ struct LateWatchTests {
     try day.org.moveClock(by: 60_000)
     day.server.deliverHeld()
     try await night()
-    #expect(try verdict() == "created twice")
+    #expect(try verdict() == "duplicate created")
     try await night()
     #expect(try open() == [1])
     try acknowledge()
@@ -242,7 +242,7 @@ struct LateWatchTests {
     day.server.faults.add(
       .kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
     try await night()
-    #expect(try verdict() == "in doubt")
+    #expect(try verdict() == "unconfirmed")
     try day.handBack([], handback: 2)
     day.server.deliverHeld()
     try await night()
@@ -259,7 +259,7 @@ struct LateWatchTests {
     day.server.deliverHeld()
     try await night()
     try await night()
-    #expect(try verdict(1) == "created twice")
+    #expect(try verdict(1) == "duplicate created")
     #expect(try open() == [1])
   }
 

@@ -52,8 +52,8 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.report, "clash 2", 0), (.first, "clash 1, created 1", 1),
-    (.last, "clash 1, created 1", 1),
+    (ReconcileOptions.Across.report, "device conflict 2", 0), (.first, "created 1, device conflict 1", 1),
+    (.last, "created 1, device conflict 1", 1),
   ])
   func `two new records of one external id clash`(
     _ across: ReconcileOptions.Across, _ verdicts: String, _ count: Int
@@ -72,7 +72,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.report, "clash 1"), (.first, "clash 1"), (.last, "updated 1"),
+    (ReconcileOptions.Across.report, "device conflict 1"), (.first, "device conflict 1"), (.last, "updated 1"),
   ])
   func `a new record whose external id another device's has got since is a clash`(
     _ across: ReconcileOptions.Across, _ verdicts: String
@@ -117,14 +117,14 @@ struct OthersRecordsTests {
     let ben = try day.edited(account: id, ["Phone": "ben"])
     let ada = try day.edited(account: id, ["Phone": "ada"])
     try day.handBack([ben], user: day.ben)
-    #expect(try await day.verdicts([ada]) == "clash 1, updated 1")
+    #expect(try await day.verdicts([ada]) == "device conflict 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "ada")
   }
 
   @Test func `what the device's own sync made does not overwrite the office`() async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
-    #expect(try await day.verdicts([made]) == "held 1")
+    #expect(try await day.verdicts([made]) == "not attempted 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], witnesses: [made.clean(as: id)])
@@ -209,7 +209,7 @@ struct OthersRecordsTests {
         [], install: install, handback: handback,
         witnesses: [edit.clean(at: 8000 + handback, as: own)])
     }
-    #expect(try await day.run().verdicts[.createdTwice] == 1)
+    #expect(try await day.run().verdicts[.duplicateCreated] == 1)
     let detail = try #require(try day.details().first { $0.otherID != nil })
     #expect(Set([detail.recordID, detail.otherID]).count == 2)
   }
@@ -224,13 +224,13 @@ struct OthersRecordsTests {
     let ours = try #require(try day.details().first?.recordID)
     let own = try day.make("Account", ["Name": "New", "Phone": "1"])
     try day.handBack([], handback: 2, witnesses: [edit.clean(at: 8000, as: own)])
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(day.verdicts(try await day.run()) == "duplicate created 1")
     // Its row is a new record's still, as in a store from before the device's own sync.
     var later = try edit.changed(["Phone": "5"])
     later.lastModified = 9000
     try day.handBack([later], handback: 3)
-    #expect(try await day.run().verdicts[.createdTwice] == 1)
-    let open = try day.state.editsToDecide([.createdTwice])
+    #expect(try await day.run().verdicts[.duplicateCreated] == 1)
+    let open = try day.state.editsToDecide([.duplicateCreated])
     #expect(open.count == 1)
     let (chosen, other) = takesOurs ? (ours, own) : (own, ours)
     try day.state.decide(open.map { EditDecision($0, .record(chosen)) }, by: "the office")

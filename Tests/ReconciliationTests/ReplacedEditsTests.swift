@@ -16,7 +16,7 @@ struct ReplacedEditsTests {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit], handback: handback)
     day.server.faults.add(.writes, nth: 1, times: 2, .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     return (id, edit)
   }
 
@@ -155,7 +155,7 @@ struct ReplacedEditsTests {
       try day.edited(soup, "Account", id, ["Phone": .string(soup)])
     }
     try day.handBack([edits[0]])
-    #expect(try await day.verdicts([edits[1]], user: day.ben) == "clash 1, updated 1")
+    #expect(try await day.verdicts([edits[1]], user: day.ben) == "device conflict 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "others")
   }
 }

@@ -127,7 +127,7 @@ struct ReportPageTests {
     try await browser.click(".verdicts a[href='#clash']")
     try await browser.wait(
       until: "document.querySelector('#list h3').textContent.includes('clash')")
-    let other = try #require(model.edits.all().last { $0.verdict == .clash })
+    let other = try #require(model.edits.all().last { $0.verdict == .deviceConflict })
     try await browser.click("#list .reason a[href='#edit-\(other.number)']")
     try await browser.wait(until: "document.activeElement.id === 'edit-\(other.number)'")
     // The record in the org, and the command, are there to take.

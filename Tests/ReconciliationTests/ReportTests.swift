@@ -71,7 +71,7 @@ struct ReportTests {
     #expect(verdicts.compactMap(\.value.int).reduce(0, +) == 8)
     #expect(
       model.edits.totals.verdicts == [
-        .conflict: 1, .updated: 1, .filtered: 1, .failed: 1, .blocked: 1, .clash: 2,
+        .conflict: 1, .updated: 1, .notInFieldList: 1, .failed: 1, .blocked: 1, .deviceConflict: 2,
         .notConfigured: 1,
       ])
   }

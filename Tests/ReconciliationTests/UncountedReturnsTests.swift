@@ -14,7 +14,7 @@ struct UncountedReturnsTests {
     var newer = try day.edited(account: id, ["Phone": "2"])
     newer.row = older.row
     #expect(try await day.verdicts([newer]) == "updated 1")
-    #expect(try await day.verdicts([older]) == "clash 1")
+    #expect(try await day.verdicts([older]) == "device conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 }

@@ -26,10 +26,10 @@ struct UsersWhoLeftTests {
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
     try day.handBack([try day.edited(account: other, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 2")
+    #expect(day.verdicts(try await day.run()) == "not attempted 2")
     try decide(day, .drop)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "dropped 1, held 1")
+    #expect(day.verdicts(summary) == "discarded 1, not attempted 1")
     #expect(summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edits are held"))
     #expect(try states(day) == ["drop done"])
     #expect(try day.details().contains { $0.decision?.fate == .carriedOut })
@@ -43,7 +43,7 @@ struct UsersWhoLeftTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     try decide(day, .server)
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try states(day) == ["server done"])
     #expect(try day.record("Account", id)["Phone"] == "office")
     #expect(day.writes.isEmpty)
@@ -56,7 +56,7 @@ struct UsersWhoLeftTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     try decide(day, .device)
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(try states(day) == ["device pending"])
     try day.org.setActive("ada@example.com", true)
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -69,7 +69,7 @@ struct UsersWhoLeftTests {
     let run = try #require(try day.state.runs(limit: 1).first).id
     try day.state.undo([1], of: run, by: "grace")
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     try decide(day, .drop)
     #expect(day.verdicts(try await day.run()) == "not undone 1")
     #expect(try day.state.unsettledEdits().isEmpty)
@@ -82,7 +82,7 @@ struct UsersWhoLeftTests {
     let id = try handedBack(day)
     try day.state.save(
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
     // The integration user sends what the one who left was issued.
     day.options.onInactiveUser = .integration

@@ -153,7 +153,7 @@ package struct SyncUpElements {
       if let error, !isEdited { object[LocalFields.lastError] = .string(error) }
       try set(one, in: &object)
       try save(object)
-    case .failed, .left, .inDoubt: break
+    case .failed, .left, .unconfirmed: break
     }
     return []
   }

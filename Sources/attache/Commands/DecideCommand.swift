@@ -214,8 +214,8 @@ struct VerdictFlags: Sendable {
       .flag("conflicts", "all edits in conflict", \.conflicts),
       .flag("clashes", "all edits that clash", \.clashes),
       .flag("failed", "all that the org refused", \.failed),
-      .flag("in-doubt", "all in doubt", \.inDoubt),
-      .flag("created-twice", "all whose record was created twice", \.createdTwice),
+      .flag("in-doubt", "all in doubt", \.unconfirmed),
+      .flag("created-twice", "all whose record was created twice", \.duplicateCreated),
       .flag("deleted", "all whose record was deleted in the org", \.deleted),
       .flag("merged", "all whose record was merged in the org", \.merged),
       .flag("not-visible", "all whose record the sender does not see", \.notVisible),
@@ -229,8 +229,8 @@ struct VerdictFlags: Sendable {
   /// The verdicts that were named.
   var chosen: Set<Verdict> {
     let flags: [(Bool, Verdict)] = [
-      (conflicts, .conflict), (clashes, .clash), (failed, .failed), (inDoubt, .inDoubt),
-      (createdTwice, .createdTwice), (deleted, .deletedOnServer), (merged, .mergedOnServer),
+      (conflicts, .conflict), (clashes, .deviceConflict), (failed, .failed), (inDoubt, .unconfirmed),
+      (createdTwice, .duplicateCreated), (deleted, .deletedOnServer), (merged, .mergedOnServer),
       (notVisible, .notVisible), (notPermitted, .notPermitted), (blocked, .blocked), (held, .held),
       (notConfigured, .notConfigured),
     ]
