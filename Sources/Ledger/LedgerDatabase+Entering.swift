@@ -222,7 +222,7 @@ extension LedgerDatabase {
     try entry.row.compared.contains(place.inSoup) && carried(place, in: entry.row) != nil
   }
 
-  /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.trust`), and that
+  /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.detectEdits`), and that
   /// it is found no more is no sign that it was taken back, where the row is the same or nobody compared.
   private func isUnflagged(_ edit: Int64, _ entry: ReturnEntry) throws -> Bool {
     guard let platform = Platform(rawValue: entry.row.platform),

@@ -274,10 +274,10 @@ extension LedgerDatabase {
       ).compactMap { $0[0].integer }
       var count = 0
       for edit in edits {
-        guard let found = try decidable(edit), try refusal(.again, of: found) == nil else {
+        guard let found = try decidable(edit), try refusal(.retry, of: found) == nil else {
           continue
         }
-        try enter(.again, of: found, by: by, time: Clock.wallMilliseconds())
+        try enter(.retry, of: found, by: by, time: Clock.wallMilliseconds())
         count += 1
       }
       return count

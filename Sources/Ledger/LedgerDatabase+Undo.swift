@@ -231,7 +231,7 @@ extension LedgerDatabase {
   package func hasGivenUpUndoing(_ edit: Int64) throws -> Bool {
     try connection.all(
       "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
-    ).map { $0[0].text } == [Decision.Kind.drop.rawValue, Decision.Kind.undo.rawValue]
+    ).map { $0[0].text } == [Decision.Kind.discard.rawValue, Decision.Kind.undo.rawValue]
   }
 
   /// The edits that have written to a record and are to be undone.

@@ -100,7 +100,7 @@ package struct PipelineUndo: Sendable {
     }
     let verdict = found.subject.verdict
     if verdict == .unconfirmed {
-      return "it is in doubt, nobody knows yet what its request did: attache reconcile "
+      return "it is unconfirmed: no answer says yet what its request did: attache reconcile "
         + "\(pipeline.called) asks the org; undo it then"
     }
     if let verdict, !verdict.isSettled, isWritten {

@@ -18,8 +18,10 @@ package enum HTMLReport: ReportFormat {
 
   /// Verdicts in the order in which a person should read them.
   static let order: [Verdict] = [
-    .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer, .deletedOnServer,
-    .notVisible, .notPermitted, .blocked, .notAttempted, .notConfigured, .notUndone, .partlyUndone, .undone,
+    .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer,
+    .deletedOnServer,
+    .notVisible, .notPermitted, .blocked, .notAttempted, .notConfigured, .notUndone, .partlyUndone,
+    .undone,
     .created,
     .updated, .deleted, .alreadyInOrg,
     .unchanged, .notInFieldList, .discarded, .superseded,

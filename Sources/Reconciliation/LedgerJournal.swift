@@ -303,7 +303,7 @@ package final class LedgerJournal: SyncUpJournal {
     return bereft
   }
 
-  private enum Entered { case accepted, refused, inDoubt, left }
+  private enum Entered { case accepted, refused, unconfirmed, left }
 
   /// What the answers of a batch say of its writes and edits, to be entered together.
   private struct Told {

@@ -75,9 +75,9 @@ extension Reconciler {
     if isWritten, !writer.claim.isNews(toBundleOf: deletion.issued) { return }
     let sends = deletion.decision?.decision.sends == true
     let isStanding = { (edit: OpenEdit, other: RecordClaim) in
-      !ClashRule.opponents(
+      !DeviceConflictRule.opponents(
         of: edit.claim, deviceDate: nil, issued: edit.issued, claims: [other],
-        policy: self.options.acrossSnapshots
+        policy: self.options.deviceConflicts
       ).isEmpty
     }
     var claim = writer.claim
@@ -264,8 +264,8 @@ extension LedgerDatabase {
         found.edit.syncOperation == .delete, !found.edit.isToBeUndone
       else { return nil }
       switch found.edit.decision?.decision {
-      case .drop?, .server?: return nil
-      case .device?, .set?, .record?, .again?, .undo?, nil: return found
+      case .discard?, .server?: return nil
+      case .device?, .set?, .record?, .retry?, .undo?, nil: return found
       }
     }
   }
@@ -287,7 +287,7 @@ extension LedgerDatabase {
         AND (\(Self.isUnsettledEdit) OR (r.arrived_ms > \(sentSince) AND \(written) IS NOT NULL
           AND e.verdict IS NOT \(Verdict.undone)))
         AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
-          AND d.kind IN ('server', 'drop', 'undo'))
+          AND d.kind IN ('server', 'discard', 'undo'))
       ORDER BY e.id
       """)
     return rows.compactMap { row in

@@ -82,7 +82,7 @@ extension Reconciler {
 
   /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.
   func leaveInDoubt(_ edits: [OpenEdit]) throws {
-    let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))
+    let dropped = Set(edits.filter { $0.decision?.decision == .discard }.map(\.id))
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
       try state.move(operation, to: .dropped)
     }
@@ -162,7 +162,7 @@ extension Reconciler {
   ) throws {
     try state.connection.transaction {
       var detail = write.operation.expected.detail
-      detail.message = "\(words); it stays in doubt: decide again"
+      detail.message = "\(words); it stays unconfirmed: decide again"
       detail.decision = try state.refuseDecision(pending, run: run.id)
       try state.settle(write.edit.id, run: run.id, Settlement(.unconfirmed, detail))
     }
@@ -182,8 +182,8 @@ extension Reconciler {
           try state.wasPlanned(write.operation, before: pending.time)
         }
       return isOver && pending.verdict == .unconfirmed && isAbout ? decision : nil
-    case .drop: return decision
-    case .server, .record, .again, .undo: return nil
+    case .discard: return decision
+    case .server, .record, .retry, .undo: return nil
     }
   }
 }

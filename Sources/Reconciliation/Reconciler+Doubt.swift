@@ -196,7 +196,7 @@ extension Reconciler {
   func tellInDoubt(_ count: Int, of snapshotID: String, _ error: OrgError) {
     if count == 0 { return }
     let username = (try? state.snapshotRow(id: snapshotID))?.username ?? snapshotID
-    summary.warnings.append("\(count) edits of \(username) stay in doubt: \(Self.words(error))")
+    summary.warnings.append("\(count) edits of \(username) stay unconfirmed: \(Self.words(error))")
   }
 
   /// Notes by when a bulk job was done with a write: what it left may bear any date until then.
@@ -279,7 +279,7 @@ extension Reconciler {
       return nil
     case .unclear(let words, let ids):
       if let decision = try decidedInDoubt(write, isOver: isOver),
-        decision == .drop || resent.insert(operation.editID).inserted
+        decision == .discard || resent.insert(operation.editID).inserted
       {
         // It is given up, or goes out once more.
         try state.move(operation, to: .dropped)

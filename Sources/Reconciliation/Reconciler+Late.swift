@@ -172,7 +172,7 @@ extension Reconciler {
     let isUndo = operation.expected.verdict.isUndone
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
-      isUndo || (options.strict && mode == .leaveIfChanged),
+      isUndo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
       let left = try state.dateLeft(by: last)
     else { return false }
@@ -236,8 +236,8 @@ extension Reconciler {
   /// Whether an operator or its own device has discarded an edit that is not resolved yet.
   func isGivenUp(_ edit: OpenEdit) throws -> Bool {
     switch edit.decision?.decision {
-    case .drop?, .server?: true
-    case .device?, .set?, .record?, .again?, .undo?, nil: try state.isTakenBack(edit.id)
+    case .discard?, .server?: true
+    case .device?, .set?, .record?, .retry?, .undo?, nil: try state.isTakenBack(edit.id)
     }
   }
 
@@ -310,7 +310,8 @@ extension Reconciler {
         action: .update,
         expected: Settlement(
           later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
-        condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
+        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates,
+        payload: payload,
         recordID: id)
     ]
     plan.levels = [[found.edit.id]]

@@ -93,7 +93,7 @@ package final class Reconciler {
     }
     do {
       try state.noteReach(now: run.now)
-      if try isIdle(), try standingClashes().isEmpty { return try accounted() }
+      if try isIdle(), try standingDeviceConflicts().isEmpty { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
       if let integration = try await integration() {
         try state.noteIntegrationUser(id: integration.session.identity.userID)
@@ -102,7 +102,7 @@ package final class Reconciler {
       try await settleDoubts()
       try await settleLate()
       tellProgress()
-      try await takeUpClashes()
+      try await takeUpDeviceConflicts()
       cascades = try await findCascades()
       try await reconcileAll()
       try await settleLate()
@@ -317,7 +317,7 @@ package final class Reconciler {
       }
     }
     if onlySnapshot != nil, count > 0 {
-      summary.warnings.append("\(count) edits are held: \(words)")
+      summary.warnings.append("\(count) edits were not attempted: \(words)")
     }
   }
 

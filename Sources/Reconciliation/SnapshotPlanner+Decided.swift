@@ -6,7 +6,7 @@ extension LedgerDatabase {
   /// What becomes of a decided edit whatever the org holds; nil where that matters, or nothing is decided.
   func decidedWithoutOrg(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     switch edit.decision?.decision {
-    case .drop?:
+    case .discard?:
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
       if try hasGivenUpUndoing(edit.id) {
@@ -19,7 +19,7 @@ extension LedgerDatabase {
       var detail = OutcomeDetail.because("it is the record that counts from now on")
       detail.recordID = id
       return Settlement(.alreadyInOrg, detail)
-    case .record?, .device?, .server?, .set?, .again?, .undo?, nil: return nil
+    case .record?, .device?, .server?, .set?, .retry?, .undo?, nil: return nil
     }
   }
 
@@ -50,7 +50,7 @@ extension LedgerDatabase {
 // What a person has decided, as far as the org is not asked.
 extension SnapshotPlanner {
   /// Says whether a decision says which edit of a clash stands.
-  func isAboveClash(_ pending: PendingDecision) -> Bool {
+  func isAboveDeviceConflict(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server
   }
 }

@@ -121,7 +121,7 @@ extension Decision {
   fileprivate var isAboutFields: Bool {
     switch self {
     case .device, .server, .set: true
-    case .record, .again, .drop, .undo: false
+    case .record, .retry, .discard, .undo: false
     }
   }
 }

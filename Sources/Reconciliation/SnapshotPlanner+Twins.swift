@@ -27,7 +27,7 @@ extension SnapshotPlanner {
   ) async throws -> [OpenEdit] {
     var (rest, mended): ([OpenEdit], [Int64: String]) = ([], [:])
     for edit in edits {
-      guard edit.decision?.decision == .again, let twins = try twins(of: edit) else {
+      guard edit.decision?.decision == .retry, let twins = try twins(of: edit) else {
         rest.append(edit)
         continue
       }

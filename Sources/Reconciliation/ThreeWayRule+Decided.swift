@@ -16,7 +16,7 @@ extension ThreeWayRule {
     guard let pending = facts.decision, facts.operation != .none, facts.operation != .dropLocally
     else { return nil }
     switch pending.decision {
-    case .again, .record, .drop, .undo: return nil
+    case .retry, .record, .discard, .undo: return nil
     case .device, .set: if facts.operation == .create { return unsentCreate(facts) }
     case .server: if facts.operation == .create { return leftCreate(facts) }
     }
@@ -179,7 +179,7 @@ extension ThreeWayRule {
     guard facts.operation != .delete else { return [] }
     var names: Set<String> = []
     switch pending.decision {
-    case .server, .again, .record, .drop, .undo: return []
+    case .server, .retry, .record, .discard, .undo: return []
     case .device: names = pending.edited
     case .set(_, let rest): if rest == .device { names = pending.edited }
     }
@@ -217,7 +217,7 @@ extension ThreeWayRule {
     _ base: MergeBase?, _ fields: JSONObject
   ) -> [FieldDifference] {
     switch pending.decision {
-    case .server, .again, .record, .drop, .undo: return []
+    case .server, .retry, .record, .discard, .undo: return []
     case .device: return comparison.edited
     case .set(let values, let rest):
       let others = rest == .device ? comparison.edited.filter { values[$0.name] == nil } : []

@@ -82,7 +82,7 @@ extension Demo {
         ? (
           .fields(["Title": .value("Facility manager")], rest: .device),
           "--set \"Title=Facility manager\""
-        ) : (.whole(.drop), Decision.Kind.drop.option)
+        ) : (.whole(.discard), Decision.Kind.discard.option)
       say(
         "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
@@ -94,15 +94,18 @@ extension Demo {
   private mutating func decideOnPage(
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
-    say("Two clash, and are decided side by side on the page that one command serves:")
+    say(
+      "Two contradict each other, and are decided side by side on the page that one command serves:"
+    )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
       pipeline, root: places.snapshots, variables: org.variables, by: "the office")
     let visit = try await ReviewVisit(server.address)
     let listed = try await visit.get("edits")["edits"]?.array ?? []
     let numbers = edits.map(\.number)
-    let clashes = listed.filter { $0["verdict"] == .string(Verdict.deviceConflict.rawValue) }
-    expect(clashes.compactMap { $0["edit"]?.int } == numbers, "the page lists \(clashes)")
+    let contradicting = listed.filter { $0["verdict"] == .string(Verdict.deviceConflict.rawValue) }
+    expect(
+      contradicting.compactMap { $0["edit"]?.int } == numbers, "the page lists \(contradicting)")
     let list = numbers.map { number -> JSONValue in
       let side = number == numbers.first ? Decision.Side.device : .server
       return ["edit": JSONValue(number), "decision": .string(side.rawValue)]

@@ -170,7 +170,7 @@ package struct ReturnFleet: Sendable {
 
   /// What a device does with one of its accounts.
   enum Deed {
-    case update, conflict, failure, clash
+    case update, conflict, failure, deviceConflict
   }
 
   func deed(_ number: Int, _ place: Int) -> Deed {

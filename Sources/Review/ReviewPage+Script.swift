@@ -277,7 +277,7 @@ extension ReviewPage {
       if (!edit) return
       // Of an edit that has no value of the org to take, the other way is to give it up.
       const wanted = decision === 'server' && !edit.possible.includes('server')
-        ? 'drop' : decision
+        ? 'discard' : decision
       if (!choose(edit, wanted ? {decision: wanted} : null)) {
         tell(`Not possible here: ${words[wanted]}.`)
         return

@@ -202,7 +202,7 @@ package enum SQLCipherFile {
 
   private static func requireFree(_ target: String) throws {
     guard Files.exists(target) else { return }
-    throw SystemError.alreadyInOrg(target)
+    throw SystemError.alreadyThere(target)
   }
 
   private static func wholePages(_ path: String, named: String) throws -> Int {

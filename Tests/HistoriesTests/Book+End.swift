@@ -167,7 +167,8 @@ extension Book {
     guard world.runs.last?.report != nil else {
       throw Violation("it is \(told.verdict.rawValue), and the last run has no report")
     }
-    if let later = laterState(of: row, one), ![.duplicateCreated, .unconfirmed].contains(told.verdict),
+    if let later = laterState(of: row, one),
+      ![.duplicateCreated, .unconfirmed].contains(told.verdict),
       !isTouchedLate(told)
     {
       throw Violation("it is left \(told.verdict.rawValue), and \(later.file) has it no more")

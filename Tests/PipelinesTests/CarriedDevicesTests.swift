@@ -29,14 +29,16 @@ import Testing
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.notAttempted: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: ids[0], ["Phone": "changed"], now: scene.later(30))
-    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .notAttempted: 3])
+    #expect(
+      try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .notAttempted: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) != "device") }
   }
 
   @Test func `two rows of one record that contradict each other clash when mended`() async throws {
     let scene = try CarriedScene(twoSoups: "OVERWRITE") {
       $0.replacing(
-        #""nextGeneration": true"#, with: #""nextGeneration": true, "acrossSnapshots": "first""#)
+        #""returnOpenEdits": true"#,
+        with: #""returnOpenEdits": true, "deviceConflicts": "firstWins""#)
     }
     try await scene.world.run()
     try scene.world.org.moveClock(by: 5000)
@@ -163,7 +165,7 @@ import Testing
 
   @Test func `an app that sets no flags gives up no edit that it was given`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try scene.world.rewrite(#""nextGeneration": true"#, #""trust": "diff""#)
+    try scene.world.rewrite(#""returnOpenEdits": true"#, #""detectEdits": "compare""#)
     try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     for _ in 0..<2 {

@@ -107,9 +107,9 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `without nextGeneration the return is left out; its device keeps it`() async throws {
+  @Test func `without returnOpenEdits the return is left out; its device keeps it`() async throws {
     let scene = try CarriedScene {
-      $0.replacing(#""nextGeneration": true"#, with: #""nextGeneration": false"#)
+      $0.replacing(#""returnOpenEdits": true"#, with: #""returnOpenEdits": false"#)
     }
     let (phone, _) = try await scene.carriedConflict()
     #expect(try scene.dirty(phone).isEmpty)

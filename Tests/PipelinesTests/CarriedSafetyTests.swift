@@ -153,7 +153,8 @@ import Testing
   @Test func `what was carried once and is in doubt now stays carried`() async throws {
     let scene = try CarriedScene {
       $0.replacing(
-        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+        #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
     }
     let (_, id) = try await scene.carriedConflict()
     try scene.scene.decide(1, .device)
@@ -248,11 +249,11 @@ import Testing
     #expect(told.detail.otherID == own.id)
     // To ask once more mends nothing.
     let ours = try #require(told.detail.recordID)
-    try scene.scene.decide(told.number, .again)
+    try scene.scene.decide(told.number, .retry)
     #expect(try await world.run().open == [.duplicateCreated: 1])
     let gone = world.org.delete("Account", id: ours, as: try world.user("admin"))
     #expect(gone.errors.isEmpty)
-    try scene.scene.decide(told.number, .again)
+    try scene.scene.decide(told.number, .retry)
     #expect(try await world.run().open == [:])
   }
 
@@ -283,7 +284,7 @@ import Testing
     try scene.handBack(#require(phone), as: "three.sqlite")
     let night = try await world.run()
     #expect(night.verdicts[.superseded] == nil)
-    #expect(try scene.verdicts().prefix(2) == ["dropped", "conflict"])
+    #expect(try scene.verdicts().prefix(2) == ["discarded", "conflict"])
     #expect(try decisions.field("Phone", of: first) == "office")
   }
 

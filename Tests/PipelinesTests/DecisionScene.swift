@@ -87,7 +87,7 @@ struct DecisionScene {
   }
 
   /// Ada and ben edit an account that both have, and neither is sent; the account.
-  func clash(
+  func deviceConflict(
     ada fields: JSONObject, ben others: JSONObject
   ) async throws -> String {
     try await world.run()

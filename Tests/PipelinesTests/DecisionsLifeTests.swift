@@ -97,7 +97,7 @@ import Testing
     #expect(try await scene.night().verdicts == [.discarded: 1])
     #expect(try scene.states() == ["device withdrawn", "server done"])
     let error = #expect(throws: PipelineError.self) { try scene.decide(1, .device) }
-    #expect(error?.reason?.contains("it is settled (dropped)") == true)
+    #expect(error?.reason?.contains("it is settled (discarded)") == true)
   }
 
   @Test
@@ -108,7 +108,7 @@ import Testing
     func all(_ decision: Decision, by name: String) throws -> PipelineDecisions.Result {
       try scene.decisions.enter([], .init([.conflict, .failed], .whole(decision)), by: name)
     }
-    let impossible = try all(.drop, by: "grace")
+    let impossible = try all(.discard, by: "grace")
     #expect(impossible.decided.isEmpty && impossible.refused.map(\.edit) == [1])
     try scene.decide(1, .device)
     let other = try all(.server, by: "hopper")
@@ -165,7 +165,8 @@ import Testing
       #"["Name", "Website", "Description"], "mergeMode""#, in: "demo/usersyncs.json")
     try scene.handBack(phone, as: "two.sqlite")
     let verdicts = try await scene.scene.night().verdicts
-    #expect(verdicts[.conflict] == 1 && verdicts[.notInFieldList] == nil && verdicts[.updated] == nil)
+    #expect(
+      verdicts[.conflict] == 1 && verdicts[.notInFieldList] == nil && verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
   }
@@ -198,7 +199,7 @@ import Testing
     }
     try scene.office(id, ["Phone": "newer", "Description": .string(theirs)])
     #expect(try scene.states() == [])
-    try scene.decide(1, .again)
+    try scene.decide(1, .retry)
     #expect(try await scene.night().verdicts == [.conflict: 1])
     let error = #expect(throws: PipelineError.self) { try enter(old) }
     #expect(error?.reason?.contains("the last report") == true)

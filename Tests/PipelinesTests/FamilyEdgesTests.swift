@@ -94,7 +94,10 @@ import Testing
   func `the edit of a moved detail is sent, and does not move it`(_ mode: String) async throws {
     let world = try Self.world {
       mode == "overwrite"
-        ? $0 : $0.replacing("\"strict\":true", with: "\"strict\":true,\"mode\":\"mergeFields\"")
+        ? $0
+        : $0.replacing(
+          "\"conditionalUpdates\":true",
+          with: "\"conditionalUpdates\":true,\"mode\":\"mergeFields\"")
     } others: {
       guard mode == "overwrite" else { return $0 }
       return $0.replacing(
@@ -193,11 +196,11 @@ import Testing
     #expect(try world.record("Contact", family.child)["LastName"] == "Child")
 
     let scene = DecisionScene(world)
-    try scene.decide(edits.child, .again)
+    try scene.decide(edits.child, .retry)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.blocked: 1])
     #expect(try world.record("Contact", family.child)["LastName"] == "Child")
 
-    try scene.decide(edits.parent, .drop)
+    try scene.decide(edits.parent, .discard)
     let last = try await world.run(.ingest, .reconcile)
     #expect(last.verdicts == [.discarded: 1, .updated: 1])
     #expect(last.open == [:])
@@ -212,7 +215,7 @@ import Testing
     let edits = try await refusedDeletion(family, world)
     let closed = world.org.delete("Case", id: edits.keeper, as: try world.user("admin"))
     #expect(closed.errors == [])
-    try DecisionScene(world).decide(edits.parent, .again)
+    try DecisionScene(world).decide(edits.parent, .retry)
     let last = try await world.run(.ingest, .reconcile)
     #expect(last.verdicts == [.deleted: 2])
     #expect(last.open == [:])

@@ -17,7 +17,8 @@ import Testing
     // Without conditions in the org itself, so that a late request goes through.
     world = try World {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+        of: #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
     }
   }
 
@@ -214,7 +215,8 @@ import Testing
     try world.handBack(device, as: "ada-gone.sqlite")
     try await conflict(over: .collectionDelete, account)
     // The other phone knows nothing of it.
-    try world.rewrite(#""strict": false"#, #""strict": false, "nextGeneration": false"#)
+    try world.rewrite(
+      #""conditionalUpdates": false"#, #""conditionalUpdates": false, "returnOpenEdits": false"#)
     _ = try await world.runAllAsWritten()
     let newer = try world.device("ada", as: "newer")
     try handBack(newer, account, phone: "2")
@@ -249,7 +251,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
-  @Test(arguments: [Decision.again, .device])
+  @Test(arguments: [Decision.retry, .device])
   func `a decision about a late edit tells that the org has it`(_ decision: Decision) async throws {
     for isChanged in [false, true] {
       let tests = try LateRequestTests()

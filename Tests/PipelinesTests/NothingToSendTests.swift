@@ -83,7 +83,7 @@ import Testing
 
   @Test func `two devices' edits that are sent are a clash still`() async throws {
     let scene = try DecisionScene()
-    _ = try await scene.clash(
+    _ = try await scene.deviceConflict(
       ada: ["Phone": "+1 555 0001"], ben: ["Phone": "+1 555 0002", "BillingCity": "Bergen"])
   }
 

@@ -242,7 +242,7 @@ struct ReviewPageTests {
   @Test(arguments: [true, false])
   func `a clash stands beside the other edit, with its difference`(_ overlaps: Bool) async throws {
     let scene = try DecisionScene()
-    let id = try await scene.clash(
+    let id = try await scene.deviceConflict(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])
     let (server, browser) = try await open(scene)
     let words = try await browser.text("#detail")

@@ -146,7 +146,10 @@ import Testing
     let id = try account(device, world)
     try device.delete("accounts", id: id, now: world.org.now())
     try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
-    #expect(try await world.verdicts(device, as: "one.sqlite", .ingest, .reconcile) == [.deviceConflict: 2])
+    #expect(
+      try await world.verdicts(device, as: "one.sqlite", .ingest, .reconcile) == [
+        .deviceConflict: 2
+      ])
     #expect(try world.record("Account", id)["Website"] != "https://vip.example")
   }
 

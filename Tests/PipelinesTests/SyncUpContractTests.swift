@@ -230,7 +230,7 @@ final class UpWorld {
   init(isStrict: Bool = false) async throws {
     self.isStrict = isStrict
     world = try World(file: Self.files.get().file("up.json")) {
-      $0.replacing("\"strict\":false", with: "\"strict\":\(isStrict)")
+      $0.replacing("\"conditionalUpdates\":false", with: "\"conditionalUpdates\":\(isStrict)")
     }
     admin = try world.user("admin")
     var scenes: [(device: String, scene: UpScene, ids: [String])] = []
@@ -276,7 +276,7 @@ final class UpWorld {
     return try SmallPipeline(
       name: "up", soups: UpScene.soups.map(\.soup) + children, syncs: syncs,
       user: "admin@example.com", integrationUser: "admin@example.com",
-      more: #""reconcile":{"strict":false,"quietWindowSeconds":0},"platforms":["ios"]"#
+      more: #""reconcile":{"conditionalUpdates":false,"quietWindowSeconds":0},"platforms":["ios"]"#
     ).write()
   }
 

@@ -219,13 +219,13 @@ import Testing
     let (id, _, run) = try await sent()
     try await scene.undoLater(run)
     let ledger = try scene.world.data.openLedger()
-    for decision in [Decision.again, .device] {
+    for decision in [Decision.retry, .device] {
       let refusal = #expect(throws: DecisionRefusal.self) {
         try ledger.decide([EditDecision(1, decision)], by: "grace")
       }
-      #expect(refusal.map { "\($0)".contains("--drop") } == true)
+      #expect(refusal.map { "\($0)".contains("--discard") } == true)
     }
-    try ledger.decide([EditDecision(1, .drop)], by: "grace")
+    try ledger.decide([EditDecision(1, .discard)], by: "grace")
     ledger.close()
     let next = try await scene.world.run(.ingest, .reconcile)
     #expect(next.verdicts == [.notUndone: 1])
@@ -270,7 +270,7 @@ import Testing
     #expect(lost.verdicts == [.unconfirmed: 1])
     let plan = try scene.undoing.plan(run: lost.run)
     #expect(plan.edits == [])
-    #expect(plan.refused.first?.reason.contains("it is in doubt") == true)
+    #expect(plan.refused.first?.reason.contains("it is unconfirmed") == true)
     try scene.world.org.moveClock(by: 100_000_000)
     let found = try await scene.world.run(.ingest, .reconcile)
     #expect(found.verdicts == [.created: 1])

@@ -175,7 +175,7 @@ struct BulkIngestTests {
   @Test(arguments: [true, false])
   func `others' changes after the plan are a conflict in a job too`(_ strict: Bool) async throws {
     let day = try FieldDay()
-    day.options.strict = strict
+    day.options.conditionalUpdates = strict
     day.options.bulkAbove = 3
     let ids = try (0..<5).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])

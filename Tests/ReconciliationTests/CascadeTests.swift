@@ -112,7 +112,7 @@ struct CascadeTests {
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try decide(1, .again)
+    try decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try isThere("Contact", contact))
     // Who decides now knows of it.
@@ -145,9 +145,11 @@ struct CascadeTests {
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
   }
 
-  @Test(arguments: [ReconcileOptions.Across.first, .last])
-  func `a policy says which of the two stands`(_ policy: ReconcileOptions.Across) async throws {
-    day.options.acrossSnapshots = policy
+  @Test(arguments: [ReconcileOptions.DeviceConflicts.firstWins, .lastWins])
+  func `a policy says which of the two stands`(_ policy: ReconcileOptions.DeviceConflicts)
+    async throws
+  {
+    day.options.deviceConflicts = policy
     try handBack(try deletion(), true, false)
     try handBack(try edit(.changesDetail), false, false)
     let summary = try await day.run()

@@ -190,7 +190,7 @@ struct DecidedEditTests {
     Case(
       "a record that cannot be read",
       facts(.device, .update, .unknown(code: "X", message: "no"), mode: .overwrite), .failed),
-    Case("the rules decide again", facts(.again), .conflict),
+    Case("the rules decide again", facts(.retry), .conflict),
     Case("a new record", facts(.device, .create), .created, .create),
   ]
 

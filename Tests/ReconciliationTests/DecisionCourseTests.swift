@@ -78,7 +78,7 @@ struct DecisionCourseTests {
   }
 
   @Test func `a create in doubt is decided though its device has handed back again`() async throws {
-    for decision in ["record", "device", "drop"] {
+    for decision in ["record", "device", "discard"] {
       let day = try FieldDay()
       let (edit, other) = try await doubted(day)
       try day.handBack([try edit.changed(["Department": "Engines"], later: 10)], handback: 2)
@@ -86,7 +86,7 @@ struct DecisionCourseTests {
       switch decision {
       case "record": try decide(day, 1, .record(other))
       case "device": try decide(day, 1, .device)
-      default: try decide(day, 1, .drop)
+      default: try decide(day, 1, .discard)
       }
       let verdicts = day.verdicts(try await day.run())
       #expect(
@@ -140,7 +140,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     // It was not carried out, so it can be corrected.
     #expect(try day.state.connection.text("SELECT chosen_id FROM creation") == nil)
-    try decide(day, 2, .again)
+    try decide(day, 2, .retry)
     try day.org.setActive("ada@example.com", true)
     #expect(day.verdicts(try await day.run()) == "duplicate created 1")
     try decide(day, 2, .record(ours))
@@ -168,7 +168,7 @@ struct DecisionCourseTests {
   {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
     try day.handBack([edit], handback: 1)
@@ -224,13 +224,14 @@ struct DecisionCourseTests {
       #expect(try day.details().first?.otherEdits == [1])
       day.options.only = nil
     }
-    #expect(day.verdicts(try await day.run()) == (waits ? "device conflict 1" : "device conflict 2"))
+    #expect(
+      day.verdicts(try await day.run()) == (waits ? "device conflict 1" : "device conflict 2"))
     for edit in [1, 2] as [Int64] {
-      try decide(day, edit, .again)
+      try decide(day, edit, .retry)
       #expect(day.verdicts(try await day.run()) == "device conflict 1")
     }
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
-    try decide(day, 1, .drop)
+    try decide(day, 1, .discard)
     try decide(day, 2, .device)
     #expect(day.verdicts(try await day.run()) == "created 1, discarded 1")
   }

@@ -12,7 +12,7 @@ struct DoubtRulesTests {
   private func loseUpdate(
     _ day: FieldDay, afterCommit: Bool, while fields: JSONObject
   ) async throws -> (id: String, verdicts: String) {
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])], handback: 1)
     let admin = day.admin

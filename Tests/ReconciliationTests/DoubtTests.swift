@@ -113,7 +113,7 @@ struct DoubtTests {
 
   @Test func `rows that another writer holds are tried again, a few at a time`() async throws {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }

@@ -83,7 +83,7 @@ struct InFlightTests {
 
   @Test func `deletions of one user go after what another writes`() async throws {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "A"])
     try day.org.transfer(id, to: "ada@example.com")
     // A contact of its own: below the deleted record the two would be a clash (`CascadeTests`).
@@ -136,7 +136,7 @@ struct InFlightTests {
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 2, updated 8")
     #expect(summary.interruption == nil)
-    #expect(summary.warnings.contains { $0.hasPrefix("2 edits are held: cannot act as the user") })
+    #expect(summary.warnings.contains { $0.hasPrefix("2 edits were not attempted: cannot act as the user") })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
@@ -155,7 +155,7 @@ struct InFlightTests {
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 5, updated 33")
     #expect(summary.interruption == nil)
-    #expect(summary.warnings.contains { $0.hasPrefix("5 edits are held: cannot act as the user") })
+    #expect(summary.warnings.contains { $0.hasPrefix("5 edits were not attempted: cannot act as the user") })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 5")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
@@ -224,7 +224,7 @@ struct InFlightTests {
 
   @Test func `the second edit of a record is read when the first has ended`() async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = .first
+    day.options.deviceConflicts = .firstWins
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "ada"])])
     try day.handBack([try day.edited(account: id, ["Phone": "ben"])], user: day.ben)

@@ -64,7 +64,7 @@ struct LateWatchTests {
   init() throws {
     day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     day.rules.append(
       FieldDay.rule(
         "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
@@ -143,7 +143,7 @@ struct LateWatchTests {
     if one.verb == .create {
       #expect(try verdict() == "unconfirmed")
       switch one.way {
-      case .dropped: try decide(.drop)
+      case .dropped: try decide(.discard)
       case .record:
         let other = day.org.create("Contact", ["LastName": "Byron"], as: day.ada)
         try decide(.record(try #require(other.id)))
@@ -272,7 +272,7 @@ struct LateWatchTests {
   }
 
   @Test func `a request whose condition fails by now is not one that arrived`() async throws {
-    day.options.strict = true
+    day.options.conditionalUpdates = true
     let (edit, id) = try edit(.update)
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.composite), .drop(afterCommit: false))

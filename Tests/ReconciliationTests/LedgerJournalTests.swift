@@ -158,7 +158,7 @@ struct LedgerJournalTests {
     // The run is a task of its own: it is cancelled in the pause before a held row.
     let end = try await Task {
       let day = try FieldDay()
-      day.options.strict = false
+      day.options.conditionalUpdates = false
       day.options.pause = { _ in withUnsafeCurrentTask { $0?.cancel() } }
       let ids = try (0..<2).map { try day.make("Account", ["Name": .string("A\($0)")]) }
       try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })

@@ -52,7 +52,7 @@ struct OneUsersTroubleTests {
     #expect(day.verdicts(summary) == "created 1, unconfirmed 1, updated 1")
     #expect(
       summary.warnings.contains {
-        $0.hasPrefix("1 edits of \(name) stay in doubt: cannot act as the user")
+        $0.hasPrefix("1 edits of \(name) stay unconfirmed: cannot act as the user")
       }, "\(summary.warnings)")
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -77,7 +77,7 @@ struct OneUsersTroubleTests {
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "created 1, unconfirmed 1")
     #expect(
-      summary.warnings.contains { $0.hasPrefix("1 edits of ada@example.com stay in doubt: ") },
+      summary.warnings.contains { $0.hasPrefix("1 edits of ada@example.com stay unconfirmed: ") },
       "\(summary.warnings)")
   }
 
@@ -104,7 +104,7 @@ struct OneUsersTroubleTests {
   /// What looks late for requests asks as each user, too.
   @Test func `requests that may be late are looked for as users still present`() async throws {
     let day = try day()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     var ids: [String] = []
     for user in [day.ada, day.ben] {
       let id = try day.make("Account", ["Name": .string(user.username), "Phone": "1"])

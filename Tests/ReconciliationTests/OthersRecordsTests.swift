@@ -52,39 +52,41 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.report, "device conflict 2", 0), (.first, "created 1, device conflict 1", 1),
-    (.last, "created 1, device conflict 1", 1),
+    (ReconcileOptions.DeviceConflicts.manual, "device conflict 2", 0),
+    (.firstWins, "created 1, device conflict 1", 1),
+    (.lastWins, "created 1, device conflict 1", 1),
   ])
   func `two new records of one external id clash`(
-    _ across: ReconcileOptions.Across, _ verdicts: String, _ count: Int
+    _ across: ReconcileOptions.DeviceConflicts, _ verdicts: String, _ count: Int
   ) async throws {
     visits()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     try day.handBack([visit("local_1", "first")], install: "a")
     try day.handBack([visit("local_2", "second")], install: "b")
     #expect(day.verdicts(try await day.run()) == verdicts)
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == count)
     if count > 0 {
-      let kept = across == .first ? "first" : "second"
+      let kept = across == .firstWins ? "first" : "second"
       let id = try #require(try day.details().compactMap(\.recordID).first)
       #expect(try day.record("Site_Visit__c", id)["Notes__c"] == .string(kept))
     }
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.report, "device conflict 1"), (.first, "device conflict 1"), (.last, "updated 1"),
+    (ReconcileOptions.DeviceConflicts.manual, "device conflict 1"),
+    (.firstWins, "device conflict 1"), (.lastWins, "updated 1"),
   ])
   func `a new record whose external id another device's has got since is a clash`(
-    _ across: ReconcileOptions.Across, _ verdicts: String
+    _ across: ReconcileOptions.DeviceConflicts, _ verdicts: String
   ) async throws {
     visits()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     #expect(try await day.verdicts([visit("local_1", "first")], install: "a") == "created 1")
     let id = try #require(try day.details().first?.recordID)
     try day.handBack([visit("local_2", "second")], install: "b")
     #expect(day.verdicts(try await day.run()) == verdicts)
     let notes = try day.record("Site_Visit__c", id)["Notes__c"]
-    #expect(notes == (across == .last ? "second" : "first"))
+    #expect(notes == (across == .lastWins ? "second" : "first"))
   }
 
   @Test func `a new record by an external id that the bundle could hold is sent`() async throws {
@@ -112,7 +114,7 @@ struct OthersRecordsTests {
 
   @Test func `of two devices the later arrival wins, whichever snapshot is first`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     let id = try day.make("Account", ["Name": "Shared", "Phone": "1"])
     let ben = try day.edited(account: id, ["Phone": "ben"])
     let ada = try day.edited(account: id, ["Phone": "ada"])

@@ -146,7 +146,8 @@ struct OwnSyncsTests {
     try day.handBack([edit], isMarked: false)
     if !isOneRun { #expect(day.verdicts(try await day.run()) == "updated 1") }
     try day.handBack([try edit.changed(["Phone": "1"])], isMarked: false)
-    #expect(day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
+    #expect(
+      day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
     let told = try day.details().flatMap(\.fields)
     #expect(told.contains { $0.name == "Phone" && $0.device == "1" })
     try day.state.decide([EditDecision(2, .device)], by: "the office")

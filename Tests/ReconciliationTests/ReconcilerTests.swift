@@ -146,7 +146,9 @@ struct ReconcilerTests {
     let late = try day.edited(account: other, ["Phone": "ben"])
     try day.handBack([adas, try day.edited(account: other, ["Phone": "ada"])])
     #expect(try await day.verdicts([bens], user: day.ben) == "device conflict 2, updated 1")
-    #expect(try await day.verdicts([late], user: day.ben, install: "another of ben") == "device conflict 1")
+    #expect(
+      try await day.verdicts([late], user: day.ben, install: "another of ben")
+        == "device conflict 1")
     #expect(try day.record("Account", other)["Phone"] == "ada")
     // A bundle made after the clash was reported, with what our write left, starts anew.
     let fresh = try day.edited(account: other, ["Phone": "fresh"])
@@ -155,13 +157,13 @@ struct ReconcilerTests {
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.first, "ada"), (.last, "ben"), (.report, "1"),
+    (ReconcileOptions.DeviceConflicts.firstWins, "ada"), (.lastWins, "ben"), (.manual, "1"),
   ])
   func `a clash is settled as the pipeline says`(
-    _ across: ReconcileOptions.Across, _ phone: String
+    _ across: ReconcileOptions.DeviceConflicts, _ phone: String
   ) async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let adas = try day.edited(account: id, ["Phone": "ada"])
     let bens = try day.edited(account: id, ["Phone": "ben"])
@@ -170,7 +172,7 @@ struct ReconcilerTests {
     let summary = try await day.run()
     #expect(try day.record("Account", id)["Phone"] == .string(phone))
     #expect(summary.edits == 2)
-    #expect(summary.verdicts[.deviceConflict] == (across == .report ? 2 : 1))
+    #expect(summary.verdicts[.deviceConflict] == (across == .manual ? 2 : 1))
   }
 
   @Test func `children get their new parents' ids and wait for them`() async throws {

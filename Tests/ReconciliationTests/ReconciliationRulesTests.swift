@@ -31,7 +31,7 @@ struct ReconciliationRulesTests {
 
   @Test func `edits of a deleted record clash after it was recreated`() async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let first = try day.edited(account: id, ["Phone": "5"])
@@ -143,7 +143,8 @@ struct ReconciliationRulesTests {
     try day.handBack(
       try ids.map { try day.edited(account: $0, [:], deleted: true) })
     #expect(
-      day.verdicts(try await day.run()) == (isHeld ? "not attempted \(deletes)" : "deleted \(deletes)"))
+      day.verdicts(try await day.run())
+        == (isHeld ? "not attempted \(deletes)" : "deleted \(deletes)"))
   }
 
   @Test func `a child whose parent stays here is not even planned`() async throws {

@@ -95,7 +95,7 @@ struct RefusedCreatesTests {
     try decide(2, .set(["AccountId": .string(existing)], rest: .device))
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Contact WHERE AccountId = '\(existing)'") == 1)
-    try decide(1, .drop)
+    try decide(1, .discard)
     #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits().isEmpty)
   }

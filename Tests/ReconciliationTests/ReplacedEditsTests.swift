@@ -69,7 +69,7 @@ struct ReplacedEditsTests {
 
   @Test func `another device's open edit stays open when one is sent`() async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     let (id, _, run) = try await conflict(day)
     let other = try day.edited(account: id, ["Phone": "3"])
     #expect(try await day.verdicts([other], user: day.ben) == "updated 1")
@@ -149,7 +149,7 @@ struct ReplacedEditsTests {
 
   @Test func `where the last wins another device's edit in a second soup is fine`() async throws {
     let day = try soups(.overwrite)
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edits = try ["accounts", "others"].map { soup in
       try day.edited(soup, "Account", id, ["Phone": .string(soup)])

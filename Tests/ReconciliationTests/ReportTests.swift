@@ -230,7 +230,7 @@ struct ReportTests {
     let people = try rows("By technician")
     #expect(people.contains(#"ada@example.com</th><td class="number">7</td>"#), "\(people)")
     #expect(people.contains(#"ben@example.com</th><td class="number">1</td>"#), "\(people)")
-    #expect(people.contains(">conflict 1</span>") && people.contains(">clash 1</span>"))
+    #expect(people.contains(">conflict 1</span>") && people.contains(">device conflict 1</span>"))
     let objects = try rows("By object")
     #expect(objects.contains(#"Customer</th><td class="number">7</td>"#), "\(objects)")
     #expect(objects.contains(#"Contact</th><td class="number">1</td>"#), "\(objects)")

@@ -7,7 +7,7 @@ import Testing
 struct RequestAttemptsTests {
   private func day(_ count: Int) throws -> FieldDay {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let ids = try (0..<count).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }

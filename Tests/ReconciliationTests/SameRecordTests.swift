@@ -101,7 +101,7 @@ struct SameRecordTests {
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
     // Once more the rules, which know of the first.
-    try day.state.decide([EditDecision(3 - decided, .again)], by: "the office")
+    try day.state.decide([EditDecision(3 - decided, .retry)], by: "the office")
     _ = try await day.run()
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
@@ -120,7 +120,8 @@ struct SameRecordTests {
     try day.handBack([try direct()])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
-    #expect(try await day.verdicts([upsert()], user: day.ben) == "device conflict 1, not attempted 1")
+    #expect(
+      try await day.verdicts([upsert()], user: day.ben) == "device conflict 1, not attempted 1")
     #expect(day.writes.isEmpty)
   }
 

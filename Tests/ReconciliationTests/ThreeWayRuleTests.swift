@@ -88,7 +88,7 @@ struct ThreeWayRuleTests {
       // Where the dates are one, what the device was given is what the org has.
       let isKnown = hasBase || server == .same || server == .sameSecond
       let tail = (isKnown ? "" : ", no base") + outside
-      let settled = isOutside ? "filtered" + outside : "unchanged"
+      let settled = isOutside ? "not in field list" + outside : "unchanged"
       let done = operation == .update ? "updated" + tail : "deleted" + outside
       let isLate = [.moved, .touched, .holds].contains(server)
       let makesAnew =

@@ -10,7 +10,9 @@ struct VerdictTests {
         .discarded, .undone, .partlyUndone, .notUndone,
       ])
     #expect(
-      Verdict.allCases.filter(\.isWaiting) == [.blocked, .notConfigured, .notAttempted, .unconfirmed])
+      Verdict.allCases.filter(\.isWaiting) == [
+        .blocked, .notConfigured, .notAttempted, .unconfirmed,
+      ])
     #expect(Verdict.allCases.filter(\.isWritten) == [.created, .updated, .deleted])
   }
 

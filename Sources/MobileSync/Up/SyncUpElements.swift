@@ -17,7 +17,7 @@ package struct SyncUpSettled: Sendable {
     /// The change stays as it is.
     case left(SyncReport.MergeReason)
     /// It is not known whether the org did it.
-    case inDoubt(String)
+    case unconfirmed(String)
   }
 
   let record: SyncUpRecord
