@@ -113,6 +113,29 @@ extension BrokenConfiguration {
       #"pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a way to decide; write one of "whenProvedDeleted", "never", "asSDK""#,
       .pipeline(#""limits""#, "\"reconcile\": {\"recreateDeleted\": \"always\"},\n  \"limits\"")),
     .init(
+      "a former key with a former value",
+      #"pipeline.json:23:17: reconcile.acrossSnapshots: the section reconcile has no key "acrossSnapshots"; write "deviceConflicts": "firstWins""#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"acrossSnapshots\": \"first\"},\n  \"limits\"")),
+    .init(
+      "a former value",
+      #"pipeline.json:23:36: reconcile.deviceConflicts: "report" is not a value of "deviceConflicts"; write "manual""#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"deviceConflicts\": \"report\"},\n  \"limits\"")),
+    .init(
+      "former keys",
+      #"""
+      pipeline.json:23:17: reconcile.strict: the section reconcile has no key "strict"; write "conditionalUpdates"
+      pipeline.json:23:33: reconcile.nextGeneration: the section reconcile has no key "nextGeneration"; write "returnOpenEdits"
+      pipeline.json:23:58: reconcile.trust: the section reconcile has no key "trust"; write "detectEdits": "compare"
+      pipeline.json:24:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
+      """#,
+      .pipeline(
+        #""limits""#,
+        """
+        "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff"},
+          "keep": {"basesDays": 30},
+          "limits"
+        """)),
+    .init(
       "an inbox outside",
       #"pipeline.json:23:21: inbox.path: "../inbox" leads out of the pipeline's directory; write a name below snapshots/, or a whole path"#,
       .pipeline(#""limits""#, "\"inbox\": {\"path\": \"../inbox\"},\n  \"limits\"")),

@@ -136,7 +136,10 @@ struct InFlightTests {
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 2, updated 8")
     #expect(summary.interruption == nil)
-    #expect(summary.warnings.contains { $0.hasPrefix("2 edits were not attempted: cannot act as the user") })
+    #expect(
+      summary.warnings.contains {
+        $0.hasPrefix("2 edits were not attempted: cannot act as the user")
+      })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
@@ -155,7 +158,10 @@ struct InFlightTests {
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 5, updated 33")
     #expect(summary.interruption == nil)
-    #expect(summary.warnings.contains { $0.hasPrefix("5 edits were not attempted: cannot act as the user") })
+    #expect(
+      summary.warnings.contains {
+        $0.hasPrefix("5 edits were not attempted: cannot act as the user")
+      })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 5")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
