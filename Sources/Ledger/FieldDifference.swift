@@ -1,6 +1,6 @@
 import JSON
 
-/// One field with the values of all sides.
+/// One field with its value on each side.
 package struct FieldDifference: Sendable, Hashable {
   package var name: String
   /// The value that the device was issued; nil if there is no base.
