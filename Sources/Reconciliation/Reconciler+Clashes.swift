@@ -2,10 +2,11 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Clashes of earlier nights, where the pipeline says by now which edit of one is sent.
+// Device conflicts from earlier runs, after the pipeline has been configured to choose between
+// them.
 extension Reconciler {
-  /// Opens the edits of earlier nights' clashes that `acrossSnapshots` sends; the others stay where they
-  /// are, for a person.
+  /// Reopens the edits of earlier device conflicts that `reconcile.deviceConflicts` sends; the
+  /// others are left for an operator.
   nonisolated(nonsending) func takeUpClashes() async throws {
     for (snapshotID, edits) in try standingClashes() {
       let access: RecordReader?
@@ -21,14 +22,15 @@ extension Reconciler {
     }
   }
 
-  /// The edits that an earlier night left in a clash and that the policy may send, by snapshot.
+  /// The edits that an earlier run left in a device conflict and that the policy may send, by
+  /// snapshot.
   func standingClashes() throws -> [(snapshotID: String, edits: [OpenEdit])] {
     guard options.acrossSnapshots != .report else { return [] }
     var found: [(String, [OpenEdit])] = []
     for snapshotID in try state.snapshotsWithClashes() {
       let edits = try state.clashes(snapshotID: snapshotID).filter { clash in
         guard options.only?.contains(clash.edit.id) != false else { return false }
-        // Of several that were told with it, the policy means one.
+        // The policy chooses one of the edits that were reported together.
         return clash.others.allSatisfy { options.acrossSnapshots.sends(clash.edit.id, over: $0) }
       }
       if !edits.isEmpty { found.append((snapshotID, edits.map(\.edit))) }
