@@ -20,7 +20,9 @@ package struct CarriedRow: Sendable, Hashable {
   package var shown: JSONObject?
   /// The row's message, which says why the edit is open; nil if unknown.
   package var words: String?
-  /// The fields that the device had edited; nil if unknown. The other fields have the org's values.
+  /// The fields that the device had edited; nil if unknown.
+  ///
+  /// The other fields have the org's values.
   package var edited: [String]?
 
   package init(

@@ -189,8 +189,9 @@ package struct PendingDecision: Sendable, Hashable {
     (self.verdict, self.shown) = (verdict, shown)
   }
 
-  /// Whether an operator who sees the edits of all devices approved sending this one. No guard
-  /// holds such an edit, and it takes precedence over the edits that it conflicts with.
+  /// Whether an operator who sees the edits of all devices approved sending this one.
+  ///
+  /// No guard holds such an edit, and it takes precedence over the edits that it conflicts with.
   package var isApproval: Bool { (decision.sends || isUndo) && !isMend }
 
   /// Whether the edit's changes are to be undone.

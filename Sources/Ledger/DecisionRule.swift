@@ -64,9 +64,10 @@ package enum DecisionRule {
     step(subject.verdict, possible(subject), "\(pipeline) \(edit)")
   }
 
-  /// What an operator should do about edits with a verdict. `EDIT` stands for an edit's number. The
-  /// possible arguments depend on the edit, so all that apply to some edit with the verdict are
-  /// listed.
+  /// What an operator should do about edits with a verdict.
+  ///
+  /// `EDIT` stands for an edit's number. The possible arguments depend on the edit, so all that
+  /// apply to some edit with the verdict are listed.
   package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
     var kinds = possible(Subject(verdict: verdict, operation: .update, hasRecord: true))
     // A decision that only a new record accepts goes before its nearest alternative.

@@ -52,8 +52,9 @@ package struct Edit: Sendable {
   }
 }
 
-/// The operation that an element's flags ask for. Deleted takes precedence over created, and
-/// created over all others.
+/// The operation that an element's flags ask for.
+///
+/// Deleted takes precedence over created, and created over all others.
 package enum EditOperation: String, Sendable, Hashable, CaseIterable {
   /// The device created the record.
   case create

@@ -16,9 +16,10 @@ package enum ElementContent {
     Digest.sha256Hex(value.bytes(pretty: false, sortedKeys: true))
   }
 
-  /// The digest of what the user entered. It leaves out what SmartStore and a failed sync write
-  /// into an element, and what the app says that it has shown, so that it is the same when the same
-  /// values are saved again.
+  /// The digest of what the user entered.
+  ///
+  /// It leaves out what SmartStore and a failed sync write into an element, and what the app says
+  /// that it has shown, so that it is the same when the same values are saved again.
   package static func value(of element: [UInt8]) -> String {
     guard var members = (try? JSONValue(parsing: element))?.object else {
       return Digest.sha256Hex(element)

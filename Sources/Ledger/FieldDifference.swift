@@ -31,8 +31,9 @@ package struct FieldDifference: Sendable, Hashable {
     self.isConflicting = isConflicting
   }
 
-  /// The same field with a value that an operator entered. The device's own value does not count as
-  /// entered.
+  /// The same field with a value that an operator entered.
+  ///
+  /// The device's own value does not count as entered.
   package func entering(_ value: JSONValue) -> FieldDifference {
     var field = self
     field.entered = value == device ? nil : value

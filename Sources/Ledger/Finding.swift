@@ -56,7 +56,9 @@ package struct Finding: Sendable, Hashable {
 }
 
 extension LedgerDatabase {
-  /// Records a finding of a run. For each kind and subject a run keeps only the latest.
+  /// Records a finding of a run.
+  ///
+  /// For each kind and subject a run keeps only the latest.
   package func note(
     _ kind: Finding.Kind, _ subject: String, _ detail: JSONObject, run: String
   ) throws {

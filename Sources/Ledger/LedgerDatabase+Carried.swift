@@ -277,8 +277,9 @@ extension LedgerDatabase {
     SELECT f.lineage_id FROM past p JOIN edit f ON f.id = p.id ORDER BY f.id LIMIT 1)
     """
 
-  /// The device that made an edit, as the lineage of the first edit in its history. A redelivered
-  /// edit that was changed still belongs to its first device.
+  /// The device that made an edit, as the lineage of the first edit in its history.
+  ///
+  /// A redelivered edit that was changed still belongs to its first device.
   package func device(ofEdit edit: Int64) throws -> Int64 {
     try connection.integer("SELECT \(Self.firstLineage) FROM edit e WHERE e.id = \(edit)") ?? 0
   }

@@ -125,8 +125,9 @@ extension LedgerDatabase {
   }
 
   /// The creation of a row redelivered by a generation that this ledger does not know, because the
-  /// ledger was restored from a backup since. Such a row was created at the time of the edit with
-  /// the same local ID.
+  /// ledger was restored from a backup since.
+  ///
+  /// Such a row was created at the time of the edit with the same local ID.
   private func creation(ofUnknownCarried edit: Edit, _ entry: ReturnEntry) throws -> Int64? {
     guard let local = edit.localID else { return nil }
     return try connection.integer(
@@ -226,8 +227,10 @@ extension LedgerDatabase {
   }
 
   /// Whether an edit was found by comparison (`reconcile.detectEdits`) because its app had not
-  /// flagged it. That it is no longer found does not show that it was discarded if the row is
-  /// unchanged or no comparison was made.
+  /// flagged it.
+  ///
+  /// That it is no longer found does not show that it was discarded if the row is unchanged or no
+  /// comparison was made.
   private func isUnflagged(_ edit: Int64, _ entry: ReturnEntry) throws -> Bool {
     guard let platform = Platform(rawValue: entry.row.platform),
       let bytes = try connection.first(
@@ -313,9 +316,10 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// Closes the edits of a record that the device's own sync created and attache did not. The clean
-  /// row shows that the device has sent them. Sending them again would overwrite later corrections
-  /// in the org.
+  /// Closes the edits of a record that the device's own sync created and attache did not.
+  ///
+  /// The clean row shows that the device has sent them. Sending them again would overwrite later
+  /// corrections in the org.
   private func closeSentByDevice(_ creation: Int64, _ witness: CleanRow) throws {
     let sent = try connection.all(
       """

@@ -19,8 +19,9 @@ package struct EditEvents: Sendable {
 }
 
 extension LedgerDatabase {
-  /// The edits of a record, in order of arrival. `name` is the record's ID, its local ID, or the
-  /// number of one of its edits.
+  /// The edits of a record, in order of arrival.
+  ///
+  /// `name` is the record's ID, its local ID, or the number of one of its edits.
   package func edits(named name: String) throws -> [Int64] {
     if let number = Int64(name) {
       guard

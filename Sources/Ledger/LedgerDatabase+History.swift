@@ -44,8 +44,9 @@ extension LedgerDatabase {
     try replacement(of: edit) == .handback
   }
 
-  /// Whether a later return of the same device may close an edit `e`. A record with a duplicate is
-  /// excluded, because an operator has to choose one of the two.
+  /// Whether a later return of the same device may close an edit `e`.
+  ///
+  /// A record with a duplicate is excluded, because an operator has to choose one of the two.
   static let mayBeClosed: SQL = "e.verdict IS NOT \(Verdict.createdTwice) AND \(isReplaceable)"
 
   /// Whether a later state of its record may supersede an edit `e`.
@@ -53,8 +54,9 @@ extension LedgerDatabase {
     \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isToBeUndone)
     """
 
-  /// Whether a return has a row in a state from before a given time. Such a row comes from a backup
-  /// and says nothing about an edit made at that time.
+  /// Whether a return has a row in a state from before a given time.
+  ///
+  /// Such a row comes from a backup and says nothing about an edit made at that time.
   ///
   /// A row that the device wrote since it was issued, in the lineage's next return, does not come
   /// from a backup: the device's clock was corrected.
@@ -122,8 +124,9 @@ extension LedgerDatabase {
     }
   }
 
-  /// All returns that contained an edit, the earliest first. If `stampIDs` is given, only those
-  /// with one of these stamps.
+  /// All returns that contained an edit, the earliest first.
+  ///
+  /// If `stampIDs` is given, only those with one of these stamps.
   func sightings(
     of edit: Int64, stampIDs: [SQLiteValue]? = nil
   ) throws -> [KnownEdit.Sighting] {
@@ -157,7 +160,9 @@ extension LedgerDatabase {
   }
 
   /// Whether two edits of a record are of one device: one belongs to the other's past, or continues
-  /// from a bundle that redelivered the other. The result is the same for either order.
+  /// from a bundle that redelivered the other.
+  ///
+  /// The result is the same for either order.
   package func areOfOneDevice(
     _ edit: Int64, _ ancestry: Ancestry, _ other: Int64
   ) throws -> Bool {

@@ -144,8 +144,10 @@ extension LedgerDatabase {
     )
   }
 
-  /// When the device of an edit `e` was first issued the values that it changed. For a redelivered
-  /// edit, this is the time of the first edit's bundle; nothing for a bundle that redelivered none.
+  /// When the device of an edit `e` was first issued the values that it changed.
+  ///
+  /// For a redelivered edit, this is the time of the first edit's bundle; nothing for a bundle that
+  /// redelivered none.
   private static let firstIssued: SQL = """
     CASE WHEN EXISTS (SELECT 1 FROM returned_mark k WHERE k.return_id = e.return_id) THEN (
       WITH RECURSIVE \(carriedPast)
@@ -351,8 +353,9 @@ extension LedgerDatabase {
     "it was carried to a device, which no longer has it as an edit: "
     + "its user gave it up there, or the device sent it by itself"
 
-  /// The number of edits that this run had to account for, and the number of its verdicts. A
-  /// difference is a bug.
+  /// The number of edits that this run had to account for, and the number of its verdicts.
+  ///
+  /// A difference is a bug.
   ///
   /// With `only`, it had to account for these edits and for any others that it resolved.
   package func account(

@@ -25,7 +25,9 @@ package struct OperationRow {
   /// The write's depth in the order of dependencies, which a resumed run keeps.
   package var level: Int
   package var attempt: Int64
-  /// The org's time before the first attempt. The write cannot have created anything earlier.
+  /// The org's time before the first attempt.
+  ///
+  /// The write cannot have created anything earlier.
   package var sentMilliseconds: Int64?
   /// The org's time of the last attempt, as far as known; nil in entries from a ledger of an
   /// earlier version.
@@ -134,8 +136,9 @@ extension LedgerDatabase {
     return planned
   }
 
-  /// Records that a batch is about to be sent, with the org's time and the bulk job. The entry is
-  /// committed before the first byte is sent.
+  /// Records that a batch is about to be sent, with the org's time and the bulk job.
+  ///
+  /// The entry is committed before the first byte is sent.
   ///
   /// `now` is the org's time in its last answer, `latest` the best estimate of the current time.
   package func markSent(
@@ -257,8 +260,9 @@ extension LedgerDatabase {
     }
   }
 
-  /// Records that a record was in the recycle bin at a time (in ms of the org's time). A deletion
-  /// by attache cannot have a later date.
+  /// Records that a record was in the recycle bin at a time (in ms of the org's time).
+  ///
+  /// A deletion by attache cannot have a later date.
   package func noteGone(_ operation: OperationRow, by milliseconds: Int64) throws {
     // The org's times have whole seconds.
     let date = Dates.salesforce(milliseconds / 1000 * 1000 + 999)

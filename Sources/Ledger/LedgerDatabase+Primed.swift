@@ -38,7 +38,9 @@ extension LedgerDatabase {
   }
 
   /// The records of a snapshot's edits that have been resolved since it was last primed, including
-  /// by the run that primes it. A sync may no longer select these records after the user's changes.
+  /// by the run that primes it.
+  ///
+  /// A sync may no longer select these records after the user's changes.
   ///
   /// A resumed run keeps its number, so edits that it resolves after it was resumed may have been
   /// resolved after it primed the snapshot.

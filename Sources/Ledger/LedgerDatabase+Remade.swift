@@ -10,8 +10,9 @@ package struct RemadeRecord: Sendable, Hashable {
 
 // References to recreated records.
 extension LedgerDatabase {
-  /// The records recreated in place of the given records, by the IDs of the latter. A record that
-  /// is the latest one of its edits has no entry.
+  /// The records recreated in place of the given records, by the IDs of the latter.
+  ///
+  /// A record that is the latest one of its edits has no entry.
   ///
   /// Whether the deleted record is still deleted has to be looked up, because users can undelete
   /// it.

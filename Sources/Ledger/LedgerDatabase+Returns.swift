@@ -71,8 +71,9 @@ extension LedgerDatabase {
       """)?[0].text
   }
 
-  /// The rows that the bundle's earlier returns had as edits, or that were issued as edits. A later
-  /// return shows their outcome.
+  /// The rows that the bundle's earlier returns had as edits, or that were issued as edits.
+  ///
+  /// A later return shows their outcome.
   package func rowsToWitness(stampIDs: [String]) throws -> [RowKey] {
     let rows = try connection.all(
       """
@@ -237,7 +238,6 @@ extension LedgerDatabase {
       soupEntryID: row[2].integer ?? 0)
   }
 
-
   private func insert(_ row: ReturnRow, lineage: Int64, partOf whole: Int64?) throws -> Int64 {
     try connection.run(
       """
@@ -293,7 +293,9 @@ extension LedgerDatabase {
     return try ancestry(of: connection.lastInsertRowID)
   }
 
-  /// A lineage with the trunks below it. The past of a trunk ends where the first fork left it.
+  /// A lineage with the trunks below it.
+  ///
+  /// The past of a trunk ends where the first fork left it.
   package func ancestry(of lineage: Int64) throws -> Ancestry {
     var ancestry = Ancestry(lineage: lineage)
     var next = lineage

@@ -24,8 +24,9 @@ package struct RunRow: Sendable, Hashable {
   package var wanted: Set<String> = []
   /// The requested stages that are complete.
   package var finished: Set<String> = []
-  /// Whether the run started to write its report. The report is complete unless the run was
-  /// interrupted meanwhile.
+  /// Whether the run started to write its report.
+  ///
+  /// The report is complete unless the run was interrupted meanwhile.
   package var hasReport = false
 
   /// The ID of a run that starts at `now`, in ms.
@@ -48,8 +49,9 @@ package struct RunRow: Sendable, Hashable {
 }
 
 extension LedgerDatabase {
-  /// The greatest age of a run that can be resumed. The clock of an older run is too far from the
-  /// org's.
+  /// The greatest age of a run that can be resumed.
+  ///
+  /// The clock of an older run is too far from the org's.
   static let resumableMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// Starts a run with `now` as its clock and `stages` as the work to do.
@@ -109,8 +111,10 @@ extension LedgerDatabase {
     if connection.changes == 0 { throw LedgerError.unknownRun(id) }
   }
 
-  /// The interrupted run that can be resumed on its own clock. A run that is too old is closed
-  /// here; its open edits pass to the next run, and its findings to the next report.
+  /// The interrupted run that can be resumed on its own clock.
+  ///
+  /// A run that is too old is closed here; its open edits pass to the next run, and its findings to
+  /// the next report.
   ///
   /// `now` is the org's time. Without it, if the org is not contacted, the wall clock determines a
   /// run's age.

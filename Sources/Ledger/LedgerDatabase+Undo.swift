@@ -126,8 +126,9 @@ extension LedgerDatabase {
       edit: edit, kind: .deleted, sobject: row[0].text ?? "", recordID: id, lastWrite: write)
   }
 
-  /// The value of a field before a write, as read then. A ledger of an earlier version has it with
-  /// the verdict, for the edited fields only.
+  /// The value of a field before a write, as read then.
+  ///
+  /// A ledger of an earlier version has it with the verdict, for the edited fields only.
   private static func former(
     seen: JSONObject?, _ detail: OutcomeDetail
   ) -> (String) -> JSONValue? {

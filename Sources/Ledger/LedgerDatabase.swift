@@ -128,8 +128,9 @@ package final class LedgerDatabase {
   /// The digest of the key that the ledger signs stamps with; nil before it signs any.
   package var stampKeyDigest: String? { get throws { try meta("stampKeyDigest") } }
 
-  /// Records which key the ledger signs with. The key is on disk in its own file and is no longer
-  /// kept here.
+  /// Records which key the ledger signs with.
+  ///
+  /// The key is on disk in its own file and is no longer kept here.
   package func noteStampKey(digest: String) throws {
     try connection.transaction {
       try setMeta("stampKeyDigest", digest)
@@ -213,9 +214,10 @@ package final class LedgerDatabase {
     if try meta("person " + id) != name { try setMeta("person " + id, name) }
   }
 
-  /// The IDs of users who changed records in the org and whose names are unknown. This covers the
-  /// records of a run's edits and of all open edits, because an earlier run may not have read the
-  /// names.
+  /// The IDs of users who changed records in the org and whose names are unknown.
+  ///
+  /// This covers the records of a run's edits and of all open edits, because an earlier run may not
+  /// have read the names.
   package func unnamedPeople(run id: String) throws -> [String] {
     let known = try people()
     return try connection.all(

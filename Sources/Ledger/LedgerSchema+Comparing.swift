@@ -12,8 +12,9 @@ extension LedgerSchema {
   package static let isUnfinished = isOne(
     of: OperationState.unfinished.map(\.rawValue), "state")
 
-  /// A write may restore a record from the recycle bin. The other rules are unchanged, but without
-  /// lists.
+  /// A write may restore a record from the recycle bin.
+  ///
+  /// The other rules are unchanged, but without lists.
   ///
   /// SQLite cannot change a check of an existing table, so the table is recreated with everything
   /// that belongs to it.

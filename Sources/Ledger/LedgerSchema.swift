@@ -57,8 +57,10 @@ package enum LedgerSchema {
     18: ["DROP INDEX operation_by_state"],
   ]
 
-  /// Who sent a write, what the record held before it, and whether its answer was lost. A request
-  /// that was assumed to have had no effect may still arrive and is then found to be done.
+  /// Who sent a write, what the record held before it, and whether its answer was lost.
+  ///
+  /// A request that was assumed to have had no effect may still arrive and is then found to be
+  /// done.
   private static let lostAnswers = [
     "ALTER TABLE operation ADD COLUMN sender_id TEXT",
     "ALTER TABLE operation ADD COLUMN seen TEXT",

@@ -21,7 +21,9 @@ package struct ReturnFacts: Sendable, Hashable {
   var edits: [RowKey: DirtyRow]
   /// The dates of all known rows of the return, dirty or clean, including those of its edits.
   var rows: [RowKey: Int64]
-  /// The stores in the return. Each may be returned separately, with the same counter.
+  /// The stores in the return.
+  ///
+  /// Each may be returned separately, with the same counter.
   var stores: Set<StoreKey>
 
   package init(
@@ -52,7 +54,9 @@ package struct ReturnFacts: Sendable, Hashable {
   }
 
   /// Whether `later` has every row that is an edit here, dirty or clean, at the same or a later
-  /// date. If so, `later` may be a later state of the same store.
+  /// date.
+  ///
+  /// If so, `later` may be a later state of the same store.
   func isHeld(by later: ReturnFacts) -> Bool {
     edits.allSatisfy { row, edit in
       later.rows[row].map { $0 >= edit.lastModified } ?? false
@@ -66,8 +70,9 @@ package struct ReturnFacts: Sendable, Hashable {
   }
 }
 
-/// Decides which returns of one bundle come from one device. The safe mistake is a reported device
-/// conflict, never a lost edit.
+/// Decides which returns of one bundle come from one device.
+///
+/// The safe mistake is a reported device conflict, never a lost edit.
 ///
 /// The stores of a bundle may be returned separately with the same counter. Therefore counters and
 /// evidence are compared for the stores that two returns have in common.

@@ -77,8 +77,9 @@ package struct OpenEdit {
     set { edit[keyPath: path] = newValue }
   }
 
-  /// The operation to perform. An edit of a create that became a record is an update of it, never a
-  /// second create.
+  /// The operation to perform.
+  ///
+  /// An edit of a create that became a record is an update of it, never a second create.
   ///
   /// Difference: the SDK sends an update of a record with a local ID as it is, and it fails.
   package var syncOperation: SyncOperation {

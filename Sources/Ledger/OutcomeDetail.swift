@@ -6,8 +6,9 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var fields: [FieldDifference] = []
   /// Edited fields outside the field list.
   package var outside: [FieldDifference] = []
-  /// Fields of a write for which the org has another value than the one sent. `device` is the value
-  /// that was sent, `server` the value read back.
+  /// Fields of a write for which the org has another value than the one sent.
+  ///
+  /// `device` is the value that was sent, `server` the value read back.
   package var kept: [FieldDifference] = []
   /// Whether the values that the device was issued are unknown.
   package var hasNoBase = false

@@ -9,7 +9,9 @@ package struct Recovery: Sendable, Hashable {
   package var organizationID: String?
   /// The time of the last run that the ledger knows, in ms of the org's time; 0 if there is none.
   package var known: Int64
-  /// The greatest known run number, from the ledger or elsewhere. Later runs get higher numbers.
+  /// The greatest known run number, from the ledger or elsewhere.
+  ///
+  /// Later runs get higher numbers.
   package var afterRun: Int64
   /// The time of the recovery, in ms of the wall clock.
   package var time: Int64

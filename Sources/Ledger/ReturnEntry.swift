@@ -5,8 +5,9 @@ struct ReturnEntry {
   let row: ReturnRow
   let ancestry: Ancestry
   let returnID: Int64
-  /// For a part, the stamp of the bundle that contained it. A ledger of the second version
-  /// identified the rows of a part by it.
+  /// For a part, the stamp of the bundle that contained it.
+  ///
+  /// A ledger of the second version identified the rows of a part by it.
   let wholeStampID: String?
   /// The soups for which the lineage has a later return.
   let laterSoups: Set<SoupKey>
@@ -32,8 +33,9 @@ struct ReturnEntry {
   }
 }
 
-/// What the ledger already has for the stamps of a return. Most devices return each bundle once,
-/// and then nothing has to be looked up.
+/// What the ledger already has for the stamps of a return.
+///
+/// Most devices return each bundle once, and then nothing has to be looked up.
 final class KnownOfStamps {
   /// Whether it has records created by a device with one of the stamps.
   var hasCreations: Bool

@@ -65,8 +65,9 @@ package struct ReturnPart: Sendable {
   }
 }
 
-/// A row that an earlier return of the same bundle had as an edit, dirty or clean. It is evidence
-/// that two returns come from one device.
+/// A row that an earlier return of the same bundle had as an edit, dirty or clean.
+///
+/// It is evidence that two returns come from one device.
 package struct CleanRow: Sendable, Hashable {
   package var row: RowKey
   /// The row's `created`, in ms.

@@ -1,5 +1,6 @@
-/// The outcome of an edit: a closed list. Each edit has one per run, so their counts add up to the
-/// edits found.
+/// The outcome of an edit: a closed list.
+///
+/// Each edit has one per run, so their counts add up to the edits found.
 package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// The record was created in the org.
   case created

@@ -15,8 +15,9 @@ package enum CSVReport: ReportFormat {
 
   package static let files = ["records.csv", "conflicts.csv", "success.csv", "error.csv"]
 
-  /// The writer of every table. Spreadsheets read these line ends and do not treat any cell as a
-  /// formula.
+  /// The writer of every table.
+  ///
+  /// Spreadsheets read these line ends and do not treat any cell as a formula.
   static var writer: CSVWriter { CSVWriter(lineEnding: .crlf, guardsFormulas: true) }
 
   /// Writes one of the tables.

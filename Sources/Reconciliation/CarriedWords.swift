@@ -1,7 +1,9 @@
 import JSON
 import Ledger
 
-/// The message in a redelivered edit. It shows no more than a report does.
+/// The message in a redelivered edit.
+///
+/// It shows no more than a report does.
 ///
 /// The org's values come from the user's own store, because values that were read for the report as
 /// another user may be hidden from this one.

@@ -61,7 +61,9 @@ extension SnapshotPlanner {
 }
 
 extension SnapshotPlan {
-  /// The writes that the guard checks. An operator has already approved those with a decision.
+  /// The writes that the guard checks.
+  ///
+  /// An operator has already approved those with a decision.
   var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.isApproval != true } }
 
   /// Whether the guard holds a write.

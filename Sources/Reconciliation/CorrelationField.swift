@@ -35,8 +35,10 @@ package struct CorrelationField: Sendable, Hashable {
   private static let prefix = "attache-"
   private static let digits = 40
 
-  /// The value for an identity. It is the same for each attempt and on each machine, differs
-  /// between edits, and reveals nothing about them.
+  /// The value for an identity.
+  ///
+  /// It is the same for each attempt and on each machine, differs between edits, and reveals
+  /// nothing about them.
   static func value(of identity: [String]) -> String {
     // Each part is prefixed with its length, so that two identities never have the same text.
     let text = identity.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")

@@ -46,8 +46,9 @@ package struct DecisionRequest: Sendable, Hashable {
     }
   }
 
-  /// What a file says about the edit besides its number. It decides nothing, but has to match the
-  /// edit.
+  /// What a file says about the edit besides its number.
+  ///
+  /// It decides nothing, but has to match the edit.
   ///
   /// After a ledger was lost, edit numbers start again, and other pipelines use the same numbers.
   package struct Description: Sendable, Hashable {

@@ -20,8 +20,9 @@ extension LedgerDatabase {
   }
 
   /// The listed fields in which an earlier edit of the same row has another value, if the app does
-  /// not identify its installation. That edit may be of the same device, whose later value is then
-  /// the user's latest.
+  /// not identify its installation.
+  ///
+  /// That edit may be of the same device, whose later value is then the user's latest.
   func unmarkedFields(
     of edit: OpenEdit, _ element: JSONObject, _ listed: [String]
   ) throws -> Set<String> {
@@ -65,8 +66,10 @@ extension LedgerDatabase {
     ).contains { $0[0].text.map { ServerDate.isSame($0, date) } ?? true }
   }
 
-  /// The result of attache's writes for an edit's lineage. Nil if there were none, or if the result
-  /// of the last one is unknown and the device has a copy of the org's record to compare with.
+  /// The result of attache's writes for an edit's lineage.
+  ///
+  /// Nil if there were none, or if the result of the last one is unknown and the device has a copy
+  /// of the org's record to compare with.
   ///
   /// Later writes of the edit's own row are not part of its past: an edit that is processed again
   /// is decided against the org, not against what was sent after it. Nor is its own write if an

@@ -167,8 +167,9 @@ extension LedgerDatabase {
     return edits
   }
 
-  /// The edits that ever had an unresolved verdict. An edit that is open over many runs has one for
-  /// each, but only the last is used.
+  /// The edits that ever had an unresolved verdict.
+  ///
+  /// An edit that is open over many runs has one for each, but only the last is used.
   private static let everUnsettled: SQL = """
     SELECT u.edit_id FROM outcome u WHERE \(raw: LedgerSchema.isUnsettled("u.verdict"))
     """
@@ -182,6 +183,7 @@ extension LedgerDatabase {
   }
 
   /// The edits for which an earlier report has shown the same verdict as this run's report would.
+  ///
   /// They are listed as still open instead of as new, unless a decision failed.
   func repeated(in run: RunRow) throws -> Set<Int64> {
     Set(

@@ -147,8 +147,10 @@ package final class LedgerJournal: SyncUpJournal {
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
 
-  /// Reads the records of changes again, by object. Returns each with its row, empty if it has
-  /// none, and the edits that are left because their records cannot be read.
+  /// Reads the records of changes again, by object.
+  ///
+  /// Returns each with its row, empty if it has none, and the edits that are left because their
+  /// records cannot be read.
   private nonisolated(nonsending) func look(
     at sends: [PlannedSend],
     _ ask:
@@ -455,8 +457,9 @@ package final class LedgerJournal: SyncUpJournal {
 }
 
 extension PlannedSend {
-  /// The details if the org refuses the write. For an undo, the org still has the values that were
-  /// sent, not those to be restored.
+  /// The details if the org refuses the write.
+  ///
+  /// For an undo, the org still has the values that were sent, not those to be restored.
   fileprivate var detailOfFailure: OutcomeDetail {
     var detail = expected.detail
     if edit.isToBeUndone {

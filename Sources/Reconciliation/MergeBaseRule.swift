@@ -7,8 +7,9 @@ extension MergeBase {
   /// Whether the base has a member's value, or is known to lack the member.
   func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
 
-  /// Whether the base was issued to a device whose element has this modification date. A device
-  /// that has since synced by itself has other values.
+  /// Whether the base was issued to a device whose element has this modification date.
+  ///
+  /// A device that has since synced by itself has other values.
   ///
   /// An element without a date does not point to another copy.
   package func isIssued(at deviceDate: String?) -> Bool {
@@ -16,8 +17,10 @@ extension MergeBase {
     return modificationDate.map { ServerDate.isSame($0, deviceDate) } ?? false
   }
 
-  /// The same if the org's record is known as well. A date after the record's own cannot come from
-  /// a copy of it: the app has written it, and it does not point to another copy.
+  /// The same if the org's record is known as well.
+  ///
+  /// A date after the record's own cannot come from a copy of it: the app has written it, and it
+  /// does not point to another copy.
   func isIssued(at deviceDate: String?, serverDate: String?) -> Bool {
     if isIssued(at: deviceDate) { return true }
     guard let deviceDate, modificationDate != nil else { return false }
@@ -33,11 +36,14 @@ package enum MergeBaseRule {
     package var date: String
     /// The values after the writes of the edit's own row, in the fields that they sent.
     package var fields: JSONObject
-    /// The values that those writes sent. A device that still has them has not edited the field
-    /// since, even if the org changed the value.
+    /// The values that those writes sent.
+    ///
+    /// A device that still has them has not edited the field since, even if the org changed the
+    /// value.
     package var sent: JSONObject
-    /// The values after all writes, including those of the device's other rows of the record. The
-    /// org is expected to have them, although they were never issued to the edit's row.
+    /// The values after all writes, including those of the device's other rows of the record.
+    ///
+    /// The org is expected to have them, although they were never issued to the edit's row.
     package var left: JSONObject
     /// The fields whose values in `left` come from answered writes: any change of them was made by
     /// the org's rules, and no other user's value was taken for them.
@@ -87,7 +93,9 @@ package enum MergeBaseRule {
     package var before: JSONValue?
     /// The value after the write.
     package var after: JSONValue?
-    /// The date of the write. A copy with this date or a later one has `after`.
+    /// The date of the write.
+    ///
+    /// A copy with this date or a later one has `after`.
     package var date: String?
 
     package init(before: JSONValue? = nil, after: JSONValue? = nil, date: String? = nil) {
@@ -111,7 +119,9 @@ package enum MergeBaseRule {
     /// The row's content when it was last sent, if the device's copy is older than that.
     package var earlier: JSONObject?
     /// The values that attache's writes through other rows replaced since the device's copy was
-    /// read. A field that still has such a value has not been edited.
+    /// read.
+    ///
+    /// A field that still has such a value has not been edited.
     package var replaced: JSONObject = [:]
   }
 
@@ -217,8 +227,9 @@ package enum MergeBaseRule {
     return written.isEmpty || !isLater ? nil : OwnWrite(date: serverDate, fields: written)
   }
 
-  /// A base has only some of the fields. If the server's record has not changed, its values
-  /// complete the base.
+  /// A base has only some of the fields.
+  ///
+  /// If the server's record has not changed, its values complete the base.
   private static func completed(
     _ issued: MergeBase, serverDate: String?, with fields: JSONObject?
   ) -> MergeBase {

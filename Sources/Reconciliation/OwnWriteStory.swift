@@ -57,7 +57,9 @@ package struct OwnWriteStory {
     isKnown = named != nil
   }
 
-  /// Adds the next write. The edit's own row has not seen writes through other rows of the device.
+  /// Adds the next write.
+  ///
+  /// The edit's own row has not seen writes through other rows of the device.
   package mutating func add(_ next: Write, isSameRow: Bool) {
     // An org's clock can go back: a copy that is older than one write has not seen the later ones.
     if let latest = next.date, let earlier = date, ServerDate.isBefore(latest, earlier) {

@@ -243,8 +243,9 @@ private struct CascadeSearch {
     }
   }
 
-  /// The direct parents of an edit's record, both in the org and as the edit sends them. For a
-  /// record that the asker cannot see, they are taken from the device.
+  /// The direct parents of an edit's record, both in the org and as the edit sends them.
+  ///
+  /// For a record that the asker cannot see, they are taken from the device.
   private func parents(of writer: CascadeWriter) -> Set<String> {
     let inOrg = writer.recordID.flatMap { known[$0] }
     var parents = inOrg ?? []

@@ -192,8 +192,9 @@ extension Reconciler {
 }
 
 extension LedgerDatabase {
-  /// Whether a write belongs to a run that started before a time, in ms of the wall clock. This is
-  /// all that is known for a decision from a ledger of an earlier version.
+  /// Whether a write belongs to a run that started before a time, in ms of the wall clock.
+  ///
+  /// This is all that is known for a decision from a ledger of an earlier version.
   fileprivate func wasPlanned(_ operation: OperationRow, before time: Int64) throws -> Bool {
     try connection.integer(
       """

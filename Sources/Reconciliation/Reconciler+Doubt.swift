@@ -39,9 +39,10 @@ extension Reconciler {
     return false
   }
 
-  /// A write with the IDs of parents created or recreated since it was planned. A child sent in one
-  /// request with its parent refers to it by the local ID, but its record in the org does so by the
-  /// ID.
+  /// A write with the IDs of parents created or recreated since it was planned.
+  ///
+  /// A child sent in one request with its parent refers to it by the local ID, but its record in
+  /// the org does so by the ID.
   func resolved(_ operation: OperationRow) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)?.edit
@@ -356,9 +357,10 @@ extension Reconciler {
     }
   }
 
-  /// Whether the record with an edit's identity may come from an earlier state of its row. In that
-  /// case a difference is either the device's later edit or another user's change, and it is
-  /// unknown which.
+  /// Whether the record with an edit's identity may come from an earlier state of its row.
+  ///
+  /// In that case a difference is either the device's later edit or another user's change, and it
+  /// is unknown which.
   private func mayBeOfEarlierState(_ operation: OperationRow, _ edit: OpenEdit) throws -> Bool {
     if operation.sinceMilliseconds != nil { return operation.isRevised }
     return try edit.creation.map { try state.wasTried($0.id, besides: edit.id) } ?? false

@@ -9,7 +9,9 @@ extension Reconciler {
   typealias Written = (operations: [OperationRow], access: RecordReader)
 
   /// Reads the dates and values of records after attache's writes, so that these do not look like
-  /// conflicts later. This is the only place that does so, 2,000 records at a time.
+  /// conflicts later.
+  ///
+  /// This is the only place that does so, 2,000 records at a time.
   nonisolated(nonsending) func recordServerState(after written: [Written]) async throws {
     let groups = Self.grouped(written)
     await RecordReader.ask(
@@ -125,8 +127,10 @@ extension Reconciler {
     }
   }
 
-  /// The state of a record after a write. Fields that it did not send, which were read for other
-  /// writes, say nothing about what its device was issued (`OwnWriteStory`).
+  /// The state of a record after a write.
+  ///
+  /// Fields that it did not send, which were read for other writes, say nothing about what its
+  /// device was issued (`OwnWriteStory`).
   ///
   /// If another user wrote in between, the values are not attache's. A device that has seen that
   /// date has seen the write anyway.

@@ -124,7 +124,9 @@ extension Reconciler {
   }
 
   /// Leaves out the writes of a snapshot to a record, or an external ID, that an earlier snapshot
-  /// writes to. Its edits stay open and are planned again when the ledger has the other write.
+  /// writes to.
+  ///
+  /// Its edits stay open and are planned again when the ledger has the other write.
   ///
   /// Only now is it known which record an upsert means, or an edit of a merged record.
   private static func keepApart(_ plans: inout [SnapshotPlan]) {
@@ -232,7 +234,7 @@ extension Reconciler {
   }
 
   /// Runs the queries that the plans of a window need together: the objects, their records, and the
-  /// fate of those that cannot be read.
+  /// outcome of those that cannot be read.
   private nonisolated(nonsending) func askAhead(_ drafts: [Draft]) async throws {
     let atOnce = options.inFlight
     await RecordReader.ask(

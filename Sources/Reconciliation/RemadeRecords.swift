@@ -2,8 +2,10 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// The current records for IDs that devices know. A record recreated in place of a deleted one
-/// replaces it as long as the latter stays deleted, because users can undelete it.
+/// The current records for IDs that devices know.
+///
+/// A record recreated in place of a deleted one replaces it as long as the latter stays deleted,
+/// because users can undelete it.
 final class RemadeRecords {
   private let state: LedgerDatabase
   private let records: RecordReader

@@ -66,8 +66,10 @@ package struct ReportMask: Sendable {
   /// refuses.
   package func words(of edit: ReportEdit) -> String? { words(edit.detail, element: edit.element) }
 
-  /// The message of an expected verdict without an element. The org's message may quote masked
-  /// values; messages about undos and edits that are not attempted are attache's own.
+  /// The message of an expected verdict without an element.
+  ///
+  /// The org's message may quote masked values; messages about undos and edits that are not
+  /// attempted are attache's own.
   package func words(of planned: PlannedOutcome) -> String? {
     let (detail, verdict) = (planned.detail, planned.verdict)
     let areOurs =

@@ -1,8 +1,9 @@
 import Ledger
 
 extension ReportModel {
-  /// The events before this report, in order of time. A device's clock cannot put its edits after
-  /// their return, and the run comes last.
+  /// The events before this report, in order of time.
+  ///
+  /// A device's clock cannot put its edits after their return, and the run comes last.
   package var timeline: [ReportMoment] {
     var run = ReportMoment(kind: .run, name: "", from: self.run.now, to: self.run.now)
     run.count = edits.count

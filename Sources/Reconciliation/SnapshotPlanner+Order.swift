@@ -5,8 +5,9 @@ import Salesforce
 
 // The order in which a plan is sent.
 extension SnapshotPlanner {
-  /// Orders the sends. A tree is kept together, with its parent first, or last if the parent is
-  /// deleted.
+  /// Orders the sends.
+  ///
+  /// A tree is kept together, with its parent first, or last if the parent is deleted.
   func order(_ plan: inout SnapshotPlan) {
     if plan.sends.allSatisfy(Self.mayGoAtOnce) {
       plan.levels = plan.sends.isEmpty ? [] : [plan.sends.map(\.edit.id)]

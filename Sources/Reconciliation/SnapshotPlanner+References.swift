@@ -78,7 +78,9 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Whether a field can have an ID. In other fields, text that looks like a local ID is text.
+  /// Whether a field can have an ID.
+  ///
+  /// In other fields, text that looks like a local ID is text.
   private nonisolated(nonsending) func mayRefer(
     _ name: String, of sobject: String
   ) async throws -> Bool {

@@ -180,8 +180,10 @@ struct SnapshotPlanner {
 
   // MARK: with the org's state
 
-  /// The edits with their current records. A record recreated in place of a deleted one replaces it
-  /// only as long as the latter stays deleted, because users can undelete it.
+  /// The edits with their current records.
+  ///
+  /// A record recreated in place of a deleted one replaces it only as long as the latter stays
+  /// deleted, because users can undelete it.
   private nonisolated(nonsending) func followingUndeleted(
     _ edits: [OpenEdit]
   ) async throws -> [OpenEdit] {

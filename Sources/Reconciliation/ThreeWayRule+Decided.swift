@@ -36,8 +36,10 @@ extension ThreeWayRule {
     }
   }
 
-  /// The outcome of a new record for which the org's side was chosen. The record with its external
-  /// ID is handled by another rule (`UpsertRule`), unless it could not be read.
+  /// The outcome of a new record for which the org's side was chosen.
+  ///
+  /// The record with its external ID is handled by another rule (`UpsertRule`), unless it could not
+  /// be read.
   private static func leftCreate(_ facts: EditFacts) -> Step {
     guard facts.upserts else { return .settle(Settlement(.dropped)) }
     var detail = lost(facts)
