@@ -27,16 +27,16 @@ package enum Decision: Sendable, Hashable {
     /// The given record is the edit's record.
     case record
     /// Apply the rules again.
-    case again
+    case retry
     /// Discard the edit and send nothing.
-    case drop
+    case discard
     /// Undo what the edit changed in the org.
     case undo
 
     /// The kinds that can be chosen for open edits.
     ///
     /// `undo` is requested for the resolved edits of a run (`LedgerDatabase.undo`).
-    package static let allCases: [Kind] = [.device, .server, .set, .record, .again, .drop]
+    package static let allCases: [Kind] = [.device, .server, .set, .record, .retry, .discard]
   }
 
   /// Send the device's edit over the org's values as shown.
@@ -48,9 +48,9 @@ package enum Decision: Sendable, Hashable {
   /// The record that the edit created, or the one to keep of two duplicates.
   case record(String)
   /// Apply the rules again.
-  case again
+  case retry
   /// Discard the edit.
-  case drop
+  case discard
   /// Undo what a run changed with the edit.
   case undo(run: String)
 
@@ -61,8 +61,8 @@ package enum Decision: Sendable, Hashable {
     case .server: .server
     case .set: .set
     case .record: .record
-    case .again: .again
-    case .drop: .drop
+    case .retry: .retry
+    case .discard: .discard
     case .undo: .undo
     }
   }
@@ -76,7 +76,7 @@ package enum Decision: Sendable, Hashable {
     case .set(let values, let rest): ["values": .object(values), "rest": .string(rest.rawValue)]
     case .record(let id): ["record": .string(id)]
     case .undo(let run): ["run": .string(run)]
-    case .device, .server, .again, .drop: [:]
+    case .device, .server, .retry, .discard: [:]
     }
   }
 
@@ -85,8 +85,8 @@ package enum Decision: Sendable, Hashable {
     switch kind {
     case .device: self = .device
     case .server: self = .server
-    case .again: self = .again
-    case .drop: self = .drop
+    case .retry: self = .retry
+    case .discard: self = .discard
     case .undo:
       guard let run = values["run"]?.string else { return nil }
       self = .undo(run: run)
@@ -109,8 +109,8 @@ extension Decision.Kind {
     case .server: "--take server"
     case .set: "--set FIELD=VALUE"
     case .record: "--record ID"
-    case .again: "--again"
-    case .drop: "--drop"
+    case .retry: "--retry"
+    case .discard: "--discard"
     case .undo: "reconcile undo"
     }
   }
@@ -122,8 +122,8 @@ extension Decision.Kind {
     case .server: "Org"
     case .set: "Set"
     case .record: "Record"
-    case .again: "Try again"
-    case .drop: "Give up"
+    case .retry: "Retry"
+    case .discard: "Discard"
     case .undo: "Undo"
     }
   }
@@ -135,8 +135,8 @@ extension Decision.Kind {
     case .server: "leave the org's values"
     case .set: "send the values that were entered"
     case .record: "this is the record"
-    case .again: "try once more"
-    case .drop: "give the edit up"
+    case .retry: "retry the edit"
+    case .discard: "discard the edit"
     case .undo: "undo what it changed in the org"
     }
   }
@@ -253,15 +253,15 @@ package struct DecisionNote: Sendable, Hashable {
   /// The outcome of a decision, given the verdict of its edit.
   package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
     if kind == .undo { return undone(verdict) }
-    if kind == .again { return verdict == .held ? .waiting : .carriedOut }
+    if kind == .retry { return verdict == .notAttempted ? .waiting : .carriedOut }
     if verdict == .superseded { return .notNeeded }
     // The record is identified even if the values cannot be sent to it.
-    if kind == .record, verdict != .createdTwice {
+    if kind == .record, verdict != .duplicateCreated {
       return verdict.isWaiting ? .waiting : .carriedOut
     }
     if verdict.isSettled {
-      let givesUp = kind == .server || kind == .drop
-      return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded
+      let givesUp = kind == .server || kind == .discard
+      return givesUp == (verdict == .discarded) ? .carriedOut : .notNeeded
     }
     return verdict.isWaiting ? .waiting : .askedAgain
   }

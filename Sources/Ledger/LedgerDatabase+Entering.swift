@@ -312,7 +312,7 @@ extension LedgerDatabase {
       """
       SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (e.operation = 'synced'
         OR e.state <> 'closed' AND e.record_id = \(serverID) OR EXISTS (
-          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.createdTwice))) LIMIT 1
+          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.duplicateCreated))) LIMIT 1
       """) != nil
   }
 

@@ -233,7 +233,7 @@ extension LedgerDatabase {
   package func hasGivenUpUndoing(_ edit: Int64) throws -> Bool {
     try connection.all(
       "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
-    ).map { $0[0].text } == [Decision.Kind.drop.rawValue, Decision.Kind.undo.rawValue]
+    ).map { $0[0].text } == [Decision.Kind.discard.rawValue, Decision.Kind.undo.rawValue]
   }
 
   /// The edits that wrote to a record and are to be undone.
@@ -328,7 +328,7 @@ extension Verdict {
   /// the change stands.
   var ofUndo: Verdict {
     switch self {
-    case .undone, .partlyUndone, .notUndone, .superseded, .held, .inDoubt: self
+    case .undone, .partlyUndone, .notUndone, .superseded, .notAttempted, .unconfirmed: self
     default: .notUndone
     }
   }

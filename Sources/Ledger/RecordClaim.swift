@@ -27,7 +27,7 @@ package struct RecordClaim: Sendable, Hashable {
   /// Whether the edit has not been decided yet.
   package var isUndecided: Bool {
     switch verdict {
-    case nil, .clash, .held, .blocked, .inDoubt: true
+    case nil, .deviceConflict, .notAttempted, .blocked, .unconfirmed: true
     default: false
     }
   }

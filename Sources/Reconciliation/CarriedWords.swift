@@ -39,11 +39,11 @@ package struct CarriedWords: Sendable {
         + (fields.isEmpty ? "" : " " + fields.joined(separator: "; ") + ".")
     // The reasons why a run does not attempt an edit do not concern the device, but the org's
     // message does.
-    case .held where detail.code == nil: return "Not sent: " + verdict.meaning
-    case .failed, .blocked, .notPermitted, .held:
+    case .notAttempted where detail.code == nil: return "Not sent: " + verdict.meaning
+    case .failed, .blocked, .notPermitted, .notAttempted:
       guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
       return "Not sent: " + words
-    case .inDoubt: return verdict.meaning
+    case .unconfirmed: return verdict.meaning
     default: return "Not sent: " + verdict.meaning
     }
   }

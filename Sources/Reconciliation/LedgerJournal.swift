@@ -184,7 +184,7 @@ package final class LedgerJournal: SyncUpJournal {
       try state.move(send.operation(sender: ""), to: .dropped)
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (error.code, error.message)
-      try settle(send, Settlement(error.isAboutTheObject ? .failed : .held, detail))
+      try settle(send, Settlement(error.isAboutTheObject ? .failed : .notAttempted, detail))
     }
   }
 
@@ -265,7 +265,7 @@ package final class LedgerJournal: SyncUpJournal {
         }
         switch try enter(send, answer, operation, isLast: isLast, &told) {
         case .accepted: reconciler.summary.writes += 1
-        case .inDoubt: isDoubtful = true
+        case .unconfirmed: isDoubtful = true
         case .refused, .left: break
         }
       }
@@ -309,7 +309,7 @@ package final class LedgerJournal: SyncUpJournal {
     return bereft
   }
 
-  private enum Entered { case accepted, refused, inDoubt, left }
+  private enum Entered { case accepted, refused, unconfirmed, left }
 
   /// What the answers to a batch say about its writes and edits, to be recorded together.
   private struct Told {
@@ -360,7 +360,7 @@ package final class LedgerJournal: SyncUpJournal {
     case .refused(let refusal) where Self.isRepeated(send, refusal):
       // An earlier request created the record; it is looked up by the correlation field.
       try doubt(send, operation, "an earlier request has made it: \(refusal.message)", &told)
-      return .inDoubt
+      return .unconfirmed
     case .refused(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       // It is sent again without that reference.
@@ -374,7 +374,7 @@ package final class LedgerJournal: SyncUpJournal {
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (refusal.code, refusal.message)
-      told.settle(send, Settlement(.held, detail))
+      told.settle(send, Settlement(.notAttempted, detail))
       return .refused
     case .unknown(let words):
       // The last attempt was sent when the wait for its answer started.
@@ -382,7 +382,7 @@ package final class LedgerJournal: SyncUpJournal {
       try state.noteLastAttempt(
         of: operation, session.estimatedServerDate - session.timeoutMilliseconds)
       try doubt(send, operation, words, &told)
-      return .inDoubt
+      return .unconfirmed
     }
   }
 
@@ -391,7 +391,7 @@ package final class LedgerJournal: SyncUpJournal {
   ) throws {
     try state.finish(operation, .doubt)
     reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
-    told.settle(send, Settlement(.inDoubt, .because(words)))
+    told.settle(send, Settlement(.unconfirmed, .because(words)))
   }
 
   /// Whether the org refuses a create because a record with its identity exists.

@@ -14,13 +14,13 @@ package struct ReconcileOptions: Sendable {
   }
 
   /// The handling of edits of one record from several devices.
-  package enum Across: String, Sendable, Hashable, CaseIterable {
+  package enum DeviceConflicts: String, Sendable, Hashable, CaseIterable {
     /// Report them and send none.
-    case report
+    case manual
     /// Send the first to arrive.
-    case first
+    case firstWins
     /// Send the last to arrive.
-    case last
+    case lastWins
   }
 
   /// The user that edits are sent as.
@@ -31,9 +31,9 @@ package struct ReconcileOptions: Sendable {
   package var mergesFields = false
   /// Whether updates under LEAVE_IF_CHANGED are conditional on the date that they were compared
   /// with.
-  package var strict = true
+  package var conditionalUpdates = true
   /// Which edit of a device conflict is sent.
-  package var acrossSnapshots = Across.report
+  package var deviceConflicts = DeviceConflicts.manual
   /// Whether parents are sent before their children.
   package var orderParentsFirst = true
   /// Which missing records are recreated under OVERWRITE.

@@ -34,7 +34,7 @@ struct ShownRecord {
     default: state = pending.shown.isEmpty ? .unseen : .alive
     }
     // A device conflict is about devices: the org's value may come from another decision.
-    let isAboutDevices = pending.verdict == .clash && pending.decision == .server
+    let isAboutDevices = pending.verdict == .deviceConflict && pending.decision == .server
     values = isAboutDevices ? [:] : pending.shown
   }
 

@@ -69,8 +69,8 @@ extension SnapshotPlanner {
   /// Whether an edit has the verdict that no field to be sent was edited.
   private static func hasNothing(_ settlement: Settlement) -> Bool {
     switch settlement.verdict {
-    case .filtered: true
-    case .alreadyThere: settlement.detail.fields.isEmpty
+    case .notInFieldList: true
+    case .alreadyInOrg: settlement.detail.fields.isEmpty
     default: false
     }
   }
@@ -123,7 +123,7 @@ extension Decision {
   fileprivate var isAboutFields: Bool {
     switch self {
     case .device, .server, .set: true
-    case .record, .again, .drop, .undo: false
+    case .record, .retry, .discard, .undo: false
     }
   }
 }

@@ -14,7 +14,7 @@ extension SnapshotPlanner {
         : "the device's own sync created the record as well")
     detail.recordID = first
     detail.otherID = second
-    return Settlement(.createdTwice, detail)
+    return Settlement(.duplicateCreated, detail)
   }
 
   /// The edits, each with its single remaining record, if an operator retried them and the org
@@ -27,7 +27,7 @@ extension SnapshotPlanner {
   ) async throws -> [OpenEdit] {
     var (rest, mended): ([OpenEdit], [Int64: String]) = ([], [:])
     for edit in edits {
-      guard edit.decision?.decision == .again, let twins = try twins(of: edit) else {
+      guard edit.decision?.decision == .retry, let twins = try twins(of: edit) else {
         rest.append(edit)
         continue
       }
@@ -57,7 +57,7 @@ extension SnapshotPlanner {
       return (first, second)
     }
     // A record recreated in place of a deleted one has no creation.
-    return edit.decision?.verdict == .createdTwice ? try state.toldTwins(of: edit.id) : nil
+    return edit.decision?.verdict == .duplicateCreated ? try state.toldTwins(of: edit.id) : nil
   }
 
   /// The remaining one of two records; the first if neither exists, and nil if both may exist.

@@ -47,7 +47,7 @@ extension BrokenConfiguration {
     .init(
       "a word that JSON writes in small letters",
       #"pipeline.json:22:27: True is not a JSON word; write true"#,
-      .pipeline(#""platforms""#, "\"reconcile\": {\"strict\": True},\n  \"platforms\"")),
+      .pipeline(#""platforms""#, "\"reconcile\": {\"conditionalUpdates\": True},\n  \"platforms\"")),
     .init(
       "a no-break space",
       #"pipeline.json:3:10: U+00A0 is not white space in JSON; write an ordinary space"#,
@@ -106,8 +106,8 @@ extension BrokenConfiguration {
         #""limits""#, "\"reconcile\": {\"maxChanges\": {\"deletes\": \"110%\"}},\n  \"limits\"")),
     .init(
       "a flag in quotes",
-      #"pipeline.json:23:27: reconcile.strict: this must be true or false, not a string; write true without quotes"#,
-      .pipeline(#""limits""#, "\"reconcile\": {\"strict\": \"true\"},\n  \"limits\"")),
+      #"pipeline.json:23:39: reconcile.conditionalUpdates: this must be true or false, not a string; write true without quotes"#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"conditionalUpdates\": \"true\"},\n  \"limits\"")),
     .init(
       "a merge word that is not known",
       #"pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a way to decide; write one of "whenProvedDeleted", "never", "asSDK""#,

@@ -3,11 +3,11 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Conflicts between edits: with those of other devices (`ClashRule`), and between those of one
+// Conflicts between edits: with those of other devices (`DeviceConflictRule`), and between those of one
 // device.
 extension SnapshotPlanner {
   /// The verdict of an edit that conflicts with others; nil if it may be sent.
-  func clash(_ edit: OpenEdit) throws -> Settlement? {
+  func deviceConflict(_ edit: OpenEdit) throws -> Settlement? {
     let claims: [RecordClaim]
     if let recordID = edit.recordID {
       claims = try state.claims(recordID: recordID, formerID: edit.serverID)
@@ -20,11 +20,13 @@ extension SnapshotPlanner {
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
     let ancestry = try state.ancestry(ofEdit: edit.id)
-    var opponents = ClashRule.opponents(
+    var opponents = DeviceConflictRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
       claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
-      policy: options.acrossSnapshots)
-    if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
+      policy: options.deviceConflicts)
+    if let other = edit.unorderedWith, options.deviceConflicts != .lastWins {
+      opponents.append(other)
+    }
     opponents += try contradictions(edit)
     guard !opponents.isEmpty else { return nil }
     let comparison = try editedFields(of: edit)
@@ -40,7 +42,7 @@ extension SnapshotPlanner {
     detail.fields = comparison.edited
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 
   /// The listed fields in which an edit's device may itself have sent the org's values.
