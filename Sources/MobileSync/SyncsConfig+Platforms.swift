@@ -2,7 +2,7 @@ import JSON
 import SmartStore
 
 extension SyncsConfig {
-  /// Adds what the SDK of one of the platforms would take otherwise than this file means it.
+  /// Reports what the SDK of one of the platforms would interpret differently.
   package func check(for platforms: [Platform], _ reader: ConfigurationReader) {
     for sync in syncs {
       guard let target = definitions[sync.syncName]?["target"] else { continue }
@@ -17,7 +17,8 @@ extension SyncsConfig {
     }
   }
 
-  /// Says of a class that is named for one platform alone: the other one's SDK makes a target for collections.
+  /// Reports a class that is named for only one platform, because the other platform's SDK would
+  /// create a collection target.
   private func checkClasses(
     _ target: JSONNode, _ platforms: [Platform], _ reader: ConfigurationReader
   ) {
@@ -35,7 +36,7 @@ extension SyncsConfig {
 }
 
 extension Platform {
-  /// The platform's name as it is written in a sentence.
+  /// The platform's name in a sentence.
   fileprivate var words: String {
     switch self {
     case .ios: "iOS"

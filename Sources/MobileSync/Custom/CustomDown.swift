@@ -1,6 +1,6 @@
 import JSON
 
-/// A custom target as the generic sync down uses it.
+/// Adapts a custom target to the generic sync down.
 struct CustomDown: SyncDownTarget {
   let target: any CustomSyncDownTarget
 
