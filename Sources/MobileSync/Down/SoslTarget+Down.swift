@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 extension SoslTarget: WholeTarget {
-  /// What the search finds; nothing is added to it, and it is whole each time.
+  /// Runs the search unchanged and in full each time.
   package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -17,7 +17,7 @@ extension SoslTarget: WholeTarget {
       remoteIDs: [remoteIDs(found, context)])
   }
 
-  /// What the search finds now; nothing can be told from a search that met its limit.
+  /// The records that the search finds now; unknown if it reached its limit.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let remote = remoteIDs(try await find(context), context)
     if remote.ids == nil {
@@ -26,14 +26,14 @@ extension SoslTarget: WholeTarget {
     return [remote]
   }
 
-  // MARK: the search
+  // MARK: Search
 
-  /// What a person is told where the records that the org still has cannot be told.
+  /// The warning if it is unknown which records the org still has.
   static let cutWarning =
     "the search found as many records as it may, so records that are missing in it cannot be "
     + "told from deleted ones; none was removed"
 
-  /// The search with its variables filled in; what stands in braces is text.
+  /// Returns the search with its variables replaced; text in braces is left unchanged.
   package func search(variables: [String: String]) throws(SyncError) -> String {
     let bytes = Array(query.utf8)
     let end = SOSLFields.textEnd(bytes)
@@ -73,9 +73,10 @@ extension SoslTarget: WholeTarget {
     return Found(answer: answer, count: found.records, ids: ids)
   }
 
-  /// How many records cut a search: the org's own bound, or the least LIMIT in it.
+  /// The number of records at which a search is cut: the org's limit, or the smallest LIMIT in the
+  /// search.
   ///
-  /// What an OFFSET skips cannot be told at all.
+  /// The records that an OFFSET skips cannot be determined.
   package static func limit(of query: String) -> Int {
     var limit = RequestLimits.search
     let words = SOSLFields.words(in: query)
