@@ -1,21 +1,21 @@
 import JSON
 
-/// A target whose code is in the app: its class names and whatever else it has are carried
+/// A target whose code is in the app; its class names and all other members are preserved
 /// unchanged.
 public struct CustomTarget: ConfiguredDownKind {
-  /// The class that runs it on iOS.
+  /// The class that implements it on iOS.
   public var iOSImpl: String?
-  /// The class that runs it on Android.
+  /// The class that implements it on Android.
   public var androidImpl: String?
-  /// The target as the file has it.
+  /// The target as written in the file.
   package var json: JSONValue
 
-  /// A target made in code.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - iOSImpl: The class by which the target is found, on iOS.
-  ///   - androidImpl: The class by which the target is found, on Android.
-  ///   - json: The JSON text of an object with whatever else the target needs.
+  ///   - iOSImpl: The class name of the target on iOS.
+  ///   - androidImpl: The class name of the target on Android.
+  ///   - json: The JSON text of an object with further members of the target.
   public init(iOSImpl: String? = nil, androidImpl: String? = nil, json: String = "{}") throws {
     let value = try JSONValue(parsing: json)
     guard var object = value.object, iOSImpl != nil || androidImpl != nil else {

@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 extension SyncUpTarget {
-  /// What a custom target's code and its configuration say.
+  /// Combines a custom target's code with its configuration.
   init(_ custom: any CustomSyncUpTarget, _ target: CustomTarget) {
     func list(_ key: String) -> [String]? { target.json[key]?.array?.compactMap(\.string) }
     self.init(
@@ -12,9 +12,9 @@ extension SyncUpTarget {
   }
 }
 
-// What a sync up does through a program's own code.
+// The parts of a sync up that use a custom target.
 extension SyncUpRun {
-  /// Hands a change to the target; what it throws fails the sync.
+  /// Passes a change to the target; an error that it throws fails the sync.
   func carry(
     _ write: SyncUpWrite, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> RowAnswer {
@@ -55,7 +55,7 @@ extension SyncUpRun {
     return RowRefusal(code: code, message: message, raw: error.text)
   }
 
-  /// What the target knows of a record; where it throws, nothing is known.
+  /// Returns what the target knows about a record; unknown if it throws.
   func serverState(
     of id: String, _ type: String, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> ServerState {
