@@ -12,7 +12,7 @@ package struct DeletionGuard: Sendable, Hashable {
   package static let standardMinimum = 10
 
   /// How an operator resolves refused deletions.
-  package static let fix = "look why, then allow the deletions once"
+  package static let fix = "check the reason, then allow the deletions once"
   /// The same, for messages of the command line.
   package static let fixByOption = fix + " with --max-deletes"
 

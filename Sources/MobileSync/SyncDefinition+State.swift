@@ -34,7 +34,7 @@ extension SyncState {
   /// Reads the target from the stored state.
   package func syncTarget() throws(SyncError) -> SyncTarget {
     do { return try SyncTarget(stored: target, type: type) } catch {
-      throw SyncError(.definition, "the target cannot be used: \(error)", syncName: name)
+      throw SyncError(.definition, "the target is invalid: \(error)", syncName: name)
     }
   }
 }

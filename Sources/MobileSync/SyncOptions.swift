@@ -49,8 +49,8 @@ public struct SyncOptions: Sendable, Hashable {
       mergeMode = .overwrite
       if type == .syncUp {
         reader.report(
-          node, "a sync up without \"mergeMode\" is refused by Android, and crashes iOS",
-          "add \"mergeMode\": \"LEAVE_IF_CHANGED\", which never goes over what others have "
+          node, "Android rejects a sync up without \"mergeMode\", and iOS crashes",
+          "add \"mergeMode\": \"LEAVE_IF_CHANGED\", which never overwrites what others have "
             + "changed, or \"OVERWRITE\"")
       }
       return

@@ -50,14 +50,14 @@ extension SyncTarget {
       ?? members.first { Spelling.nearest($0.name, among: ["type"]) != nil }
     guard let value = member?.value else {
       reader.report(
-        node, "the target of a sync down needs \"type\"",
+        node, "the target of a sync down requires \"type\"",
         "add \"type\": " + types.map(JSONText.quoted).joined(separator: " or "))
       return nil
     }
     guard let type = reader.string(value) else { return nil }
     guard let named = downKinds.first(where: { $0.type == type }) else {
       reader.report(
-        value, "\(JSONText.quoted(type)) is not a type of target",
+        value, "\(JSONText.quoted(type)) is not a target type",
         ConfigurationReader.oneOf(types, near: type))
       return nil
     }
@@ -95,7 +95,7 @@ extension SyncTarget {
     else { return }
     reader.report(
       value,
-      "iOS runs the class \(JSONText.quoted(name)) in the place of this \(type) target, "
+      "iOS runs the class \(JSONText.quoted(name)) instead of this \(type) target, "
         + "and Android does not",
       "remove \"iOSImpl\", or write \"type\": \"custom\" with the classes of both platforms")
   }

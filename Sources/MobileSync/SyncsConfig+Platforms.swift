@@ -12,7 +12,7 @@ extension SyncsConfig {
       else { continue }
       let modes = LayoutTarget.Mode.allCases.map { JSONText.quoted($0.rawValue) }
       reader.report(
-        target, "a layout target without \"mode\" crashes the app on Android",
+        target, "Android crashes on a layout target without \"mode\"",
         "add \"mode\": \(modes.joined(separator: " or "))")
     }
   }
@@ -30,8 +30,8 @@ extension SyncsConfig {
     else { return }
     reader.report(
       value,
-      "this class is for \(platform.words) alone: \(other.0.words) sends collections in its place",
-      "name the class of \(other.0.words) too, in \"\(other.1)\"")
+      "this class is only for \(platform.words): \(other.0.words) sends collections instead",
+      "also name the class for \(other.0.words), in \"\(other.1)\"")
   }
 }
 

@@ -10,7 +10,7 @@ extension SyncsConfig {
     var places: [String: JSONNode] = [:]
     if isOneSync(node) {
       reader.report(
-        node, "this is one sync, not a file of syncs", "wrap it: {\"syncs\": [ … ]}")
+        node, "this is a single sync, not a file of syncs", "wrap it: {\"syncs\": [ … ]}")
       let sync = definition(node, &names, &places, reader)
       return SyncsConfig(syncs: sync.map { [$0] } ?? [], places: places, definitions: [:])
     }
@@ -41,7 +41,7 @@ extension SyncsConfig {
     if let name, let value = object["syncName"] {
       if let line = names[name] {
         reader.report(
-          value, "the sync \(JSONText.quoted(name)) is there twice; the SDK keeps only the first",
+          value, "the sync \(JSONText.quoted(name)) is defined twice; the SDK keeps only the first",
           "rename it, or remove the one on line \(line)")
       } else {
         names[name] = value.line

@@ -121,7 +121,8 @@ extension SoupUse {
     return needed.compactMap { path in
       let spec = "{\"path\": \(JSONText.quoted(path)), \"type\": \"string\"}"
       let reason =
-        path == "__local__" ? "a device finds its edits by it" : "records are looked up by it"
+        path == "__local__"
+        ? "a device finds its edits by this path" : "records are looked up by this path"
       switch soup.indexType(of: path) {
       case .string?: return nil
       // The check of the store file has already reported this.
@@ -129,7 +130,7 @@ extension SoupUse {
       case .json1?, .fullText?: return nil
       case .integer?, .floating?:
         return (
-          "the soup \(name) indexes \(path) as a number, but ids are text",
+          "the soup \(name) indexes \(path) as a number, but IDs are text",
           "write \(spec) in \(storeFile)"
         )
       case nil:

@@ -18,8 +18,8 @@ struct AnswerCache: Sendable {
     try await download(target)
     guard let element = try await cached(id) else {
       throw SyncError(
-        .badResponse, "what the org answered is not in the soup \"\(soupName)\" now",
-        fix: "try again")
+        .badResponse, "the org's response is no longer in the soup \"\(soupName)\"",
+        fix: "retry")
     }
     return element
   }

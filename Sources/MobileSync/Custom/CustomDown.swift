@@ -60,7 +60,7 @@ private final class CustomPages: SyncDownPages {
     place = page.next
     isAtEnd = page.next == nil
     if let next = page.next, !seen.insert(next).inserted {
-      throw SyncError(.badResponse, "the custom target's pages do not end")
+      throw SyncError(.badResponse, "the custom target's pages never end")
     }
     let bytes = Array(("[" + page.records.joined(separator: ",") + "]").utf8)
     return SyncPage(parts: [SyncPage.Part(destination, bytes: bytes, container: .array)])

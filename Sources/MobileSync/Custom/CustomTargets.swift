@@ -42,8 +42,8 @@ public struct CustomTargets: Sendable {
     guard let make = names.compactMap({ makers[$0] }).first else {
       throw SyncError(
         .definition,
-        "no code for the custom \(kind) target \(names.joined(separator: ", ")) is there",
-        fix: "give it to the sync manager by this class name")
+        "there is no code for the custom \(kind) target \(names.joined(separator: ", "))",
+        fix: "register it with the sync manager under this class name")
     }
     do {
       return try make(target.json.text)

@@ -28,7 +28,7 @@ final class AnswerWindow<Answer: Sendable> {
   /// Returns the next response, after sending a further request.
   func take() async throws(SyncError) -> Answer {
     guard !inFlight.isEmpty else {
-      throw SyncError(.cancelled, "the requests ended before their answers were read")
+      throw SyncError(.cancelled, "the requests ended before their responses were read")
     }
     let first = inFlight.removeFirst()
     let result = await withTaskCancellationHandler {

@@ -48,7 +48,7 @@ package struct BriefcaseBatch: Sendable, Hashable {
     guard count != ids.count else { return }
     throw SyncError(
       .incomplete,
-      "the org answered \(count) of \(ids.count) records of \(groups[group].sobjectType)",
+      "the org returned \(count) of \(ids.count) records of \(groups[group].sobjectType)",
       fix: "run again")
   }
 }

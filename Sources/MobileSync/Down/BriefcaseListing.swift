@@ -45,8 +45,8 @@ package struct BriefcaseListing: Sendable {
     guard let relayToken, !relayToken.isEmpty else { return nil }
     guard tokens.insert(relayToken).inserted else {
       throw SyncError(
-        .badResponse, "the org gave the same relay token of priming records twice",
-        fix: "try again; if it stays so, the list of the briefcases cannot be read")
+        .badResponse, "the org returned the same relay token of priming records twice",
+        fix: "retry; if it happens again, the list of the briefcases cannot be read")
     }
     return relayToken
   }
@@ -103,6 +103,6 @@ extension BriefcaseListing {
   func warning(ofOthersThan groups: [BriefcaseGroup]) -> String? {
     let others = count(ofTypesOtherThan: groups.map(\.sobjectType))
     return others > 0
-      ? "the briefcases hold \(others) records of types that the target does not name" : nil
+      ? "the briefcases contain \(others) records of types that the target does not name" : nil
   }
 }

@@ -55,7 +55,7 @@ final class BulkPages: SyncDownPages {
         job, records, into: destination, began: began, byQuery: byQuery, warn: warn)
     } catch {
       guard error.mayFareBetter else { throw SyncError(error) }
-      warn("the org made no bulk job, and the result is read by pages: \(error.message)")
+      warn("the org created no bulk job, so the result is read by pages: \(error.message)")
       return nil
     }
   }
@@ -87,7 +87,7 @@ final class BulkPages: SyncDownPages {
     }
     guard received == job.records else {
       return try await leaveJob(
-        "\(received) records arrived of \(job.records) that the org promised")
+        "\(received) of \(job.records) records arrived")
     }
     await job.remove()
     return nil
@@ -95,7 +95,7 @@ final class BulkPages: SyncDownPages {
 
   /// Continues with the first of the query's own pages.
   private func leaveJob(_ words: String) async throws(SyncError) -> SyncPage? {
-    warn("the result of the bulk job cannot be had, and all is read by pages: \(words)")
+    warn("the bulk job's result is unavailable, so all records are read by pages: \(words)")
     reading = nil
     await job.giveUp()
     let pages = byQuery()

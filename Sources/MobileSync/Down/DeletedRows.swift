@@ -49,6 +49,6 @@ package struct DeletedRows {
   }
 
   private static let unreadable = SyncError(
-    .badResponse, "a record of queryAll does not say whether it is deleted",
-    fix: "try again; if it stays so, the org's answers cannot be trusted")
+    .badResponse, "a record of queryAll does not show whether it is deleted",
+    fix: "retry; if it happens again, the org's responses cannot be trusted")
 }

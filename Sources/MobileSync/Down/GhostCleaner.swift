@@ -21,7 +21,7 @@ package struct GhostCleaner {
     }
     /// The message if the guard keeps them.
     package var keptText: String {
-      "\(count) of \(total) records of soup \"\(soupName)\" are no longer given by the org, "
+      "the org no longer returns \(count) of \(total) records of soup \"\(soupName)\", "
         + "more than \(guardLimits.maxDeletesPercent) %; they were kept"
     }
   }

@@ -157,7 +157,7 @@ final class ParentChildrenPages: SyncDownPages {
       switch error.code {
       case .queryRefused where receivedChildren == 0:
         context.warn(
-          "the org does not give changed children of unchanged parents: \(error.message)")
+          "the org does not return changed children of unchanged parents: \(error.message)")
         return nil
       default:
         if error.cause?.kind == .locatorExpired {
@@ -205,7 +205,7 @@ final class ParentChildrenPages: SyncDownPages {
         }
       } catch {
         guard error.code == .queryRefused else { throw error }
-        context.warn("the org does not give all children of new parents: \(error.message)")
+        context.warn("the org does not return all children of new parents: \(error.message)")
         return pages
       }
       try answer.read()
@@ -240,7 +240,7 @@ final class ParentChildrenPages: SyncDownPages {
     of family: ParentChildrenSplitter.Unfinished, leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [ParentChildrenSplitter.Page] {
     guard let address = family.address else {
-      context.warn("the org did not give all children of a record, nor where to get them")
+      context.warn("the org returned neither all children of a record nor a URL for the others")
       // The cursor stays, so they are requested again.
       cursorLimit = since ?? -1
       return []

@@ -38,7 +38,8 @@ package struct ParentChildrenSQL: Sendable, Hashable {
       let specs = try SyncError.inStore { try store.indexSpecs(of: soup) }
       for path in paths where !specs.contains(where: { $0.path == path && $0.type != .json1 }) {
         throw SyncError(
-          .definition, "soup \"\(soup)\" has no index on \"\(path)\", which binds the families",
+          .definition,
+          "soup \"\(soup)\" has no index on \"\(path)\", which links parents and children",
           fix: "add {\"path\": \"\(path)\", \"type\": \"string\"} to the soup's indexes")
       }
       let isIndexed = specs.contains { $0.path == LocalFields.local && $0.type != .json1 }

@@ -128,7 +128,7 @@ package struct ParentChildrenSplitter {
   ) throws {
     let id = fields[0]
     guard id.kind == .string || id.kind == .escapedString else {
-      throw SyncError(.badResponse, "a record came without an id")
+      throw SyncError(.badResponse, "a record arrived without an ID")
     }
     Self.comma(&page.parents)
     if fields[2].kind == .missing {

@@ -33,7 +33,7 @@ package struct QueryAnswer: Sendable {
     }
     guard count == totalSize else {
       throw SyncError(
-        .incomplete, "\(count) records arrived of \(totalSize) that the org promised",
+        .incomplete, "\(count) of \(totalSize) records arrived",
         fix: "run again")
     }
     return count
@@ -51,10 +51,10 @@ extension Session {
     let now = try await SyncError.inOrg { try await self.count(count, all: all) }
     guard received >= now else {
       throw SyncError(
-        .incomplete, "\(received) \(what) arrived of \(promised) that the org promised",
-        fix: "run again; if it stays so, the org's pages cannot be trusted")
+        .incomplete, "\(received) of \(promised) \(what) arrived",
+        fix: "run again; if it happens again, the org's pages cannot be trusted")
     }
-    warn("\(promised - received) records were deleted while they were read")
+    warn("\(promised - received) records were deleted during the read")
   }
 
   /// Returns the responses to queries for values of a field, a slice of them in each.

@@ -24,7 +24,7 @@ package struct RecordDates: Sendable {
     _ page: [UInt8], _ idField: String, _ dateField: String,
     in container: RecordScanner.Container = .member("records")
   ) throws(SyncError) {
-    try SyncError.reading("a page of ids") {
+    try SyncError.reading("a page of IDs") {
       try page.withUnsafeBytes { bytes in
         _ = try RecordScanner(paths: [idField, dateField]).scan(bytes, in: container) {
           _, _, fields in

@@ -150,7 +150,7 @@ extension RecordIDSet {
     in container: RecordScanner.Container = .member("records"),
     see: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) throws(SyncError) -> Page {
-    try SyncError.reading("a page of ids") {
+    try SyncError.reading("a page of IDs") {
       var withoutID = 0
       let found = try page.withUnsafeBytes { bytes in
         try RecordScanner(paths: [idField]).scan(bytes, in: container) { _, _, fields in

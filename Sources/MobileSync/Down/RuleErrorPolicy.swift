@@ -20,7 +20,7 @@ package enum RuleErrorPolicy: String, Sendable, Hashable, CaseIterable {
     case .fail:
       throw SyncError(
         .ruleErrors, words,
-        fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
+        fix: "fix the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
     }
   }
 }

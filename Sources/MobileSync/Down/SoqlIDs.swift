@@ -8,8 +8,8 @@ package struct SoqlIDs {
 
   /// The warning if the IDs cannot be determined.
   package static let boundedWarning =
-    "the query has a LIMIT or OFFSET that cuts its result, so records that are missing in it "
-    + "cannot be told from deleted ones; none was removed"
+    "the query has a LIMIT or OFFSET that cuts its result, so missing records "
+    + "cannot be distinguished from deleted ones; none was removed"
 
   /// Returns the IDs of all matching records with their dates; nil if LIMIT or OFFSET cuts the
   /// list.

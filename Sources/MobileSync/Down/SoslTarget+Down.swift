@@ -8,7 +8,7 @@ extension SoslTarget: WholeTarget {
   ) async throws(SyncError) -> any SyncDownPages {
     let found = try await find(context)
     if found.count >= RequestLimits.search {
-      context.warn("the search found as many records as the org gives; more may match")
+      context.warn("the search reached the org's limit; more records may match")
     }
     let part = SyncPage.Part(
       destination(context.soupName), bytes: found.answer, container: .member(Self.records))
@@ -30,8 +30,8 @@ extension SoslTarget: WholeTarget {
 
   /// The warning if it is unknown which records the org still has.
   static let cutWarning =
-    "the search found as many records as it may, so records that are missing in it cannot be "
-    + "told from deleted ones; none was removed"
+    "the search reached its limit, so missing records cannot be "
+    + "distinguished from deleted ones; none was removed"
 
   /// Returns the search with its variables replaced; text in braces is left unchanged.
   package func search(variables: [String: String]) throws(SyncError) -> String {
@@ -67,8 +67,8 @@ extension SoslTarget: WholeTarget {
     let found = try ids.insert(answer, idFieldName, in: .member(Self.records))
     guard found.withoutID == 0 else {
       throw SyncError(
-        .definition, "\(found.withoutID) records that the search found have no \(idFieldName)",
-        fix: "name \(idFieldName) in the RETURNING clause, as in RETURNING Account(Id, Name)")
+        .definition, "\(found.withoutID) records found by the search have no \(idFieldName)",
+        fix: "add \(idFieldName) to the RETURNING clause, as in RETURNING Account(Id, Name)")
     }
     return Found(answer: answer, count: found.records, ids: ids)
   }

@@ -20,8 +20,8 @@ extension SyncDownEngine {
     guard let lists else {
       let count = unseen.values.reduce(0) { $0 + $1.count }
       return context.warn(
-        "the result is cut, and \(count) records of the store that are not in it cannot be asked for by their ids; "
-          + "they keep the values that they had")
+        "the result is cut, and \(count) records of the store that it lacks cannot be requested by "
+          + "ID; they keep their values")
     }
     try await fetchMissing(lists)
   }

@@ -155,7 +155,8 @@ package final class SyncDownEngine {
   /// Returns the time after which changes are requested; nil for everything.
   private func start() async throws(SyncError) -> Int64? {
     if let now = try await now(), cursor.isAhead(of: now) {
-      context.warn("the org's clock stands before the last record that was read; all is read again")
+      context.warn(
+        "the org's clock is before the last record that was read; everything is read again")
       cursor.reset()
       context.knownStamps = nil
       context.set { $0.maxTimeStamp = -1 }
@@ -283,7 +284,7 @@ package final class SyncDownEngine {
       remote = told
       outcome.ghosts = try await removeChanged(told)
       if listsAll, context.report.ruleErrors.isEmpty, told.contains(where: { $0.ids == nil }) {
-        context.warn("which of its records the org still has cannot be told; none was removed")
+        context.warn("which of its records the org still has is unknown; none was removed")
       }
     } else if listsAll {
       remote = try await target.remoteIDs(context)

@@ -105,7 +105,7 @@ package final class SyncContext {
 
   /// The warning if the org does not confirm that records it does not find are deleted.
   static func unprovedDeletion(of type: String) -> String {
-    "the deletion of records of \(type) could not be proved"
+    "the deletion of records of \(type) could not be verified"
   }
 
   /// Adds a warning to the report.

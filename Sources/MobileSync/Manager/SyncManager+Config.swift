@@ -46,7 +46,7 @@ extension SyncManager {
     }
     guard active[existing.id] == nil else {
       throw SyncError(
-        .running, "sync \(existing.id) is still running", fix: "wait for its end", syncName: name)
+        .running, "sync \(existing.id) is still running", fix: "wait until it ends", syncName: name)
     }
     state.id = existing.id
     try SyncsSoup.update(state, in: store)

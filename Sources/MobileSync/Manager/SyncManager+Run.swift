@@ -86,7 +86,7 @@ extension SyncManager {
     try checkAccepting()
     guard active[state.id] == nil else {
       throw SyncError(
-        .running, "sync \(state.id) is still running", fix: "wait for its end",
+        .running, "sync \(state.id) is still running", fix: "wait until it ends",
         syncName: state.name)
     }
     active[state.id] = work
@@ -149,7 +149,7 @@ extension SyncManager {
       if let error { state.error = error.description }
     }
     do throws(SyncError) { try SyncsSoup.update(context.state, in: store) } catch {
-      context.warn("the end of the sync could not be written: \(error)")
+      context.warn("the sync's final state could not be written: \(error)")
     }
   }
 
@@ -161,14 +161,14 @@ extension SyncManager {
       let isCleared = try resetIfCleared(source, context)
       _ = try await engine(source, context).run()
       if isCleared, context.report.fetched > 0 {
-        context.warn("the app had cleared the soup of the sync: everything was read again")
+        context.warn("the app had cleared the sync's soup: everything was read again")
       }
       return
     }
     switch target.kind {
     case let target as SyncUpTarget: try await up(target, context)
     case let target as CustomTarget: try await up(target, context)
-    default: throw SyncError(.definition, "the target of this sync up is one of a sync down")
+    default: throw SyncError(.definition, "the target of this sync up is a sync down target")
     }
   }
 
@@ -233,7 +233,7 @@ extension SyncManager {
   func down(_ target: SyncTarget) throws(SyncError) -> any SyncDownTarget {
     if let down = target.down { return down }
     guard let custom = target.kind as? CustomTarget else {
-      throw SyncError(.notYet, "this kind of sync down is not there yet")
+      throw SyncError(.notYet, "this kind of sync down is not supported")
     }
     return CustomDown(target: try customTargets.syncDown(custom))
   }
@@ -260,7 +260,8 @@ extension SyncManager {
   public func restart(restartStoppedSyncs: Bool) throws(SyncError) -> [SyncRun] {
     guard phase != .accepting else { return [] }
     guard !isClosed else {
-      throw SyncError(.stopped, "the sync manager was closed", fix: "make a new one of the store")
+      throw SyncError(
+        .stopped, "the sync manager was closed", fix: "create a new one for the store")
     }
     phase = .accepting
     guard restartStoppedSyncs else { return [] }

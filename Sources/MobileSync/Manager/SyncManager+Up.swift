@@ -8,7 +8,7 @@ extension SyncManager {
     case .collection, .batch, .single: try await SyncUpRun(target, context).run()
     case .parentChildren: try await ParentChildrenRun(target, context).run()
     case .custom:
-      throw SyncError(.notYet, "a \(target.kind.rawValue) sync up is not there yet")
+      throw SyncError(.notYet, "a \(target.kind.rawValue) sync up is not supported")
     }
   }
 

@@ -39,7 +39,7 @@ package struct SyncQuery: Sendable, Hashable {
     var soql = try SyncError.inQuery { try SOQLText(plain) }
     if soql[.groupBy] != nil {
       throw SyncError(
-        .definition, "the query groups its rows, which have no id to keep them under",
+        .definition, "the query groups its rows, so they have no ID",
         fix: "sync the rows themselves, without GROUP BY")
     }
     let original = soql

@@ -70,7 +70,7 @@ package enum SyncsSoup {
       try states(in: store).contains(where: { $0.name == name && $0.id != state.id })
     {
       throw SyncError(
-        .definition, "there is a sync of this name in the store already",
+        .definition, "the store already has a sync with this name",
         fix: "give it another name", syncName: name)
     }
     return try SyncError.inStore {

@@ -108,7 +108,7 @@ public struct BriefcaseTarget: ConfiguredDownKind {
           place,
           "two infos fill the soup \(JSONText.quoted(info.soupName)); "
             + "a device that cleans ghosts of one type deletes the other's records",
-          "give each its soup; the other is on line \(other.line)")
+          "use a separate soup for each; the other is on line \(other.line)")
       }
       soups[info.soupName] = soups[info.soupName] ?? (type, node.line)
     }

@@ -20,8 +20,8 @@ public struct CustomTarget: ConfiguredDownKind {
     let value = try JSONValue(parsing: json)
     guard var object = value.object, iOSImpl != nil || androidImpl != nil else {
       throw SyncError(
-        .definition, "a custom target is a JSON object with the class that runs it",
-        fix: "give iOSImpl or androidImpl, and an object")
+        .definition, "a custom target is a JSON object with the class that implements it",
+        fix: "set iOSImpl or androidImpl, and an object")
     }
     object["type"] = .string(Self.type)
     object["iOSImpl"] = iOSImpl.map(JSONValue.string)
@@ -41,7 +41,7 @@ public struct CustomTarget: ConfiguredDownKind {
     let android = node["androidImpl"].flatMap(reader.string)
     if ios == nil, android == nil {
       reader.report(
-        node, "a custom target needs the class that runs it",
+        node, "a custom target requires the class that implements it",
         "add \"iOSImpl\": \"…\" and \"androidImpl\": \"…\"")
       return nil
     }

@@ -58,7 +58,7 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
     else { return }
     let words = aliased.split(separator: " ").joined(separator: " ")
     reader.report(
-      node, "the query gives a field an alias: \(JSONText.quoted(words)), which an org refuses",
+      node, "the query has a field alias, which an org refuses: \(JSONText.quoted(words))",
       "write a comma between the fields: \(words.replacing(" ", with: ", "))")
   }
 
@@ -72,7 +72,7 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
     reader.report(
       node,
       "Android's SDK finds no number in the \(clause) before \(word), and fetches without it",
-      "leave out \(word), or the \(clause)")
+      "remove \(word), or the \(clause)")
   }
 
   package var json: JSONValue {

@@ -23,7 +23,7 @@ public struct SoslTarget: FieldNaming, ConfiguredDownKind {
     let words = query.split(maxSplits: 1) { $0.isWhitespace || $0 == "{" }
     if let node = object["query"], words.first?.lowercased() != "find" {
       object.reader.report(
-        node, "a SOSL search begins with FIND",
+        node, "a SOSL search starts with FIND",
         words.first?.lowercased() == "select"
           ? "this is SOQL: write \"type\": \"soql\"" : "write FIND {…} RETURNING …")
     }

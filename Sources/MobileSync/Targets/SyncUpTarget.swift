@@ -92,7 +92,7 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
       object["type"]?.string == "custom" && (fields.iOSImpl ?? fields.androidImpl) != nil
     if let type = object["type"], type.string != "rest", !isCustom {
       object.reader.report(
-        type, "the target of a sync up has no \"type\" but \"rest\"", "remove \"type\"")
+        type, "the target of a sync up has no \"type\" other than \"rest\"", "remove \"type\"")
     }
     guard kind == .parentChildren else { return }
     family = ParentChildrenFamily(object)
@@ -133,9 +133,9 @@ extension SyncUpTarget {
     guard let field = names.first(where: { $0 != standard }) else { return nil }
     return (
       field,
-      "a sync up cannot know its records by \(field): the org changes and deletes a record by its \(standard)",
-      "leave out \"idFieldName\", select \(standard) and \(field) in the sync down, and name \(field) as "
-        + "\"externalIdFieldName\" to upsert new records"
+      "a sync up cannot identify records by \(field): the org updates and deletes them by \(standard)",
+      "remove \"idFieldName\", select \(standard) and \(field) in the sync down, and name \(field) "
+        + "as \"externalIdFieldName\" to upsert new records"
     )
   }
 
@@ -161,7 +161,7 @@ extension SyncUpTarget {
     if let other = named.dropFirst().first, other.1 != first.1 {
       reader.report(
         other.0,
-        "this class is a \(other.1.rawValue) target, that of iOS a \(first.1.rawValue) one",
+        "this class is a \(other.1.rawValue) target, the class for iOS a \(first.1.rawValue) target",
         "name the same kind for both platforms")
     }
     return first.1

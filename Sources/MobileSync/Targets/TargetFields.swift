@@ -89,7 +89,7 @@ extension ConfigurationObject {
       reader.report(node, "the field list is empty", "name at least one field")
     }
     for (index, field) in fields.enumerated() where field.isEmpty {
-      reader.report(node.array?[index] ?? node, "this is empty", "write a field's name")
+      reader.report(node.array?[index] ?? node, "this field name is empty", "write a field's name")
     }
     return fields
   }

@@ -46,8 +46,7 @@ package struct InDoubtResolver {
   package let quietWindowSeconds: Int64
   /// Other unconfirmed creates, which may have made the records found.
   package var rivals: [PendingWrite] = []
-  /// Whether creates are already searched within the quiet window; a record that matches in full
-  /// then counts as theirs.
+  /// Whether creates are searched within the quiet window; a full match then counts as theirs.
   package var searchesEarly = false
   /// Whether an operator can decide unclear cases.
   package var asksPerson = true
@@ -55,8 +54,7 @@ package struct InDoubtResolver {
   package var mayWait: @Sendable () -> Bool = { false }
   /// The number of concurrent requests.
   package var inFlight = 1
-  /// Whether only records that have everything that was sent are considered; tests use it to show
-  /// its effect.
+  /// Whether only records that have everything that was sent are considered (in tests).
   package var takesLikenessesOnly = false
   /// How far the dates of the org's responses may be ahead of its records, in milliseconds.
   ///
@@ -164,13 +162,13 @@ package struct InDoubtResolver {
       // Another user does not see the job; after a day, no job is still running.
       let now = asker.session.serverDate ?? asker.session.estimatedServerDate
       return isSender || now - write.sent > Self.longestJobMilliseconds
-        ? nil : "only its sender can be asked about the bulk job \(id)"
+        ? nil : "only its sender can query the bulk job \(id)"
     case .authentication where asker !== reader:
-      return "only its sender can be asked about the bulk job \(id), and cannot log in"
+      return "only its sender can query the bulk job \(id), and the sender cannot log in"
     case .unreachable, .timeout:
       // If one request never gets a response but the org answers others, the other work continues.
       if !error.isFailedAnswer, await !asker.session.isAnswered() { throw error }
-      return "the org could not answer for the bulk job \(id): \(error.message)"
+      return "the org failed to return the bulk job \(id): \(error.message)"
     default: throw error
     }
   }
@@ -180,10 +178,7 @@ package struct InDoubtResolver {
 
   // MARK: Updates and deletes
 
-  /// If the record has what was sent but another user wrote last, that user may have entered the
-  /// same values.
-  ///
-  /// Nothing is sent, and the update is not reported as ours.
+  /// If another user wrote last, the same values may be theirs: the update is not sent again.
   ///
   /// A record deleted since then still has its values in the recycle bin.
   private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
@@ -240,10 +235,7 @@ package struct InDoubtResolver {
 
   // MARK: Lookup by a unique field
 
-  /// An upsert is done if its sender has since created the record with its external ID, or if that
-  /// record has what was sent.
-  ///
-  /// All other upserts are compared with the existing record.
+  /// An upsert is done if its sender has created its record since, or if that has what was sent.
   private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     var findings: [Resolution] = []
     try await askForKeyed(writes, sobject)
@@ -280,13 +272,10 @@ package struct InDoubtResolver {
     return findings
   }
 
-  /// A create with a correlation ID is looked up by it at once.
-  ///
-  /// If the record is missing, the create may be sent again: of two requests, the org refuses the
-  /// later one.
+  /// A create with a correlation ID is looked up at once, and may be sent again if it is missing.
   private func correlated(_ write: PendingWrite, _ sobject: String) async throws -> Resolution {
     guard let rows = try await keyedRecords(of: write, sobject) else {
-      return .unclear("\(write.externalField ?? "") cannot be asked for")
+      return .unclear("\(write.externalField ?? "") cannot be queried")
     }
     let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
     guard let record = standing, let made = UnacknowledgedCreates.Made(record, sent: write.fields)
@@ -332,7 +321,7 @@ package struct InDoubtResolver {
   // MARK: Creates
 
   private func creates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
-    var findings = writes.map { _ in Resolution.unclear("nobody knows who sent it") }
+    var findings = writes.map { _ in Resolution.unclear("the sender is unknown") }
     var groups: [String: [Int]] = [:]
     try await askForKeyed(writes, sobject)
     for (place, write) in writes.enumerated() {
@@ -436,7 +425,7 @@ package struct InDoubtResolver {
       for (place, write) in writes.enumerated() {
         if !resolver.searchesEarly, !resolver.unacknowledged(write).isOver {
           findings[place] = .unclear(
-            "it may still be on its way; the org is asked after the quiet window")
+            "it may still be in transit; it is looked up after the quiet window")
         } else if UnacknowledgedCreates.isRefused(write.fields, describe) {
           presumedRefused.append((place, resolver.unacknowledged(write)))
         } else {
@@ -498,8 +487,7 @@ package struct InDoubtResolver {
 
   // MARK: Comparison
 
-  /// Returns the fields that were sent, as far as the org allows reading them, with `Id` and
-  /// `others`.
+  /// Returns the readable fields among those that were sent, with `Id` and `others`.
   private func readable(
     _ writes: [PendingWrite], _ sobject: String, and others: [String]
   ) async throws -> [String] {

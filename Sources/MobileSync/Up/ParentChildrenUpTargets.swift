@@ -15,13 +15,13 @@ package struct ParentChildrenUpTargets: Sendable {
       family.children.sobjectTypePlural != nil
     else {
       throw SyncError(
-        .definition, "the sync up does not say what its parents and children are",
+        .definition, "the sync up does not define its parents and children",
         fix: "set \"parent\" and \"children\" in the target")
     }
     guard let create = target.childrenCreateFieldlist, let update = target.childrenUpdateFieldlist
     else {
       throw SyncError(
-        .definition, "the sync up names no fields of children to send",
+        .definition, "the sync up names no child fields to send",
         fix: "set target.childrenCreateFieldlist and target.childrenUpdateFieldlist")
     }
     self.family = family

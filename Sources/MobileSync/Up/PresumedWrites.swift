@@ -106,7 +106,7 @@ package final class PresumedWrites {
         return .refused(
           RowRefusal(
             code: ErrorCodes.duplicate,
-            message: "\(key.field) has this value in a record that the user does not see",
+            message: "a record that the user cannot see has this value in \(key.field)",
             fields: [key.field]))
       }
     }
@@ -213,7 +213,8 @@ package final class PresumedWrites {
       if let text = value.string, isTooLong(text, for: field) {
         return RowRefusal(
           code: "STRING_TOO_LONG",
-          message: "\(field.name) takes at most \(field.length) characters", fields: [field.name])
+          message: "\(field.name) has a maximum length of \(field.length) characters",
+          fields: [field.name])
       }
     }
     if !readOnly.isEmpty {

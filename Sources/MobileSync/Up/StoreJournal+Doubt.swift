@@ -122,8 +122,8 @@ extension StoreJournal {
       }
     } catch let error as OrgError {
       try context.giveUp(
-        on: SyncError(error), "what was sent of \(type) without an answer could not be looked for")
-      let words = "it could not be looked for: \(error.message)"
+        on: SyncError(error), "the \(type) records sent without a response could not be looked up")
+      let words = "it could not be looked up: \(error.message)"
       return group.map { _ in .unclear(words) }
     } catch {
       throw SyncError(store: error)

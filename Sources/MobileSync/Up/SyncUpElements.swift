@@ -67,14 +67,14 @@ package struct SyncUpElements {
 
   /// The message for an element whose index and flags contradict each other.
   package static let unclear =
-    "the index on __local__ calls the element changed, its __local__ does not: nothing was sent"
+    "the index on __local__ marks the element as changed, its __local__ does not: nothing was sent"
 
   /// Whether a row is still dirty; an element that a sync found may have been saved since.
   func isFoundDirty(_ id: Int64) throws(SyncError) -> Bool { try dirtyIDs().contains(id) }
 
   /// The message for an element that cannot be read.
   static let damaged =
-    "the element is no JSON object: nothing was sent; the app has to save it anew, or remove it"
+    "the element is not a JSON object: nothing was sent; the app must save it again or remove it"
 
   /// Returns the changed rows whose elements cannot be read, and reports each.
   func damaged(among ids: [Int64], _ context: SyncContext) throws(SyncError) -> Set<Int64> {

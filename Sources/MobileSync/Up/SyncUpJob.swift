@@ -77,7 +77,7 @@ package enum SyncUpJob {
     }
     for failure in results.failures { told.append((failure.row, { _ in RowAnswer(failure) })) }
     let failure = RowRefusal(
-      code: nil, message: "the org ended the bulk job before it: \(results.failure ?? "")")
+      code: nil, message: "the bulk job ended before processing it: \(results.failure ?? "")")
     for row in results.unprocessed { told.append((row, { _ in .unprocessed(failure) })) }
     // Exact matches first, then values that the org may have reformatted.
     for isExact in [true, false] {
@@ -95,11 +95,11 @@ package enum SyncUpJob {
     return answers.map { answer in
       if let answer { return answer }
       if let lacking = results.lacking {
-        return .unknown("a part of the bulk job's results cannot be had: \(lacking.message)")
+        return .unknown("part of the bulk job's results is unavailable: \(lacking.message)")
       }
       return results.isUntouched
         ? .unprocessed(failure)
-        : .unknown("the results of the bulk job do not tell of it")
+        : .unknown("the results of the bulk job do not contain it")
     }
   }
 }
@@ -135,7 +135,7 @@ extension SyncUpRequest {
 
   /// The message for a job that the org has not completed.
   static func atWorkText(_ id: String) -> String {
-    "the org is still at work on the bulk job \(id)"
+    "the bulk job \(id) is still running in the org"
   }
 
   /// Returns the batches of jobs, one for each action and object with more than `bulkAbove`

@@ -33,14 +33,14 @@ extension SyncUpRun {
         result = try await custom.deleteOnServer(
           objectType: type, objectId: write.recordID ?? "", org: context.org)
       case .undelete:
-        return .refused(RowRefusal(code: nil, message: "a custom target brings no record back"))
+        return .refused(RowRefusal(code: nil, message: "a custom target cannot undelete a record"))
       }
     } catch {
       throw SyncError.custom(error)
     }
     switch result {
     case .saved(nil) where write.recordID == nil:
-      return .unknown("the custom target said it was done and named no record")
+      return .unknown("the custom target reported success without a record ID")
     case .saved(let id): return .done(id: id ?? write.recordID, created: nil)
     case .notFound:
       return .absent(refusal("NOT_FOUND", "The requested resource does not exist"))

@@ -66,7 +66,7 @@ package struct SyncUpBodies {
       try body.append(record.bytes, to: &writer)
     } catch {
       throw SyncError(
-        .store, "the element \(record.soupEntryID) is no JSON object: \(error.message)")
+        .store, "the element \(record.soupEntryID) is not a JSON object: \(error.message)")
     }
     return writer.bytes
   }

@@ -43,7 +43,7 @@ extension SyncUpSettled.End {
   static func noType(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
     let code = "INVALID_TYPE"
     let message =
-      "attributes.type of the element is no name of an sObject: nothing was sent; the app has to set it"
+      "attributes.type of the element is not an sObject name: nothing was sent; the app must set it"
     return .failed(code: code, message: message, error: rowError(code, message, [], kind))
   }
 

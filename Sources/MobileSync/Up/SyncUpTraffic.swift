@@ -113,8 +113,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     for job in lost {
       for id in job.lost.subtracting(opened).sorted() {
         job.journal.warn(
-          "the answer to the opening of the bulk job \(id) got lost: it has no rows and does nothing, and can be "
-            + "aborted under Bulk Data Load Jobs in Setup")
+          "the response to opening the bulk job \(id) was lost: the job has no rows and does "
+            + "nothing; it can be aborted under Bulk Data Load Jobs in Setup")
       }
     }
   }
@@ -242,7 +242,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         throw failure.error
       }
       journal.warn(
-        "the org made no bulk job, and the changes go in requests: \(failure.error.message)")
+        "the org created no bulk job, so the changes are sent in requests: "
+          + failure.error.message)
       again(halves(item.batch.changes, item, attempt: item.attempt), flight.lane)
     case .carried(let result):
       guard let cargo = flight.cargo else { return }
@@ -289,7 +290,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       // either.
       let isAnswered = error.kind == .invalidResponse
       let words =
-        (isAnswered ? "the answer cannot be read: " : "no answer came back: ") + error.message
+        (isAnswered ? "the response cannot be read: " : "no response arrived: ") + error.message
       try await settle(
         journal, changes.map { ($0, .unknown(words)) }, of: intention, isLast: true)
       if patience.survivesDoubt { return }

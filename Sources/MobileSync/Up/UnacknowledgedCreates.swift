@@ -86,23 +86,23 @@ package enum UnacknowledgedCreates {
     package var words: String? {
       let parts = becameOf
       guard !parts.isEmpty else { return nil }
-      return "no answer came back; the record was found, and " + parts.joined(separator: "; ")
+      return "no response arrived; the record was found, and " + parts.joined(separator: "; ")
     }
 
     /// The same description as parts of a sentence.
     package var becameOf: [String] {
       var parts: [String] = []
       if let masterID {
-        parts.append("it was merged into \(masterID) since")
+        parts.append("it has been merged into \(masterID)")
       } else if isDeleted {
-        parts.append("it was deleted since")
+        parts.append("it has been deleted")
       }
       if !changed.isEmpty {
         let names = changed.joined(separator: ", ")
-        parts.append("the org holds other values than were sent in \(names)")
+        parts.append("the org has other values than were sent in \(names)")
       }
       if let ownerID, let creatorID, ownerID != creatorID, !changed.contains("OwnerId") {
-        parts.append("it belongs to another owner")
+        parts.append("it has another owner")
       }
       return parts
     }
@@ -232,7 +232,7 @@ package enum UnacknowledgedCreates {
   static func fate(ofRefused create: Lost, _ records: [JSONObject]) -> Fate {
     fate(
       of: create, records,
-      because: "a field that the org asks for was sent empty, and its automation may have filled it"
+      because: "a required field was sent empty, and the org's automation may have filled it"
     )
   }
 
@@ -245,8 +245,8 @@ package enum UnacknowledgedCreates {
     return fate(
       of: earlier, records,
       because:
-        "the org's answers are dated \(create.ahead / 60_000) minutes ahead of this machine, "
-        + "and its records perhaps not")
+        "the org's responses are dated \(create.ahead / 60_000) minutes ahead of this machine, "
+        + "and its records may not be")
   }
 
   private static func fate(
@@ -258,7 +258,7 @@ package enum UnacknowledgedCreates {
     }.compactMap(id(of:)).sorted()
     if ids.isEmpty { return .notMade }
     let count =
-      ids.count == 1 ? "1 record may be what it made" : "\(ids.count) records may be what it made"
+      ids.count == 1 ? "1 record may be its result" : "\(ids.count) records may be its result"
     return .unclear("\(words); \(count): \(named(ids))", ids: ids)
   }
 

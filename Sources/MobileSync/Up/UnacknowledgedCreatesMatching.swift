@@ -212,23 +212,24 @@ struct UnacknowledgedCreatesMatching {
     if !creates[create].isOver {
       let words =
         creates[create].isPresumed
-        ? "whether it was sent before the ledger was recovered is looked up once more by the next run"
-        : "it may still be on its way; the org is asked again later"
+        ? "the next run checks again whether it was sent before the ledger was recovered"
+        : "it may still be in transit; it is looked up again later"
       return .unclear(words, ids: left)
     }
     if left.isEmpty { return .notMade }
     if creates[create].isPresumed {
       let words =
         left.count == 1
-        ? "this record of its sender may be it" : "these records of its sender may be it"
+        ? "this record of its sender may be its result"
+        : "these records of its sender may be its result"
       return .unclear(
-        "since the ledger was recovered nobody knows whether it was sent; \(words): "
+        "since the ledger was recovered, it is unknown whether it was sent; \(words): "
           + UnacknowledgedCreates.named(left), ids: left)
     }
     let lost = groups.reduce(0) { $0 + $1.members.count }
     let ids = UnacknowledgedCreates.named(left)
     let subject = left.count == 1 ? "1 record" : "\(left.count) records"
     let object = lost == 1 ? "1 create" : "one of \(lost) creates"
-    return .unclear("\(subject) may be what \(object) made: \(ids)", ids: left)
+    return .unclear("\(subject) may be the result of \(object): \(ids)", ids: left)
   }
 }

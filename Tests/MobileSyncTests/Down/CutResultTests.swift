@@ -110,7 +110,7 @@ import MobileSync
     let report = try await store.manager.reSync(id: run.syncID).finish()
     #expect(report.warnings.count == 1)
     #expect(
-      report.warnings.contains { $0.contains("2 records of the store that are not in it") })
+      report.warnings.contains { $0.contains("2 records of the store that it lacks") })
   }
 
   @Test func `values of a number field that cannot be asked for are reported`() async throws {

@@ -278,7 +278,7 @@ import Testing
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, third)
     let (snapshot, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
     let warnings = try await snapshot.prime().warnings
-    #expect(warnings.count == 1 && warnings[0].contains("and all is read by pages"))
+    #expect(warnings.count == 1 && warnings[0].contains("so all records are read by pages"))
     #expect(org.requests(.bulkCreate) == 1)
     // The org need not keep for days what is not read.
     let session = try await org.session()

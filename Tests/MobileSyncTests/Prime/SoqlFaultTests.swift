@@ -60,7 +60,7 @@ import Testing
           body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.code == .incomplete)
-    #expect(error?.description.contains("400 records arrived of 450") == true)
+    #expect(error?.description.contains("400 of 450 records arrived") == true)
     #expect(snapshot.files.isEmpty)
   }
 

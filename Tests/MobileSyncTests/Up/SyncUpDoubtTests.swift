@@ -67,7 +67,7 @@ import Testing
     store.org.server.faults.add(.kind(.query), .status(400, code: "QUERY_TOO_COMPLICATED"))
     let end = try await store.up(.collection)
     #expect(
-      end.report.records.map { "\($0.outcome)".contains("could not be looked for") } == [true])
+      end.report.records.map { "\($0.outcome)".contains("could not be looked up") } == [true])
     #expect(try store.accountCount() == 1)
     #expect(try await marks(store) == 1)
     try await store.up(.collection)

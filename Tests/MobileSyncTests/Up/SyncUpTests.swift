@@ -88,7 +88,7 @@ import Testing
       let error = element["__last_error__"]?.string ?? ""
       #expect(
         element["attributes"] == nil
-          ? error.contains("attributes.type of the element is no name of an sObject")
+          ? error.contains("attributes.type of the element is not an sObject name")
           : error.contains("sObject type 'badType' is not supported")
             || error.contains("The requested resource does not exist"))
     }
