@@ -1,4 +1,4 @@
-/// A word of a formula.
+/// A token of a formula.
 struct FormulaToken: Equatable {
   enum Kind: Equatable {
     case name(String)
@@ -9,11 +9,11 @@ struct FormulaToken: Equatable {
   }
 
   let kind: Kind
-  /// Where it begins, counted in characters from 1.
+  /// The start position in characters, starting at 1.
   let place: Int
 }
 
-/// Cuts a formula into words.
+/// Splits a formula into tokens.
 struct FormulaLexer {
   private let characters: [Character]
   private var index = 0

@@ -1,13 +1,13 @@
 import JSON
 
-/// Reads formulas: the operators, and the functions that `FormulaFunctions` has.
+/// Parses formulas with their operators and the functions of `FormulaFunctions`.
 struct FormulaParser {
   private let tokens: [FormulaToken]
   private let object: ObjectSchema
   private let catalog: Catalog
   private var index = 0
   private var depth = 0
-  /// As deep formulas may be nested.
+  /// The maximum nesting depth of formulas.
   private static let deepest = 64
 
   static func parse(_ text: String, of object: ObjectSchema, in catalog: Catalog)
@@ -29,12 +29,12 @@ struct FormulaParser {
 
   private var token: FormulaToken { tokens[min(index, tokens.count - 1)] }
 
-  /// The operators, those that bind least first.
+  /// The operators, in ascending order of precedence.
   private static let operators: [[String]] = [
     ["||"], ["&&"], ["=", "==", "!=", "<>"], ["<", "<=", ">", ">="], ["+", "-", "&"], ["*", "/"],
   ]
 
-  /// Operators that have a second spelling.
+  /// Operators with a second spelling.
   private static let spellings = ["==": "=", "<>": "!=", "||": "OR", "&&": "AND"]
 
   private mutating func operation(_ level: Int) throws(FormulaError) -> Formula {
@@ -163,7 +163,7 @@ struct FormulaParser {
     return FormulaField(source: source, steps: steps, field: field)
   }
 
-  /// A picklist stands in certain functions only, as in an org.
+  /// Rejects a picklist outside the functions that accept one, as an org does.
   private static func refusePicklist(_ formula: Formula, in function: String?, _ place: Int)
     throws(FormulaError)
   {
@@ -177,7 +177,7 @@ struct FormulaParser {
       place: place)
   }
 
-  // MARK: Words
+  // MARK: Tokens
 
   private mutating func take(_ symbol: String) -> Bool {
     guard token.kind == .symbol(symbol) else { return false }

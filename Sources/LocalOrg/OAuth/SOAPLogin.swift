@@ -1,7 +1,7 @@
 import HTTP
 import System
 
-/// `POST /services/Soap/u/NN.0` with the call `login`, and what is answered to a call that nothing serves.
+/// `POST /services/Soap/u/NN.0` with the call `login`, and the response to an unknown call.
 struct SOAPLogin: Sendable {
   let org: Org
   let sessions: Sessions

@@ -1,6 +1,6 @@
 import JSON
 
-/// `POST /composite/batch`: up to 25 requests, each on its own.
+/// `POST /composite/batch`: up to 25 independent requests.
 enum BatchResource {
   private static let most = 25
 

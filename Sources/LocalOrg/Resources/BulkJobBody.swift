@@ -1,7 +1,7 @@
 import JSON
 import System
 
-/// A job as the API describes it, and as a client asks for one.
+/// A job in the format of the API, for requests and responses.
 enum BulkJobBody {
   private static let members: [BulkJob.Kind: Set<String>] = [
     .query: ["operation", "query", "contentType", "columnDelimiter", "lineEnding"],
@@ -11,7 +11,7 @@ enum BulkJobBody {
     ],
   ]
 
-  /// A new job of the body of a request.
+  /// Creates a job from the body of a request.
   static func job(_ call: APIRequest, _ kind: BulkJob.Kind) throws(OrgError) -> BulkJob {
     let body = try call.object(of: members[kind] ?? [])
     func word(_ name: String) throws(OrgError) -> String? {
@@ -88,7 +88,7 @@ enum BulkJobBody {
     OrgError(code: "INVALIDJOB", message: message)
   }
 
-  /// What a client is told of a job; `isWhole` adds how far it has come.
+  /// Returns a job's description; `isWhole` adds its progress.
   static func json(_ job: BulkJob, isWhole: Bool) -> JSONValue {
     var object: JSONObject = [
       "id": .string(job.id), "operation": .string(job.operation.rawValue),

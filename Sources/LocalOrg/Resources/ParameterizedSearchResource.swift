@@ -79,8 +79,8 @@ enum ParameterizedSearchResource {
     value?.int.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The text is words and nothing else: what FIND would read as a sign is taken literally, but
-  /// for wildcards and quotation marks.
+  /// Returns the text with the special characters of FIND escaped, except wildcards and quotation
+  /// marks.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {

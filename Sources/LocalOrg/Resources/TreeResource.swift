@@ -6,7 +6,7 @@ enum TreeResource {
   private static let deepest = 5
   private static let mostTypes = 5
 
-  /// Thrown inside the transaction to undo it.
+  /// Thrown inside the transaction to roll it back.
   private struct RolledBack: Error {}
 
   /// One record of the tree.
@@ -14,7 +14,7 @@ enum TreeResource {
     let reference: String
     let schema: ObjectSchema
     let fields: JSONObject
-    /// The field that names the parent, and the parent's place in the list.
+    /// The field that refers to the parent, and the parent's index in the list.
     let parent: (field: String, place: Int)?
   }
 
@@ -57,7 +57,7 @@ enum TreeResource {
       ["hasErrors": false, "results": .array(results)], status: 201, records: ids.count)
   }
 
-  /// Puts a record before its children.
+  /// Adds a record before its children.
   private static func add(
     _ value: JSONValue, _ schema: ObjectSchema, _ parent: (field: String, place: Int)?,
     _ depth: Int, _ call: APIRequest, _ nodes: inout [Node]

@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads profiles and permission sets of a setup file.
+/// Reads the profiles and permission sets of a setup file.
 struct AccessReader {
   let catalog: Catalog
   let reader: ConfigurationReader
@@ -48,7 +48,7 @@ struct AccessReader {
     return result
   }
 
-  /// The field that a member names, if there are rights to it.
+  /// Returns the field that a member names, if it supports permissions.
   private func field(_ member: JSONNode.Member, of schema: ObjectSchema) -> FieldSchema? {
     guard let field = schema.fields.first(where: { $0.name == member.name }) else {
       reader.report(
@@ -67,7 +67,7 @@ struct AccessReader {
 }
 
 extension ConfigurationReader {
-  /// The object of the org's business that a member names.
+  /// Returns the business object that a member names.
   func object(named member: JSONNode.Member, in catalog: Catalog) -> ObjectSchema? {
     let known = catalog.objects.filter { !$0.isSetup }
     if let schema = known.first(where: { $0.name == member.name }) { return schema }

@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads what a setup file says of the records of objects.
+/// Reads the setup file's rules for the records of objects.
 struct ObjectRulesReader {
   let catalog: Catalog
   let reader: ConfigurationReader
@@ -62,7 +62,7 @@ struct ObjectRulesReader {
     return found
   }
 
-  /// A field that can be made required.
+  /// Returns a field that can be made required.
   private func required(_ node: JSONNode, of schema: ObjectSchema) -> FieldSchema? {
     guard let name = reader.string(node) else { return nil }
     guard let field = field(named: name, node, of: schema) else { return nil }
@@ -132,7 +132,7 @@ struct ObjectRulesReader {
     return ObjectRules.Update(name: name, condition: condition, values: values)
   }
 
-  /// A formula; what is wrong with it is told at its place in the file.
+  /// Reads a formula; an error is reported at its position in the file.
   private func formula(_ node: JSONNode, of schema: ObjectSchema) -> Formula? {
     guard let text = reader.string(node) else { return nil }
     do {
