@@ -1,24 +1,24 @@
 /// One step of a history.
 ///
-/// A step names elements and records by a number that is taken modulo how many there are when it is
-/// done, so that any step can be left out and the others still mean something.
+/// A step selects elements and records by a number modulo their count, so that any step can be
+/// omitted and the others remain valid.
 enum Step: Sendable, Hashable, CustomStringConvertible {
-  /// The syncs that a device runs.
+  /// The syncs of a device.
   enum Sync: String, Sendable, Hashable, CaseIterable {
     case down, up, ghosts
   }
 
-  /// When a change in the org is dated.
+  /// The date of a change in the org.
   enum Moment: Sendable, Hashable {
     /// A second after the last one.
     case now
     /// The same second as the last one.
     case same
-    /// So many seconds before now: its transaction began then and commits now.
+    /// This number of seconds before now, as if its transaction had started then and committed now.
     case late(Int)
   }
 
-  /// Whose values hold after a conflict.
+  /// The side whose values win a conflict.
   enum Side: String, Sendable, Hashable { case server, device }
 
   case create(device: Int)

@@ -2,7 +2,7 @@ import MobileSync
 import Salesforce
 import Testing
 
-/// What a merge mode does about records that are not there, as tables.
+/// How a merge mode handles missing records, as tables.
 @Suite struct MissingRecordRuleTests {
   typealias Step = MissingRecordRule.Step
 
