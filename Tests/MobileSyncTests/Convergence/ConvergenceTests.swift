@@ -42,7 +42,7 @@ import Testing
 
   @Test func `without deduplication edits are reverted`() async {
     #expect(
-      await fails({ $0.contains("nobody had changed") }) {
+      await fails({ $0.contains("no one else had changed") }) {
         $0.setup.deduplicates = false
         $0.setup.downMode = .overwrite
       })

@@ -31,7 +31,7 @@ import Testing
     let down = try await manager.syncDown(
       target: .soql(.accounts()), soupName: ManagedStore.accounts)
     try await down.finish()
-    try await store.createAccounts(["made here"])
+    try await store.createAccounts(["created here"])
     let up = try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts)
     let id = try #require(try await up.finish().records.first?.id)
     #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0)
@@ -51,7 +51,7 @@ import Testing
         target: .soql(.accounts([ids[1]])), soupName: ManagedStore.accounts),
     ]
     for down in downs { try await down.finish() }
-    try await store.createAccounts(["made here"])
+    try await store.createAccounts(["created here"])
     let up = try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts)
     try await up.finish()
     for down in downs { #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0) }
@@ -63,7 +63,7 @@ import Testing
   /// Creates a record whose create gets no response, and runs a sync down that fetches it.
   private func twins(_ target: SyncUpTarget, _ store: ManagedStore) async throws {
     try await store.create(
-      [["Name": "made here", "External_Id__c": "x1"]], type: "Site_Visit__c")
+      [["Name": "created here", "External_Id__c": "x1"]], type: "Site_Visit__c")
     let manager = store.manager
     _ = try await manager.createSyncUp(
       target: .syncUp(target), options: SyncOptions(fieldlist: ["Name"]),

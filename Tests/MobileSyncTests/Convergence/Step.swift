@@ -52,8 +52,8 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .sync(let number, let sync, let mishap):
       "\(device(number)) syncs \(sync.rawValue)" + (mishap.map { " with \($0)" } ?? "")
     case .resolve(let number, let side):
-      "\(device(number)) settles conflicts for the \(side.rawValue)"
-    case .kill(let number): "\(device(number)) is killed and starts again"
+      "\(device(number)) resolves conflicts for the \(side.rawValue)"
+    case .kill(let number): "\(device(number)) is killed and restarts"
     }
   }
 }
@@ -62,7 +62,7 @@ extension Step.Moment {
   var words: String {
     switch self {
     case .now: ""
-    case .same: ", in the second of the change before"
+    case .same: ", in the second of the previous change"
     case .late(let seconds): ", committed \(seconds) s late"
     }
   }

@@ -95,7 +95,7 @@ struct SyncCheck {
         let now = after[entry], now.object != object
       else { continue }
       throw Violation(
-        "\(name) wrote element \(entry) again, which was the org's record already: "
+        "\(name) rewrote element \(entry), which already equaled the org's record: "
           + JSONValue.object(now.object).text)
     }
   }
@@ -108,7 +108,7 @@ struct SyncCheck {
       else { continue }
       throw Violation(
         "\(name)'s edit of element \(element.entry) was overwritten by a record that "
-          + "nobody had changed")
+          + "no one else had changed")
     }
   }
 

@@ -20,7 +20,7 @@ extension World {
     if let edit = log.open.first {
       throw Violation(
         "at rest: \(Device.name(edit.device))'s edit of step \(edit.step) "
-          + "(\(edit.kind) \(edit.token)) has no end")
+          + "(\(edit.kind) \(edit.token)) has no outcome")
     }
   }
 
@@ -47,7 +47,7 @@ extension World {
     where element.isDirty && !device.left.contains(element.entry) {
       throw Violation(
         "\(Device.name(device.number))'s element \(element.entry) stays dirty and no "
-          + "row of the report says so: \(JSONValue.object(element.object).text)")
+          + "row of the report has it: \(JSONValue.object(element.object).text)")
     }
   }
 
@@ -70,7 +70,7 @@ extension World {
     if let error = result.error { throw Violation("\(name)'s last sync: \(error)") }
     guard result.report.written == 0 else {
       throw Violation(
-        "\(name) wrote \(result.report.written) elements in a sync without news")
+        "\(name) wrote \(result.report.written) elements in a sync without changes")
     }
     let fresh = try await Device(device.number, setup, client: device.client)
     let primed = await SyncResult.run(.down, fresh.manager)
@@ -83,7 +83,7 @@ extension World {
         object.map { JSONValue.object($0).text } ?? "nothing"
       }
       throw Violation(
-        "\(name) has of the record \(id) \(text(mine[id])), a new device "
+        "\(name) has the record \(id) as \(text(mine[id])), a new device "
           + "\(text(theirs[id])), the org \(watch.records[id].map { "\($0)" } ?? "nothing")")
     }
   }

@@ -21,7 +21,7 @@ import Testing
     #expect(!list.set.contains("bb"))
   }
 
-  @Test func `an empty list has no slicess`() {
+  @Test func `an empty list has no slices`() {
     var list = IDList()
     list.sort()
     #expect(list.count == 0)

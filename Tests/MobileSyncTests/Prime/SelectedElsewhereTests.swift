@@ -134,7 +134,7 @@ import Testing
   // MARK: Two syncs of one soup
 
   @Test(arguments: [true, false], [true, false])
-  func `one sync's ghost stays as another's record record`(_ isFirst: Bool, _ listsAll: Bool)
+  func `one sync's ghost stays as another's record`(_ isFirst: Bool, _ listsAll: Bool)
     async throws
   {
     let syncs = isFirst ? [Self.oslo, Self.named] : [Self.named, Self.oslo]
