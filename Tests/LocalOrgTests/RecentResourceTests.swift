@@ -65,7 +65,7 @@ import Testing
     #expect(try await recent("Account", token: eve) == ["Account 0", "Account 2"])
   }
 
-  @Test func `at most at most two hundred are kept`() async throws {
+  @Test func `at most two hundred are kept`() async throws {
     try served.fill("Account", 330)
     let names = try await recent("Account")
     #expect(names.count == 200)

@@ -69,7 +69,7 @@ import Testing
       ) == ["Acme Werke", "Acme-Süd 12", "Zoë Acme"])
   }
 
-  @Test func `a user a user who sees nothing finds nothing`() throws {
+  @Test func `a user who sees nothing finds nothing`() throws {
     #expect(try names("FIND {Acme} RETURNING Account(Name)", as: sample.ada) == [])
     try sample.make("Account", ["Name": "Acme of Ada"], as: sample.ada)
     #expect(

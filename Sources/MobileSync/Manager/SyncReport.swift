@@ -18,7 +18,7 @@ public struct SyncReport: Sendable, Hashable {
       case failed(code: String, message: String)
       /// The change was sent but no response arrived; attache searches for its result and does not
       /// resend it blindly.
-      case inDoubt(String)
+      case unconfirmed(String)
     }
 
     /// The soup.

@@ -87,9 +87,9 @@ extension ParentChildrenRun {
     if ofParent != nil || !held.isEmpty && tree.parent.state.isDeleted {
       leave(
         ParentChildrenTree(parent: tree.parent, children: []),
-        ofParent ?? .inDoubt("a child must be looked up first"))
+        ofParent ?? .unconfirmed("a child must be looked up first"))
       for child in tree.children where child.state.isLocal {
-        let why = SyncUpSettled.End.inDoubt("its parent must be looked up first")
+        let why = SyncUpSettled.End.unconfirmed("its parent must be looked up first")
         let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? why)
         note(place, settled)
       }
