@@ -248,9 +248,9 @@ import Testing
         #"3:3 profile[0].objects.User: the org has no object "User" that can be set up"#,
         #"4:26 \#(account).fields.Tradestile: Account has no field "Tradestile""#,
         "4:48 \(account).fields.Name: there are no rights to Account.Name: an org shows it to "
-          + "everybody",
+          + "all users",
         "5:5 \(account).fields.BillingCity: there are no rights to Account.BillingCity: an org "
-          + "shows it to everybody",
+          + "shows it to all users",
         #"5:37 \#(account).fields.Phone: "hide" is not a right to a field"#,
         "5:54 \(account).read: this must be true or false, not a number",
       ])
@@ -258,7 +258,7 @@ import Testing
     #expect(fixes[0] == #"did you mean "profiles"?"#)
     #expect(fixes[1].hasPrefix(#"did you mean "Account"?"#))
     #expect(fixes[3].hasPrefix(#"did you mean "Tradestyle"?"#))
-    #expect(fixes[5] == #"name "BillingAddress", of which it is a part"#)
+    #expect(fixes[5] == #"name "BillingAddress", which contains it"#)
   }
 }
 

@@ -64,7 +64,7 @@ import Testing
     let refused = try await admin("POST", "faults", .object(order))
     #expect(refused.outcome == "400 INVALID_INPUT")
     let words = refused.json[0]?["message"]?.string ?? ""
-    #expect(words.hasPrefix("\(member) is no member of a fault; those are kind, "), "\(words)")
+    #expect(words.hasPrefix("\(member) is not a member of a fault; use kind, "), "\(words)")
     #expect(words.contains(", nth, times, "))
     #expect(try await served.send("GET", "/limits").status == 200)
   }

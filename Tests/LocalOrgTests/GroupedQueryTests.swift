@@ -64,7 +64,7 @@ import Testing
     "SELECT COUNT(Id) FROM Account GROUP BY CreatedDate": "can not be grouped",
     "SELECT Id FROM Account WHERE COUNT(Id) > 1": "Only HAVING",
     "SELECT Id FROM Account ORDER BY COUNT(Id)": "can not be sorted",
-    "SELECT CALENDAR_YEAR(CreatedDate) FROM Account": "has to be grouped by",
+    "SELECT CALENDAR_YEAR(CreatedDate) FROM Account": "must be grouped by",
     "SELECT CALENDAR_YEAR(Name), COUNT(Id) FROM Account GROUP BY CALENDAR_YEAR(Name)":
       "does not support",
     "SELECT SUM(Name) FROM Account": "does not support aggregate operator SUM",

@@ -137,7 +137,7 @@ enum AsyncResource {
       return members
     }
     guard case .bytes(let bytes) = call.content, let members = XMLText.leaves(bytes) else {
-      throw OrgError(code: "JSON_PARSER_ERROR", message: "The body is no XML")
+      throw OrgError(code: "JSON_PARSER_ERROR", message: "The body is not XML")
     }
     return members
   }

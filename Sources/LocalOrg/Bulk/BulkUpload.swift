@@ -35,7 +35,7 @@ struct BulkUpload {
   private func cutJSON(_ text: [UInt8], _ job: BulkJob) throws {
     guard let records = try JSONValue(parsing: text).array,
       records.allSatisfy({ $0.object != nil })
-    else { throw Refusal(message: "InvalidBatch : The batch is no list of objects") }
+    else { throw Refusal(message: "InvalidBatch : The batch is not a list of objects") }
     for start in stride(from: 0, to: records.count, by: BulkJobs.runLength) {
       let part = records[start..<min(records.count, start + BulkJobs.runLength)]
       try jobs.addRun(

@@ -51,7 +51,7 @@ struct FormulaLexer {
     }
     guard "(),+-*/&=<>!".contains(first) else {
       throw FormulaError(
-        message: "the formula has a sign that means nothing: \(first)", fix: "remove it",
+        message: "the formula has an unknown character: \(first)", fix: "remove it",
         place: index + 1)
     }
     index += 1
@@ -70,7 +70,7 @@ struct FormulaLexer {
     let text = String(characters[start..<index])
     guard let value = Double(text) else {
       throw FormulaError(
-        message: "\(text) is no number", fix: "write digits and at most one point",
+        message: "\(text) is not a number", fix: "write digits and at most one decimal point",
         place: start + 1)
     }
     return value
@@ -91,7 +91,7 @@ struct FormulaLexer {
     }
     guard index < characters.count else {
       throw FormulaError(
-        message: "the text that begins here does not end", fix: "close it with \(quote)",
+        message: "the text that starts here is not closed", fix: "close it with \(quote)",
         place: start + 1)
     }
     index += 1

@@ -57,7 +57,7 @@ struct FormulaParser {
     let here = token
     guard depth <= Self.deepest else {
       throw FormulaError(
-        message: "the formula is nested too deeply", fix: "nest at most \(Self.deepest) times",
+        message: "the formula is nested too deeply", fix: "nest at most \(Self.deepest) levels",
         place: here.place)
     }
     index += 1
@@ -110,14 +110,14 @@ struct FormulaParser {
         counts.count == 1
         ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
       throw FormulaError(
-        message: "\(name) has \(arguments.count) arguments", fix: "give it \(wanted)",
+        message: "\(name) has \(arguments.count) arguments", fix: "write \(wanted)",
         place: place)
     }
     if FormulaFunctions.ofFields.contains(name) {
       guard case .field(let field)? = arguments.first, field.source == .record, field.steps.isEmpty
       else {
         throw FormulaError(
-          message: "\(name) is of a field of the record", fix: "name a field", place: place)
+          message: "\(name) requires a field of the record", fix: "name a field", place: place)
       }
     }
     return .call(name, arguments)
@@ -172,7 +172,7 @@ struct FormulaParser {
       !(function.map(FormulaFunctions.ofPicklists.contains) ?? false)
     else { return }
     throw FormulaError(
-      message: "\(named.field.name) is a picklist, which stands in certain functions only",
+      message: "\(named.field.name) is a picklist, which only certain functions accept",
       fix: "write TEXT(\(named.field.name)), or ISPICKVAL(\(named.field.name), \"…\")",
       place: place)
   }
@@ -192,13 +192,12 @@ struct FormulaParser {
   private func unexpected(_ fix: String = "write a value, a field or a function") -> FormulaError {
     let found =
       switch token.kind {
-      case .end: "the formula ends"
-      case .name(let name): "\(name) stands"
-      case .text(let text): "\(JSONText.quoted(text)) stands"
-      case .number(let number): "\(FormulaValue.number(number).text) stands"
-      case .symbol(let symbol): "\(symbol) stands"
+      case .end: "end of the formula"
+      case .name(let name): name
+      case .text(let text): JSONText.quoted(text)
+      case .number(let number): FormulaValue.number(number).text
+      case .symbol(let symbol): symbol
       }
-    return FormulaError(
-      message: "\(found) where something else is expected", fix: fix, place: token.place)
+    return FormulaError(message: "unexpected \(found)", fix: fix, place: token.place)
   }
 }

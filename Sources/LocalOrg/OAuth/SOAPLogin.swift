@@ -9,7 +9,7 @@ struct SOAPLogin: Sendable {
 
   func answer(_ request: ServerRequest, _ target: Target, origin: String) -> ServerResponse {
     guard let call = SOAPCall(request, target) else {
-      return SOAPText.clientFault("The request is no envelope with a call")
+      return SOAPText.clientFault("The request is not an envelope with a call")
     }
     guard call.name == "login" else {
       return SOAPText.clientFault(

@@ -56,7 +56,7 @@ struct SOAPUndelete: Sendable {
       return SOAPText.fault("UNSUPPORTED_API_VERSION", "Invalid Api version specified on URL")
     }
     guard call.isOfService, call.arguments.allSatisfy({ $0.name == "ids" }) else {
-      return SOAPText.clientFault("The request is not what the WSDL of the service has")
+      return SOAPText.clientFault("The request does not match the service's WSDL")
     }
     guard session != nil else { return Self.invalidSession }
     if server.exceedsLimit() {

@@ -87,7 +87,7 @@ struct RowPlanner {
     guard path.functions.allSatisfy(SOQLFunction.ofRows.contains) else {
       throw OrgError(
         code: "MALFORMED_QUERY",
-        message: QueryError.place(path) + "\(path.text) has to be grouped by")
+        message: QueryError.place(path) + "\(path.text) must be grouped by")
     }
     if let alias { return try add(path, as: alias) }
     let steps = try scope.relationships(of: path)

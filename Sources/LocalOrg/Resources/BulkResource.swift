@@ -111,7 +111,7 @@ enum BulkQueryResults {
     var most = call.server.options.bulkPageSize
     if let text = call.target.query("maxRecords") {
       guard let number = Int(text), number > 0 else {
-        throw OrgError(code: "INVALIDPARAMETER", message: "maxRecords has to be above 0")
+        throw OrgError(code: "INVALIDPARAMETER", message: "maxRecords must be greater than 0")
       }
       most = min(most, number)
     }
@@ -157,7 +157,7 @@ enum BulkQueryResults {
     guard job.version == call.version else {
       throw OrgError(
         status: 409, code: "INVALIDVERSION",
-        message: "The job was made with version \(job.version), which its results need too")
+        message: "The job was created with version \(job.version), which its results require too")
     }
     guard job.state == .complete else {
       throw .jobState("The job is \(job.state.rawValue): there are no results yet")
@@ -173,7 +173,7 @@ enum BulkIngestResource {
     let type = (call.headers["Content-Type"] ?? "").prefix { $0 != ";" }
     guard type.lowercased() == "text/csv", case .bytes(let bytes) = call.content else {
       throw OrgError(
-        status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "A job's data has to be text/csv")
+        status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "A job's data must be text/csv")
     }
     guard let schema = call.schema(current.object) else { throw .notFound }
     _ = try call.org.changeBulkJob(current.id, .ingest, as: call.user) { job, jobs in

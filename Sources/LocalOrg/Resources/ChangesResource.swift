@@ -45,9 +45,9 @@ enum ChangesResource {
       return time / 60_000 * 60_000
     }
     let (start, end) = (try time("start"), try time("end"))
-    guard start < end else { throw refusal("start has to be before end") }
+    guard start < end else { throw refusal("start must be before end") }
     guard start >= call.org.now() - days * day else {
-      throw refusal("start may be \(days) days ago at most")
+      throw refusal("start must be at most \(days) days ago")
     }
     return (start, end)
   }

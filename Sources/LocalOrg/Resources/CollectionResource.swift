@@ -127,13 +127,13 @@ enum CollectionResource {
   private static func body(_ call: APIRequest) throws(OrgError) -> ([JSONObject], allOrNone: Bool) {
     let body = try call.object(of: ["allOrNone", "records"])
     guard let values = body["records"]?.array else {
-      throw .unreadableBody("The body has to have an array \"records\"")
+      throw .unreadableBody("The body must have an array \"records\"")
     }
     try check(values.count)
     var records: [JSONObject] = []
     for value in values {
       guard let object = value.object else {
-        throw .unreadableBody("Each of \"records\" has to be an object")
+        throw .unreadableBody("Each of \"records\" must be an object")
       }
       records.append(object)
     }

@@ -14,7 +14,7 @@ struct CompositePart: Sendable {
       let referenceID = value["referenceId"]?.string, !referenceID.isEmpty
     else {
       throw .unreadableBody(
-        "Each of \"compositeRequest\" has to have method, url and referenceId")
+        "Each of \"compositeRequest\" must have method, url and referenceId")
     }
     try value.object?.checkNames(["method", "url", "referenceId", "body", "httpHeaders"])
     guard Self.isReference(referenceID) else {

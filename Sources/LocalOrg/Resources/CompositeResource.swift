@@ -35,7 +35,7 @@ enum CompositeResource {
 
   private static func parts(of body: JSONObject) throws(OrgError) -> [CompositePart] {
     guard let values = body["compositeRequest"]?.array, !values.isEmpty else {
-      throw .unreadableBody("The body has to have an array \"compositeRequest\"")
+      throw .unreadableBody("The body must have an array \"compositeRequest\"")
     }
     guard values.count <= most else { throw .tooMany("operations", values.count, limit: most) }
     var parts: [CompositePart] = []

@@ -52,6 +52,6 @@ enum LayoutResource {
   }
 
   private static func refusal(_ name: String, _ wanted: String) -> OrgError {
-    OrgError(code: "ILLEGAL_QUERY_PARAMETER_VALUE", message: "\(name) has to be \(wanted)")
+    OrgError(code: "ILLEGAL_QUERY_PARAMETER_VALUE", message: "\(name) must be \(wanted)")
   }
 }

@@ -23,7 +23,7 @@ enum QueryResource {
     -> APIResponse
   {
     guard let soql = call.target.query("q"), !soql.isEmpty else {
-      throw OrgError(code: "MALFORMED_QUERY", message: "A query string has to be specified")
+      throw OrgError(code: "MALFORMED_QUERY", message: "A query string is required")
     }
     let page = try call.org.query(
       soql, as: call.user, includeDeleted: includeDeleted, batchSize: batchSize(call),

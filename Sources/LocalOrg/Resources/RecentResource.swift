@@ -7,7 +7,7 @@ enum RecentResource {
     if let text = call.target.query("limit") {
       guard let number = Int(text), number > 0 else {
         throw OrgError(
-          code: "INVALID_QUERY_VALUE", message: "limit has to be a number greater than zero")
+          code: "INVALID_QUERY_VALUE", message: "limit must be a number greater than zero")
       }
       limit = min(number, limit)
     }

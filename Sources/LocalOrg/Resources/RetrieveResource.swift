@@ -45,7 +45,7 @@ enum RetrieveResource {
     texts.reserveCapacity(values.count)
     for value in values {
       guard let text = value.string else {
-        throw .unreadableBody("\(name) has to be an array of strings")
+        throw .unreadableBody("\(name) must be an array of strings")
       }
       texts.append(text)
     }

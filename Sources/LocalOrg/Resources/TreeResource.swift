@@ -22,7 +22,7 @@ enum TreeResource {
     guard let schema = call.schema(call.path[2]) else { throw .notFound }
     let body = try call.object(of: ["records"])
     guard let records = body["records"]?.array, !records.isEmpty else {
-      throw .unreadableBody("The body has to have an array \"records\"")
+      throw .unreadableBody("The body must have an array \"records\"")
     }
     var nodes: [Node] = []
     for record in records { try add(record, schema, nil, 1, call, &nodes) }
@@ -64,11 +64,11 @@ enum TreeResource {
   ) throws(OrgError) {
     guard let record = value.object, let attributes = record["attributes"]?.object,
       let reference = attributes["referenceId"]?.string, !reference.isEmpty
-    else { throw .unreadableBody("Each record has to have attributes with type and referenceId") }
+    else { throw .unreadableBody("Each record must have attributes with type and referenceId") }
     guard attributes["type"]?.string?.lowercased() == schema.name.lowercased() else {
       throw OrgError(
         code: "INVALID_INPUT",
-        message: "The type of \(reference) has to be \(schema.name), as its place says")
+        message: "The type of \(reference) must be \(schema.name) at this position")
     }
     guard depth <= deepest else { throw .tooMany("levels", depth, limit: deepest) }
     var fields = JSONObject()

@@ -180,7 +180,7 @@ struct SeedMaker {
         "ServiceAppointment",
         [
           "ParentRecordId": .text(order.id), "AccountId": .text(order.account),
-          "Subject": .text("RequestContext \(place + 1)"), "OwnerId": .text(order.owner),
+          "Subject": .text("Visit \(place + 1)"), "OwnerId": .text(order.owner),
           "Status": .text(random.pick(["None", "Scheduled", "Dispatched", "Completed"])),
           "EarliestStartTime": .text(Dates.salesforce(start)),
           "DueDate": .text(Dates.salesforce(start + 7 * Self.day)),
@@ -202,7 +202,7 @@ struct SeedMaker {
       let id = try store.insert(
         "Site_Visit__c",
         [
-          "Name": .text("RequestContext \(day.text) #\(place + 1)"),
+          "Name": .text("Visit \(day.text) #\(place + 1)"),
           "External_Id__c": .text("SV-\(100_000 + Int(before) + place)"),
           "Account__c": .text(order.account), "Work_Order__c": .text(order.id),
           "Visit_Date__c": .text(day.text), "Hours__c": .real(Double(random.below(32) + 1) / 4),

@@ -49,7 +49,7 @@ struct APIRequest: Sendable {
   /// The body as a JSON object.
   func object() throws(OrgError) -> JSONObject {
     guard let object = try json().object else {
-      throw .unreadableBody("The body has to be a JSON object")
+      throw .unreadableBody("The body must be a JSON object")
     }
     return object
   }

@@ -99,7 +99,7 @@ struct AdminResource: Sendable {
   private func seconds(_ name: String, _ body: JSONObject) throws(OrgError) -> Int64? {
     guard let seconds = body[name]?.int else { return nil }
     guard let number = Int(exactly: seconds), FaultOrder.century.contains(number) else {
-      throw OrgError(code: "INVALID_INPUT", message: "\(name) is more than a century")
+      throw OrgError(code: "INVALID_INPUT", message: "\(name) exceeds a century")
     }
     return seconds
   }
@@ -110,7 +110,7 @@ struct AdminResource: Sendable {
     } catch {
       throw .unreadableBody("\(error)")
     }
-    throw .unreadableBody("The body has to be a JSON object")
+    throw .unreadableBody("The body must be a JSON object")
   }
 
   private func text(_ name: String, _ body: JSONObject) throws(OrgError) -> String {

@@ -20,7 +20,7 @@ struct FaultOrder: Sendable {
   init(_ order: JSONObject) throws(OrgError) {
     if let unknown = order.names.first(where: { !Self.members.contains($0) }) {
       throw Self.refusal(
-        "\(unknown) is no member of a fault; those are \(Self.members.joined(separator: ", "))")
+        "\(unknown) is not a member of a fault; use \(Self.members.joined(separator: ", "))")
     }
     var match = FaultMatch()
     if let name = order["kind"]?.string {

@@ -48,7 +48,7 @@ final class RequestHandler: Sendable {
   func answer(_ request: ServerRequest, scheme: String) -> ServerResponse {
     guard let plain = Compressed.plain(request, limit: Self.mostUploadBytes) else {
       return Self.response(
-        .failure([.unreadableBody("The body is not what its Content-Encoding says")]))
+        .failure([.unreadableBody("The body does not match its Content-Encoding")]))
     }
     let response = answered(plain, scheme: scheme)
     return server.options.compresses ? Compressed.answer(response, to: request) : response
@@ -160,7 +160,7 @@ final class RequestHandler: Sendable {
       if let call = visit.soap {
         return undeletes.answer(call, request, visit.target, session, plan)
       }
-      return (SOAPText.clientFault("The request is no envelope with a call"), nil)
+      return (SOAPText.clientFault("The request is not an envelope with a call"), nil)
     case .revoke: return (identities.revoke(request), nil)
     case .userinfo: return (identities.userinfo(session, origin: visit.origin), nil)
     case .identity:

@@ -26,7 +26,7 @@ struct AccessReader {
   private func rights(_ node: JSONNode, of schema: ObjectSchema) -> AccessGrant.OfObject {
     var result = AccessGrant.OfObject()
     let known = ["read", "create", "edit", "delete", "fields"]
-    guard let object = reader.object(node, known: known, what: "what is said of an object") else {
+    guard let object = reader.object(node, known: known, what: "the rights to an object") else {
       return result
     }
     func right(_ name: String) -> Bool? { object[name].flatMap(reader.bool) }
@@ -59,9 +59,9 @@ struct AccessReader {
     guard !field.isPermissionable else { return field }
     let whole = field.compoundFieldName.flatMap(schema.field)
     reader.report(
-      member, "there are no rights to \(schema.name).\(field.name): an org shows it to everybody",
+      member, "there are no rights to \(schema.name).\(field.name): an org shows it to all users",
       whole?.isPermissionable == true
-        ? "name \(JSONText.quoted(whole?.name ?? "")), of which it is a part" : "remove it")
+        ? "name \(JSONText.quoted(whole?.name ?? "")), which contains it" : "remove it")
     return nil
   }
 }
