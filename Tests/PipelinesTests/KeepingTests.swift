@@ -71,7 +71,7 @@ import Testing
     try device.handBack(to: world.data.inbox("inbox") + "/" + name, now: world.org.now())
   }
 
-  @Test func `a run keeps the newest stores, and what the older ones issued`() async throws {
+  @Test func `a run keeps the newest stores and the older issued records`() async throws {
     let device = try await scene.phone()
     #expect(try files(1).contains("ios"))
     let run = try await night()
@@ -91,7 +91,7 @@ import Testing
     #expect(edits.first { $0.verdict == .conflict }?.detail.fields.first?.base != nil)
   }
 
-  @Test func `what cannot return any more goes, and a late return has no base`() async throws {
+  @Test func `what cannot return is removed, and a late return has no base`() async throws {
     let device = try await scene.phone()
     try await night()
     try await night(days: 19)
@@ -115,7 +115,7 @@ import Testing
     #expect(try scene.field("Phone", of: touched) == "office")
   }
 
-  @Test func `the source of an open edit stays until its device has moved on`() async throws {
+  @Test func `the source of an open edit is kept until its device has moved on`() async throws {
     _ = try await scene.conflict()
     for _ in 0..<3 { try await night(days: 15) }
     let came = "edit 1, which is open, came from it"
@@ -133,7 +133,7 @@ import Testing
     #expect(try !hasIssued(1) && files(1) == ["generation.json", "pruned.json"])
   }
 
-  @Test func `a generation that carries an open edit stays to be compared with`() async throws {
+  @Test func `a generation that redelivers an open edit is kept for comparison`() async throws {
     _ = try await scene.conflict()
     try await night()
     let carrying = try #require(try world.data.generations(of: world.user("ada").id).last)
@@ -143,7 +143,7 @@ import Testing
     #expect(try hasIssued(carrying))
   }
 
-  @Test func `what a global generation issued stays while its bundle is good`() async throws {
+  @Test func `a global generation's issued records stay while its bundle is valid`() async throws {
     try await world.run()
     let product = try first("SELECT Id FROM Product2 WHERE IsActive = true LIMIT 1")
     try world.org.moveClock(by: Self.day)
@@ -159,7 +159,7 @@ import Testing
     #expect(Files.exists(world.data.issued(2, of: SnapshotID.global)))
   }
 
-  @Test func `a return that is done with goes after its days, and stays known`() async throws {
+  @Test func `a processed return is removed after its days, and stays known`() async throws {
     let device = try await scene.phone()
     _ = try scene.edited(device)
     try handBack(device)
@@ -178,7 +178,7 @@ import Testing
     #expect(try Files.list(world.data.done) == [])
   }
 
-  @Test func `a run without the org makes nothing older, despite this clock`() async throws {
+  @Test func `a run without the org makes nothing older, whatever the clock says`() async throws {
     try await world.run()
     try await night()
     // The org's clock is months behind that of the machine.
@@ -188,7 +188,7 @@ import Testing
     #expect(try hasIssued(1))
   }
 
-  @Test func `the reason of a refused return that somebody took away goes`() async throws {
+  @Test func `the reason of a refused return that was removed by hand is removed`() async throws {
     try await world.run()
     for name in ["x", "y"] {
       try DurableFile.write(
@@ -203,7 +203,7 @@ import Testing
     #expect(try ReasonFile.digests(in: world.data.quarantine).count == 1)
   }
 
-  @Test func `a refused return stays whatever its age`() async throws {
+  @Test func `a refused return is kept whatever its age`() async throws {
     try await world.run()
     try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
     #expect(try await world.run().returns.quarantined == 1)

@@ -96,7 +96,7 @@ struct PreflightTests {
     #expect(found.contains { $0.hasPrefix("4:\(column + 1) Contact has no field") })
   }
 
-  @Test func `nine mistakes are named at once, in their places, for each user`() async throws {
+  @Test func `nine faults are reported at once, with locations, for each user`() async throws {
     let check = try await Self.check(try Self.world(Self.mistakes))
     try Self.expectMistakes(check.findings.map(\.problem))
     #expect(check.findings.allSatisfy { $0.users.isEmpty })
@@ -105,7 +105,9 @@ struct PreflightTests {
     #expect(check.findings.filter { !$0.fault.isFatal }.map(\.problem.line) == [16, 18, 19])
   }
 
-  @Test func `a pipeline that the org can serve has no finding, no briefcase`() async throws {
+  @Test func `a pipeline that the org can serve has no finding, even without briefcase`()
+    async throws
+  {
     let world = try Self.world(
       """
       {"syncs": [
@@ -133,7 +135,9 @@ struct PreflightTests {
     #expect(check.lines.contains { $0.contains("may not see the limits") })
   }
 
-  @Test func `names by which rows are read are the org's; a query may have any`() async throws {
+  @Test func `names that identify rows need the org's case; in queries any case works`()
+    async throws
+  {
     let world = try Self.world(
       """
       {"syncs": [
@@ -156,12 +160,12 @@ struct PreflightTests {
     #expect(check.findings.allSatisfy { !$0.fault.isFatal || $0.fault.isInOtherCase })
   }
 
-  @Test func `the demo's syncs are all that its org has`() async throws {
+  @Test func `the org has everything that the demo's syncs need`() async throws {
     let check = try await Self.check(try World())
     #expect(check.findings.map(\.description) == [])
   }
 
-  @Test func `a user whom the pipeline leaves out of its query is not looked at`() async throws {
+  @Test func `a user whom the pipeline excludes from its query is not checked`() async throws {
     let world = try World {
       $0.replacing(
         "\"users\": {", with: "\"users\": { \"except\": [\"ada@example.com\", \"ben@example.com\"],"

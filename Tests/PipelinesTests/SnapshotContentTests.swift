@@ -107,7 +107,7 @@ import Testing
     #expect(summary.snapshots.first?.soups.first?.written == 1)
   }
 
-  @Test func `a login that is another user than the pipeline's makes no snapshot`() async throws {
+  @Test func `a login as another user than the pipeline's makes no snapshot`() async throws {
     let world = try soqlWorld()
     let token = try world.server.token(for: "ben@example.com", app: OrgTemplate.clientID)
     try rewrite(world) { text in
@@ -142,7 +142,7 @@ import Testing
     #expect(summary.findings == [])
   }
 
-  @Test func `the first user of a list who cannot log in stops nobody else`() async throws {
+  @Test func `a first user who cannot log in does not stop the others`() async throws {
     let world = try soqlWorld {
       $0.replacing("[\"ada@", with: "[\"zoe@example.com\", \"ada@")
     }
@@ -152,7 +152,7 @@ import Testing
     #expect(world.skipped.first?.contains("zoe@example.com") == true)
   }
 
-  @Test func `one user of several may be asked for, and an unknown one is refused`() async throws {
+  @Test func `a run may serve one of several users; an unknown one is refused`() async throws {
     let world = try soqlWorld {
       $0.replacing(
         "[\"ada@example.com\"]",

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: ["flipped", "cut", "emptied"])
-  func `a log damaged on its way is quarantined with its store`(_ harm: String) async throws {
+  func `a log damaged in transit is quarantined with its store`(_ harm: String) async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let account = try #require(try world.ids("accounts", on: device).last)
