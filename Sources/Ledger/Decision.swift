@@ -24,17 +24,17 @@ package enum Decision: Sendable, Hashable {
     case set
     /// This is the edit's record.
     case record
-    /// The rules decide once more.
-    case again
+    /// The rules decide again.
+    case retry
     /// The edit is given up; nothing is sent.
-    case drop
+    case discard
     /// What the edit changed in the org is undone.
     case undo
 
     /// What is decided about open edits.
     ///
     /// To undo is asked of a run (`LedgerDatabase.undo`), about what it has settled.
-    package static let allCases: [Kind] = [.device, .server, .set, .record, .again, .drop]
+    package static let allCases: [Kind] = [.device, .server, .set, .record, .retry, .discard]
   }
 
   /// The device's edit is sent over what the org holds, as it was shown.
@@ -46,10 +46,10 @@ package enum Decision: Sendable, Hashable {
   case set(JSONObject, rest: Side)
   /// This record is the one that the edit created, or the one of two that counts.
   case record(String)
-  /// The rules decide once more.
-  case again
+  /// The rules decide again.
+  case retry
   /// The edit is given up.
-  case drop
+  case discard
   /// What a run changed by it is undone.
   case undo(run: String)
 
@@ -60,8 +60,8 @@ package enum Decision: Sendable, Hashable {
     case .server: .server
     case .set: .set
     case .record: .record
-    case .again: .again
-    case .drop: .drop
+    case .retry: .retry
+    case .discard: .discard
     case .undo: .undo
     }
   }
@@ -75,7 +75,7 @@ package enum Decision: Sendable, Hashable {
     case .set(let values, let rest): ["values": .object(values), "rest": .string(rest.rawValue)]
     case .record(let id): ["record": .string(id)]
     case .undo(let run): ["run": .string(run)]
-    case .device, .server, .again, .drop: [:]
+    case .device, .server, .retry, .discard: [:]
     }
   }
 
@@ -84,8 +84,8 @@ package enum Decision: Sendable, Hashable {
     switch kind {
     case .device: self = .device
     case .server: self = .server
-    case .again: self = .again
-    case .drop: self = .drop
+    case .retry: self = .retry
+    case .discard: self = .discard
     case .undo:
       guard let run = values["run"]?.string else { return nil }
       self = .undo(run: run)
@@ -108,8 +108,8 @@ extension Decision.Kind {
     case .server: "--take server"
     case .set: "--set FIELD=VALUE"
     case .record: "--record ID"
-    case .again: "--again"
-    case .drop: "--drop"
+    case .retry: "--retry"
+    case .discard: "--discard"
     case .undo: "reconcile undo"
     }
   }
@@ -121,8 +121,8 @@ extension Decision.Kind {
     case .server: "Org"
     case .set: "Set"
     case .record: "Record"
-    case .again: "Try again"
-    case .drop: "Give up"
+    case .retry: "Retry"
+    case .discard: "Discard"
     case .undo: "Undo"
     }
   }
@@ -134,8 +134,8 @@ extension Decision.Kind {
     case .server: "leave the org's values"
     case .set: "send the values that were entered"
     case .record: "this is the record"
-    case .again: "try once more"
-    case .drop: "give the edit up"
+    case .retry: "retry the edit"
+    case .discard: "discard the edit"
     case .undo: "undo what it changed in the org"
     }
   }
@@ -259,15 +259,15 @@ package struct DecisionNote: Sendable, Hashable {
   /// What the verdict of a decided edit makes of the decision.
   package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
     if kind == .undo { return undone(verdict) }
-    if kind == .again { return verdict == .held ? .waiting : .carriedOut }
+    if kind == .retry { return verdict == .notAttempted ? .waiting : .carriedOut }
     if verdict == .superseded { return .notNeeded }
     // Which record it is was said, whatever becomes of what is to be sent into it.
-    if kind == .record, verdict != .createdTwice {
+    if kind == .record, verdict != .duplicateCreated {
       return verdict.isWaiting ? .waiting : .carriedOut
     }
     if verdict.isSettled {
-      let givesUp = kind == .server || kind == .drop
-      return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded
+      let givesUp = kind == .server || kind == .discard
+      return givesUp == (verdict == .discarded) ? .carriedOut : .notNeeded
     }
     return verdict.isWaiting ? .waiting : .askedAgain
   }

@@ -27,32 +27,34 @@ package enum DecisionRule {
   /// Where the org has values to take, `server` leaves them; where there are none, `drop` gives the
   /// edit up. A deletion has no fields to set.
   package static func possible(_ subject: Subject) -> [Decision.Kind] {
-    guard let verdict = subject.verdict else { return [.drop] }
+    guard let verdict = subject.verdict else { return [.discard] }
     if verdict.isSettled { return [] }
     // What stands in the org is not sent again: only the undoing can be given up.
-    guard subject.isReadable, !subject.isToBeUndone else { return [.drop] }
+    guard subject.isReadable, !subject.isToBeUndone else { return [.discard] }
     let deletes = subject.operation == .delete || subject.operation == .dropped
     let kinds: [Decision.Kind]
     switch verdict {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
+    case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
+      .discarded,
       .undone, .partlyUndone, .notUndone:
       kinds = []
-    case .conflict: kinds = [.device, .server, .set, .again]
-    case .clash:
+    case .conflict: kinds = [.device, .server, .set, .retry]
+    case .deviceConflict:
       kinds =
-        subject.hasRecord ? [.device, .server, .set, .again] : [.device, .drop, .set, .again]
-    case .deletedOnServer: kinds = [.device, .server, .again]
+        subject.hasRecord ? [.device, .server, .set, .retry] : [.device, .discard, .set, .retry]
+    case .deletedOnServer: kinds = [.device, .server, .retry]
     case .mergedOnServer:
-      kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .again] : [.server, .again]
-    case .createdTwice: kinds = [.record, .drop, .again]
-    case .notVisible, .notConfigured: kinds = [.again, .drop]
-    case .blocked: kinds = [.again, .set, .drop]
-    case .notPermitted, .held: kinds = [.device, .again, .drop]
+      kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .retry] : [.server, .retry]
+    case .duplicateCreated: kinds = [.record, .discard, .retry]
+    case .notVisible, .notConfigured: kinds = [.retry, .discard]
+    case .blocked: kinds = [.retry, .set, .discard]
+    case .notPermitted, .notAttempted: kinds = [.device, .retry, .discard]
     case .failed:
       let isRefused = subject.operation == .create && !subject.hasRecord
-      kinds = isRefused ? [.set, .record, .again, .drop] : [.set, .again, .drop]
-    case .inDoubt:
-      kinds = subject.hasRecord ? [.device, .again, .drop] : [.record, .device, .again, .drop]
+      kinds = isRefused ? [.set, .record, .retry, .discard] : [.set, .retry, .discard]
+    case .unconfirmed:
+      kinds =
+        subject.hasRecord ? [.device, .retry, .discard] : [.record, .device, .retry, .discard]
     }
     return deletes ? kinds.filter { $0 != .set } : kinds
   }
@@ -88,8 +90,8 @@ package enum DecisionRule {
     guard let advice = verdict?.advice else { return nil }
     let options = kinds.map(\.option)
     guard let last = options.last else { return advice + "." }
-    if options == [Decision.Kind.drop.option] {
-      return "It can only be given up: attache decide \(place) \(last)."
+    if options == [Decision.Kind.discard.option] {
+      return "It can only be discarded: attache decide \(place) \(last)."
     }
     let others = options.dropLast().joined(separator: ", ")
     return "\(advice): attache decide \(place) \(others) or \(last)."
@@ -100,10 +102,11 @@ package enum DecisionRule {
     let possible = possible(subject)
     if possible.contains(kind) { return nil }
     guard let verdict = subject.verdict else {
-      return "no run has taken it up yet, so it can only be dropped (--drop)"
+      return "no run has taken it up yet, so it can only be discarded (--discard)"
     }
     if subject.isToBeUndone {
-      return "what it changed in the org is to be undone; that can only be given up (--drop)"
+      return
+        "what it changed in the org is to be undone; the undo can only be discarded (--discard)"
     }
     if possible.isEmpty { return "it is settled (\(verdict.rawValue)): nothing is left to decide" }
     let options = possible.map(\.option).joined(separator: ", ")
@@ -113,7 +116,7 @@ package enum DecisionRule {
 
   private static func words(_ verdict: Verdict) -> String {
     switch verdict {
-    case .conflict, .clash: "in \(verdict.rawValue)"
+    case .conflict, .deviceConflict: "in \(verdict.rawValue)"
     default: verdict.rawValue
     }
   }

@@ -214,7 +214,7 @@ extension LedgerDatabase {
       """
       SELECT 1 FROM carried_in c JOIN returned r ON r.id = c.return_id
         JOIN returned_soup s ON s.return_id = r.id AND s.store = c.store AND s.soup = c.soup
-      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.createdTwice)
+      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.duplicateCreated)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = c.store
           AND n.soup = c.soup AND n.entry_id = c.entry_id)
         AND NOT EXISTS (SELECT 1 FROM returned l JOIN seen n ON n.return_id = l.id

@@ -130,7 +130,7 @@ extension LedgerDatabase {
     }
     if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }
     if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
-    if decision.sends, found.subject.verdict == .inDoubt,
+    if decision.sends, found.subject.verdict == .unconfirmed,
       let last = try connection.integer(
         "SELECT max(id) FROM operation WHERE edit_id = \(found.edit)")
     {
@@ -166,7 +166,7 @@ extension LedgerDatabase {
     }
     if let words = DecisionRule.refusal(decision.kind, of: found.subject) { return words }
     guard case .record(let id) = decision else { return nil }
-    if found.subject.verdict == .createdTwice {
+    if found.subject.verdict == .duplicateCreated {
       return found.twins.contains(id)
         ? nil : "its records are \(found.twins.joined(separator: " and ")); name one of them"
     }
@@ -260,7 +260,7 @@ extension LedgerDatabase {
     switch fate {
     case .carriedOut:
       try endDecision(pending, state: "done", run: run)
-      if case .record(let id) = pending.decision, pending.verdict == .createdTwice {
+      if case .record(let id) = pending.decision, pending.verdict == .duplicateCreated {
         try chooseRecord(id, of: edit)
       }
     case .notNeeded: try endDecision(pending, state: "withdrawn", run: run)
@@ -308,7 +308,7 @@ extension LedgerDatabase {
     let row = try connection.first(
       """
       SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
-      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.createdTwice) ORDER BY n.number DESC LIMIT 1
+      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.duplicateCreated) ORDER BY n.number DESC LIMIT 1
       """)
     guard let row else { return nil }
     let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))

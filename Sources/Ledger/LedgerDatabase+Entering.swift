@@ -222,7 +222,7 @@ extension LedgerDatabase {
     try entry.row.compared.contains(place.inSoup) && carried(place, in: entry.row) != nil
   }
 
-  /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.trust`), and that
+  /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.detectEdits`), and that
   /// it is found no more is no sign that it was taken back, where the row is the same or nobody compared.
   private func isUnflagged(_ edit: Int64, _ entry: ReturnEntry) throws -> Bool {
     guard let platform = Platform(rawValue: entry.row.platform),
@@ -303,7 +303,7 @@ extension LedgerDatabase {
       """
       SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (e.operation = 'synced'
         OR e.state <> 'closed' AND e.record_id = \(serverID) OR EXISTS (
-          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.createdTwice))) LIMIT 1
+          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.duplicateCreated))) LIMIT 1
       """) != nil
   }
 

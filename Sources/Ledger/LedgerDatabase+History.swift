@@ -28,7 +28,7 @@ extension LedgerDatabase {
     (\(isUnsettledEdit) AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
       AND o.state = \(OperationState.done)
       AND (o.is_doubted = 1 OR e.verdict = \(Verdict.deletedOnServer)))
-      AND NOT (e.verdict IS \(Verdict.createdTwice) AND EXISTS (
+      AND NOT (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
         SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NOT NULL)))
     """
 
@@ -45,7 +45,7 @@ extension LedgerDatabase {
 
   /// Whether a later hand-back of its device may close an edit `e`: not a record that is there twice, of which a
   /// person chooses one.
-  static let mayBeClosed: SQL = "e.verdict IS NOT \(Verdict.createdTwice) AND \(isReplaceable)"
+  static let mayBeClosed: SQL = "e.verdict IS NOT \(Verdict.duplicateCreated) AND \(isReplaceable)"
 
   /// Says of an edit `e` that a later state of its record may stand for it.
   static let isReplaceable: SQL = """
@@ -97,7 +97,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
-        \(Self.isUnderWay) OR (e.verdict IS NOT \(Verdict.createdTwice) AND \(Self.hasArrivedLate)),
+        \(Self.isUnderWay) OR (e.verdict IS NOT \(Verdict.duplicateCreated) AND \(Self.hasArrivedLate)),
         e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id
@@ -232,7 +232,7 @@ extension LedgerDatabase {
             AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
           AND NOT \(Self.hasOlderRow(
             "r.id", of: "s", entry: "\(sighting.row.soupEntryID)", than: "\(sighting.lastModified)"))
-          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.createdTwice) LIMIT 1
+          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.duplicateCreated) LIMIT 1
         """)
       if isGone != nil { return .handback }
     }
@@ -274,10 +274,10 @@ extension LedgerDatabase {
       ).compactMap { $0[0].integer }
       var count = 0
       for edit in edits {
-        guard let found = try decidable(edit), try refusal(.again, of: found) == nil else {
+        guard let found = try decidable(edit), try refusal(.retry, of: found) == nil else {
           continue
         }
-        try enter(.again, of: found, by: by, time: Clock.wallMilliseconds())
+        try enter(.retry, of: found, by: by, time: Clock.wallMilliseconds())
         count += 1
       }
       return count

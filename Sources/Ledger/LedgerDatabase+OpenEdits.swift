@@ -114,20 +114,20 @@ extension LedgerDatabase {
   }
 
   /// The snapshots of which earlier runs left edits in a clash.
-  package func snapshotsWithClashes() throws -> [String] {
+  package func snapshotsWithDeviceConflicts() throws -> [String] {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state = 'closed' AND e.verdict = \(Verdict.clash) ORDER BY 1
+      WHERE e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict) ORDER BY 1
       """)
   }
 
   /// The edits of a snapshot that earlier runs left in a clash, with the others that they told of.
-  package func clashes(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
+  package func deviceConflicts(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
     var edits: [OpenEdit] = []
     try connection.rows(
       Self.selection + """
-         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.clash)
+         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.deviceConflict)
         ORDER BY e.id
         """
     ) { edits.append(Self.openEdit($0)) }
@@ -232,7 +232,7 @@ extension LedgerDatabase {
       """
       SELECT e.id, \(Self.isUnderWay), e.creation_id FROM edit e
       WHERE (\(same)) AND e.state <> 'closed' AND e.id < \(edit.id)
-        AND (\(isSameRow) OR e.verdict = 'held' OR \(Self.isUnderWay)) ORDER BY e.id
+        AND (\(isSameRow) OR e.verdict = 'not attempted' OR \(Self.isUnderWay)) ORDER BY e.id
       """)
     if rows.isEmpty { return nil }
     let ancestry = try ancestry(ofEdit: edit.id)
@@ -406,7 +406,7 @@ extension LedgerDatabase {
       WHERE e.operation = 'create' AND e.finding IS NULL AND c.record_id IS NULL
         AND lower(e.sobject) = lower(\(sobject)) AND \(Self.isUnsettledEdit)
         AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
-          AND d.kind IN ('server', 'drop'))
+          AND d.kind IN ('server', 'discard'))
       ORDER BY e.id
       """)
     return rows.map { (Self.claim($0), $0[5].integer, $0[6].blob ?? []) }

@@ -231,7 +231,7 @@ extension LedgerDatabase {
   package func hasGivenUpUndoing(_ edit: Int64) throws -> Bool {
     try connection.all(
       "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
-    ).map { $0[0].text } == [Decision.Kind.drop.rawValue, Decision.Kind.undo.rawValue]
+    ).map { $0[0].text } == [Decision.Kind.discard.rawValue, Decision.Kind.undo.rawValue]
   }
 
   /// The edits that have written to a record and are to be undone.
@@ -324,7 +324,7 @@ extension Verdict {
   /// What it says of an edit that was to be undone: what the org refuses, or has not done, stands.
   var ofUndo: Verdict {
     switch self {
-    case .undone, .partlyUndone, .notUndone, .superseded, .held, .inDoubt: self
+    case .undone, .partlyUndone, .notUndone, .superseded, .notAttempted, .unconfirmed: self
     default: .notUndone
     }
   }

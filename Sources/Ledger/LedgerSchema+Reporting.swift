@@ -37,8 +37,9 @@ extension LedgerSchema {
   /// The same of a verdict in a column: each comparison by itself, as `comparing` says.
   package static func isUnsettled(_ column: String) -> String {
     let settled = [
-      "created", "updated", "deleted", "unchanged", "already there", "filtered", "superseded",
-      "dropped", "undone", "partly undone", "not undone",
+      "created", "updated", "deleted", "unchanged", "already in org", "not in field list",
+      "superseded",
+      "discarded", "undone", "partly undone", "not undone",
     ]
     return "(" + settled.map { "\(column) <> '\($0)'" }.joined(separator: " AND ") + ")"
   }

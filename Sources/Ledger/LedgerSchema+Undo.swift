@@ -6,7 +6,7 @@ extension LedgerSchema {
       CREATE TABLE decision_after (
         id INTEGER PRIMARY KEY, edit_id INTEGER NOT NULL REFERENCES edit,
         kind TEXT NOT NULL
-          CHECK (kind IN ('device', 'server', 'set', 'record', 'again', 'drop', 'undo')),
+          CHECK (kind IN ('device', 'server', 'set', 'record', 'retry', 'discard', 'undo')),
         detail TEXT NOT NULL, verdict TEXT, shown TEXT NOT NULL, decided_by TEXT NOT NULL,
         decided_ms INTEGER NOT NULL, run_id TEXT REFERENCES run (id),
         state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'moved', 'withdrawn'))) STRICT

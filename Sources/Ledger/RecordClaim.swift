@@ -28,7 +28,7 @@ package struct RecordClaim: Sendable, Hashable {
   /// Says whether nobody has decided about it yet.
   package var isUndecided: Bool {
     switch verdict {
-    case nil, .clash, .held, .blocked, .inDoubt: true
+    case nil, .deviceConflict, .notAttempted, .blocked, .unconfirmed: true
     default: false
     }
   }

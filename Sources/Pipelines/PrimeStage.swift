@@ -186,7 +186,7 @@ struct PrimeStage {
 
   /// Returns the open edits that a user's next generation redelivers.
   private func carried(_ snapshotID: String) throws -> [CarriedEdit] {
-    guard run.pipeline.reconcile.nextGeneration, snapshotID != SnapshotID.global else { return [] }
+    guard run.pipeline.reconcile.returnOpenEdits, snapshotID != SnapshotID.global else { return [] }
     let soups = run.pipeline.stores(of: .user).flatMap { store in
       store.schema.soups.map {
         SoupKey(

@@ -87,7 +87,8 @@ struct RunReport {
   /// report.
   static func rehearsalDirectory(_ place: String) -> MarkedDirectory {
     MarkedDirectory(
-      place, maker: "attache run --rehearse", names: Set(ReportFormats.all.flatMap { $0.files }))
+      place, maker: "attache run --dry-run --report",
+      names: Set(ReportFormats.all.flatMap { $0.files }))
   }
 
   /// Writes the expected report of a dry run to a directory of the user's, in all formats.

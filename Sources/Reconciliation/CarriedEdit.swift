@@ -173,12 +173,12 @@ package struct CarriedEdits {
       one.edit.creation?.isTwice != true, !one.edit.isToBeUndone
     else { return false }
     switch verdict {
-    case .conflict, .clash, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
-      .notPermitted, .notConfigured, .failed, .held:
+    case .conflict, .deviceConflict, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
+      .notPermitted, .notConfigured, .failed, .notAttempted:
       return true
-    case .inDoubt: return one.wasCarried
-    case .createdTwice, .created, .updated, .deleted, .unchanged, .alreadyThere,
-      .filtered, .superseded, .dropped, .undone, .partlyUndone, .notUndone:
+    case .unconfirmed: return one.wasCarried
+    case .duplicateCreated, .created, .updated, .deleted, .unchanged, .alreadyInOrg,
+      .notInFieldList, .superseded, .discarded, .undone, .partlyUndone, .notUndone:
       return false
     }
   }

@@ -36,11 +36,11 @@ package struct CarriedWords: Sendable {
       return "Not sent: the record changed in the org after this device read it."
         + (fields.isEmpty ? "" : " " + fields.joined(separator: "; ") + ".")
     // Why a run does not try is nothing to tell a device; what its org said is.
-    case .held where detail.code == nil: return "Not sent: " + verdict.meaning
-    case .failed, .blocked, .notPermitted, .held:
+    case .notAttempted where detail.code == nil: return "Not sent: " + verdict.meaning
+    case .failed, .blocked, .notPermitted, .notAttempted:
       guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
       return "Not sent: " + words
-    case .inDoubt: return verdict.meaning
+    case .unconfirmed: return verdict.meaning
     default: return "Not sent: " + verdict.meaning
     }
   }

@@ -109,7 +109,7 @@ private struct JSONDecisions {
     _ kind: Decision.Kind, _ object: ConfigurationObject, _ node: JSONNode
   ) -> DecisionRequest.Choice? {
     switch kind {
-    case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
+    case .device, .server, .retry, .discard: return Decision(kind, [:]).map { .whole($0) }
     case .undo:
       reader.report(node, DecisionFile.undoText, DecisionFile.undoFix)
       return nil
@@ -251,7 +251,7 @@ private struct CSVDecisions {
 
   private func whole(_ kind: Decision.Kind, _ rows: [Entry]) -> DecisionRequest.Choice? {
     switch kind {
-    case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
+    case .device, .server, .retry, .discard: return Decision(kind, [:]).map { .whole($0) }
     case .set: return nil
     case .undo:
       reader.add(rows.first?.line ?? 1, 1, "decision", DecisionFile.undoText, DecisionFile.undoFix)
@@ -284,7 +284,7 @@ private struct CSVDecisions {
         continue
       case .set?: choice = .text(row.value)
       case nil: continue
-      case .record?, .again?, .drop?, .undo?:
+      case .record?, .retry?, .discard?, .undo?:
         reader.add(
           row.line, 1, "decision", "the rows of edit \(row.edit) say different things",
           "say it in one of its rows only, or field by field with device, server and set")

@@ -131,7 +131,7 @@ extension HTMLReport {
       let label =
         switch edit.verdict {
         case .mergedOnServer: "The remaining record is"
-        case .createdTwice: "The device's own record is"
+        case .duplicateCreated: "The device's own record is"
         case .created: "It replaces the deleted record"
         default: "See also record"
         }

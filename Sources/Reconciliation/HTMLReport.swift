@@ -18,11 +18,13 @@ package enum HTMLReport: ReportFormat {
 
   /// Verdicts in the order in which a person should read them.
   static let order: [Verdict] = [
-    .conflict, .clash, .failed, .inDoubt, .createdTwice, .mergedOnServer, .deletedOnServer,
-    .notVisible, .notPermitted, .blocked, .held, .notConfigured, .notUndone, .partlyUndone, .undone,
+    .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer,
+    .deletedOnServer,
+    .notVisible, .notPermitted, .blocked, .notAttempted, .notConfigured, .notUndone, .partlyUndone,
+    .undone,
     .created,
-    .updated, .deleted, .alreadyThere,
-    .unchanged, .filtered, .dropped, .superseded,
+    .updated, .deleted, .alreadyInOrg,
+    .unchanged, .notInFieldList, .discarded, .superseded,
   ]
 
   /// Writes the page.

@@ -180,7 +180,7 @@ package final class LedgerJournal: SyncUpJournal {
       try state.move(send.operation(sender: ""), to: .dropped)
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (error.code, error.message)
-      try settle(send, Settlement(error.isAboutTheObject ? .failed : .held, detail))
+      try settle(send, Settlement(error.isAboutTheObject ? .failed : .notAttempted, detail))
     }
   }
 
@@ -259,7 +259,7 @@ package final class LedgerJournal: SyncUpJournal {
         }
         switch try enter(send, answer, operation, isLast: isLast, &told) {
         case .accepted: reconciler.summary.writes += 1
-        case .inDoubt: isDoubtful = true
+        case .unconfirmed: isDoubtful = true
         case .refused, .left: break
         }
       }
@@ -303,7 +303,7 @@ package final class LedgerJournal: SyncUpJournal {
     return bereft
   }
 
-  private enum Entered { case accepted, refused, inDoubt, left }
+  private enum Entered { case accepted, refused, unconfirmed, left }
 
   /// What the answers of a batch say of its writes and edits, to be entered together.
   private struct Told {
@@ -354,7 +354,7 @@ package final class LedgerJournal: SyncUpJournal {
     case .refused(let refusal) where Self.isRepeated(send, refusal):
       // An earlier request has made it: it is looked up by the field that says so.
       try doubt(send, operation, "an earlier request has made it: \(refusal.message)", &told)
-      return .inDoubt
+      return .unconfirmed
     case .refused(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       // It goes once more, without that.
@@ -368,7 +368,7 @@ package final class LedgerJournal: SyncUpJournal {
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (refusal.code, refusal.message)
-      told.settle(send, Settlement(.held, detail))
+      told.settle(send, Settlement(.notAttempted, detail))
       return .refused
     case .unknown(let words):
       // The last attempt left when the wait for its answer began.
@@ -376,7 +376,7 @@ package final class LedgerJournal: SyncUpJournal {
       try state.noteLastAttempt(
         of: operation, session.estimatedServerDate - session.timeoutMilliseconds)
       try doubt(send, operation, words, &told)
-      return .inDoubt
+      return .unconfirmed
     }
   }
 
@@ -385,7 +385,7 @@ package final class LedgerJournal: SyncUpJournal {
   ) throws {
     try state.finish(operation, .doubt)
     reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
-    told.settle(send, Settlement(.inDoubt, .because(words)))
+    told.settle(send, Settlement(.unconfirmed, .because(words)))
   }
 
   /// Says whether the org refuses a create because the record of its identity is there.

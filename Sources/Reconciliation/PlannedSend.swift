@@ -76,7 +76,7 @@ package struct PlannedSend {
   func following(_ parent: Verdict) -> Settlement {
     switch parent {
     case .deleted: Self.gone(edit)
-    case .held, .inDoubt: left(parent, because: Self.parentStandsText)
+    case .notAttempted, .unconfirmed: left(parent, because: Self.parentStandsText)
     default: blocked(because: Self.parentStandsText)
     }
   }

@@ -14,13 +14,13 @@ package struct ReconcileOptions: Sendable {
   }
 
   /// What becomes of edits of one record in several snapshots.
-  package enum Across: String, Sendable, Hashable, CaseIterable {
+  package enum DeviceConflicts: String, Sendable, Hashable, CaseIterable {
     /// They are reported and left.
-    case report
+    case manual
     /// The first to arrive is sent.
-    case first
+    case firstWins
     /// The last to arrive is sent.
-    case last
+    case lastWins
   }
 
   /// As whom edits are sent.
@@ -30,9 +30,9 @@ package struct ReconcileOptions: Sendable {
   /// Whether an update under LEAVE_IF_CHANGED is sent where nobody else has touched what it changes.
   package var mergesFields = false
   /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
-  package var strict = true
-  /// Which edit of a clash is sent.
-  package var acrossSnapshots = Across.report
+  package var conditionalUpdates = true
+  /// Which edit of a device conflict is sent.
+  package var deviceConflicts = DeviceConflicts.manual
   /// Whether parents go before children.
   package var orderParentsFirst = true
   /// Which absent records are made anew under OVERWRITE.

@@ -75,9 +75,9 @@ extension Reconciler {
     if isWritten, !writer.claim.isNews(toBundleOf: deletion.issued) { return }
     let sends = deletion.decision?.decision.sends == true
     let isStanding = { (edit: OpenEdit, other: RecordClaim) in
-      !ClashRule.opponents(
+      !DeviceConflictRule.opponents(
         of: edit.claim, deviceDate: nil, issued: edit.issued, claims: [other],
-        policy: self.options.acrossSnapshots
+        policy: self.options.deviceConflicts
       ).isEmpty
     }
     var claim = writer.claim
@@ -112,7 +112,7 @@ extension SnapshotPlanner {
       (detail.fields, detail.outside) = (comparison.edited, comparison.outside)
       detail.hasNoBase = comparison.hasNoBase
     }
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 }
 
@@ -257,15 +257,15 @@ extension LedgerDatabase {
     let ids = try connection.all(
       """
       SELECT e.id FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
-        AND (e.state <> 'closed' OR e.verdict = \(Verdict.clash)) ORDER BY e.id
+        AND (e.state <> 'closed' OR e.verdict = \(Verdict.deviceConflict)) ORDER BY e.id
       """)
     return try ids.compactMap { row in
       guard let found = try openEdit(id: row[0].integer ?? 0),
         found.edit.syncOperation == .delete, !found.edit.isToBeUndone
       else { return nil }
       switch found.edit.decision?.decision {
-      case .drop?, .server?: return nil
-      case .device?, .set?, .record?, .again?, .undo?, nil: return found
+      case .discard?, .server?: return nil
+      case .device?, .set?, .record?, .retry?, .undo?, nil: return found
       }
     }
   }
@@ -287,7 +287,7 @@ extension LedgerDatabase {
         AND (\(Self.isUnsettledEdit) OR (r.arrived_ms > \(sentSince) AND \(written) IS NOT NULL
           AND e.verdict IS NOT \(Verdict.undone)))
         AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
-          AND d.kind IN ('server', 'drop', 'undo'))
+          AND d.kind IN ('server', 'discard', 'undo'))
       ORDER BY e.id
       """)
     return rows.compactMap { row in

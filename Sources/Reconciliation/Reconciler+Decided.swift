@@ -11,7 +11,7 @@ extension Reconciler {
   /// An edit with the record that a person has chosen of two; the ledger keeps it with the edit's verdict.
   static func withChosenRecord(_ edit: OpenEdit) -> OpenEdit {
     guard case .record(let id)? = edit.decision?.decision,
-      edit.decision?.verdict == .createdTwice, edit.creation != nil
+      edit.decision?.verdict == .duplicateCreated, edit.creation != nil
     else { return edit }
     return edit.choosing(id)
   }
@@ -43,7 +43,7 @@ extension Reconciler {
         detail.fields = comparison.edited
         try state.connection.transaction {
           try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
-          try state.settle(edit.id, run: run.id, Settlement(.alreadyThere, detail))
+          try state.settle(edit.id, run: run.id, Settlement(.alreadyInOrg, detail))
         }
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
@@ -82,7 +82,7 @@ extension Reconciler {
 
   /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.
   func leaveInDoubt(_ edits: [OpenEdit]) throws {
-    let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))
+    let dropped = Set(edits.filter { $0.decision?.decision == .discard }.map(\.id))
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
       try state.move(operation, to: .dropped)
     }
@@ -90,7 +90,7 @@ extension Reconciler {
     try settle(
       edits.map { edit in
         dropped.contains(edit.id)
-          ? (edit, Settlement(.dropped)) : (edit, Settlement(.inDoubt, .because(words)))
+          ? (edit, Settlement(.discarded)) : (edit, Settlement(.unconfirmed, .because(words)))
       })
   }
 
@@ -162,9 +162,9 @@ extension Reconciler {
   ) throws {
     try state.connection.transaction {
       var detail = write.operation.expected.detail
-      detail.message = "\(words); it stays in doubt: decide again"
+      detail.message = "\(words); it stays unconfirmed: decide again"
       detail.decision = try state.refuseDecision(pending, run: run.id)
-      try state.settle(write.edit.id, run: run.id, Settlement(.inDoubt, detail))
+      try state.settle(write.edit.id, run: run.id, Settlement(.unconfirmed, detail))
     }
   }
 
@@ -181,9 +181,9 @@ extension Reconciler {
         if let last = pending.lastOperation { write.operation.id <= last } else {
           try state.wasPlanned(write.operation, before: pending.time)
         }
-      return isOver && pending.verdict == .inDoubt && isAbout ? decision : nil
-    case .drop: return decision
-    case .server, .record, .again, .undo: return nil
+      return isOver && pending.verdict == .unconfirmed && isAbout ? decision : nil
+    case .discard: return decision
+    case .server, .record, .retry, .undo: return nil
     }
   }
 }

@@ -196,7 +196,7 @@ extension Reconciler {
   func tellInDoubt(_ count: Int, of snapshotID: String, _ error: OrgError) {
     if count == 0 { return }
     let username = (try? state.snapshotRow(id: snapshotID))?.username ?? snapshotID
-    summary.warnings.append("\(count) edits of \(username) stay in doubt: \(Self.words(error))")
+    summary.warnings.append("\(count) edits of \(username) stay unconfirmed: \(Self.words(error))")
   }
 
   /// Notes by when a bulk job was done with a write: what it left may bear any date until then.
@@ -279,7 +279,7 @@ extension Reconciler {
       return nil
     case .unclear(let words, let ids):
       if let decision = try decidedInDoubt(write, isOver: isOver),
-        decision == .drop || resent.insert(operation.editID).inserted
+        decision == .discard || resent.insert(operation.editID).inserted
       {
         // It is given up, or goes out once more.
         try state.move(operation, to: .dropped)
@@ -304,7 +304,7 @@ extension Reconciler {
     }
     var settlement = outcome(of: operation, write.edit, id: done.id, created: done.isCreated)
     if done.isSomebodyElses {
-      if settlement.verdict == .updated { settlement.verdict = .alreadyThere }
+      if settlement.verdict == .updated { settlement.verdict = .alreadyInOrg }
       settlement.detail.message =
         "no answer came back; the org holds what was sent, and another user wrote last"
     }
@@ -379,7 +379,7 @@ extension Reconciler {
     detail.message = words
     detail.candidates = candidates
     if candidates.count == 1 { detail.otherID = candidates[0] }
-    try state.settle(operation.editID, run: run.id, Settlement(.inDoubt, detail))
+    try state.settle(operation.editID, run: run.id, Settlement(.unconfirmed, detail))
   }
 }
 

@@ -148,7 +148,7 @@ extension Reconciler {
     }
     let noticed = try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyThere])
+      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyInOrg])
     if let noticed, let written = Self.written(record), written <= noticed { return true }
     let isWhole = { (sent: JSONObject) in
       UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
@@ -172,7 +172,7 @@ extension Reconciler {
     let isUndo = operation.expected.verdict.isUndone
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
-      isUndo || (options.strict && mode == .leaveIfChanged),
+      isUndo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
       let left = try state.dateLeft(by: last)
     else { return false }
@@ -236,14 +236,14 @@ extension Reconciler {
   /// Whether an operator or its own device has discarded an edit that is not resolved yet.
   func isGivenUp(_ edit: OpenEdit) throws -> Bool {
     switch edit.decision?.decision {
-    case .drop?, .server?: true
-    case .device?, .set?, .record?, .again?, .undo?, nil: try state.isTakenBack(edit.id)
+    case .discard?, .server?: true
+    case .device?, .set?, .record?, .retry?, .undo?, nil: try state.isTakenBack(edit.id)
     }
   }
 
   private static func lateWords(_ verdict: Verdict?) -> String {
     let words = "the request that got no answer arrived late"
-    guard let verdict, verdict != .inDoubt else { return words }
+    guard let verdict, verdict != .unconfirmed else { return words }
     return words + "; the edit was reported as \(verdict.rawValue) before"
   }
 
@@ -310,7 +310,8 @@ extension Reconciler {
         action: .update,
         expected: Settlement(
           later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
-        condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
+        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates,
+        payload: payload,
         recordID: id)
     ]
     plan.levels = [[found.edit.id]]
@@ -363,7 +364,7 @@ extension Reconciler {
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyThere, .deleted])
+      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
   private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
@@ -451,7 +452,7 @@ extension Reconciler {
         detail.recordID = existing
         detail.otherID = made.id
         detail.message = Self.lateWords(verdict)
-        settlement = Settlement(.createdTwice, detail)
+        settlement = Settlement(.duplicateCreated, detail)
         // What its device enters later is told of both as well, until somebody says which one counts.
         if let creation = write.edit.creation {
           try state.noteSecond(made.id, beside: existing, of: creation.id)

@@ -179,7 +179,7 @@ extension Reconciler {
     if created == false { settlement.verdict = .updated }
     if let other = edit?.creation?.deviceRecordID, let id, other != id, operation.action != .update
     {
-      settlement.verdict = .createdTwice
+      settlement.verdict = .duplicateCreated
       settlement.detail.otherID = other
     }
     return settlement

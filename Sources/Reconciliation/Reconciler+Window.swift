@@ -63,7 +63,7 @@ extension Reconciler {
       }
       let records = Set(edits.compactMap(Self.place(of:)))
       var inOrder = Set(edits.filter { $0.decision != nil }.compactMap(Self.place(of:)))
-      if options.acrossSnapshots != .report { inOrder.formUnion(edits.compactMap(\.recordID)) }
+      if options.deviceConflicts != .manual { inOrder.formUnion(edits.compactMap(\.recordID)) }
       if !ordered.isDisjoint(with: records) || !all.isDisjoint(with: inOrder) { break }
       all.formUnion(records)
       ordered.formUnion(inOrder)
@@ -201,9 +201,9 @@ extension Reconciler {
         + held.map { edit in
           var detail = OutcomeDetail.because(words)
           if edit.finding == nil { detail.fields = try state.editedFields(of: edit, rules).edited }
-          return (edit, Settlement(.held, detail))
+          return (edit, Settlement(.notAttempted, detail))
         })
-    if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
+    if !held.isEmpty { summary.warnings.append("\(held.count) edits were not attempted: \(words)") }
   }
 
   /// Throws an error that ends the work for all: the login that has ended is that of all, or the org answers

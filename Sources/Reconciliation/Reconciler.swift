@@ -93,7 +93,7 @@ package final class Reconciler {
     }
     do {
       try state.noteReach(now: run.now)
-      if try isIdle(), try standingClashes().isEmpty { return try accounted() }
+      if try isIdle(), try standingDeviceConflicts().isEmpty { return try accounted() }
       // Who proves deletions must get in, or nothing is begun.
       if let integration = try await integration() {
         try state.noteIntegrationUser(id: integration.session.identity.userID)
@@ -102,7 +102,7 @@ package final class Reconciler {
       try await settleDoubts()
       try await settleLate()
       tellProgress()
-      try await takeUpClashes()
+      try await takeUpDeviceConflicts()
       cascades = try await findCascades()
       try await reconcileAll()
       try await settleLate()
@@ -170,8 +170,8 @@ package final class Reconciler {
         var detail = send.expected.detail
         detail.message = words
         // The details go with their master.
-        return [(send.edit, Settlement(.held, detail))]
-          + send.followers.map { ($0.edit, $0.left(.held, because: words)) }
+        return [(send.edit, Settlement(.notAttempted, detail))]
+          + send.followers.map { ($0.edit, $0.left(.notAttempted, because: words)) }
       })
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }
@@ -311,13 +311,13 @@ package final class Reconciler {
         count += edits.count
         try settle(
           edits.map { edit in
-            let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
+            let verdict: Verdict = doubtful.contains(edit.id) ? .unconfirmed : .notAttempted
             return (edit, Settlement(verdict, .because(words)))
           })
       }
     }
     if onlySnapshot != nil, count > 0 {
-      summary.warnings.append("\(count) edits are held: \(words)")
+      summary.warnings.append("\(count) edits were not attempted: \(words)")
     }
   }
 

@@ -69,7 +69,7 @@ package struct ReportMask: Sendable {
   package func words(of planned: PlannedOutcome) -> String? {
     let (detail, verdict) = (planned.detail, planned.verdict)
     let areOurs =
-      detail.code == nil && (verdict.isUndone || [.notUndone, .held].contains(verdict))
+      detail.code == nil && (verdict.isUndone || [.notUndone, .notAttempted].contains(verdict))
     return mask.isEmpty || areOurs ? words(detail, element: nil) : nil
   }
 

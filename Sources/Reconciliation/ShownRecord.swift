@@ -34,7 +34,7 @@ struct ShownRecord {
     default: state = pending.shown.isEmpty ? .unseen : .alive
     }
     // A clash is about devices: the org's value may be what another decision has just sent.
-    let isAboutDevices = pending.verdict == .clash && pending.decision == .server
+    let isAboutDevices = pending.verdict == .deviceConflict && pending.decision == .server
     values = isAboutDevices ? [:] : pending.shown
   }
 

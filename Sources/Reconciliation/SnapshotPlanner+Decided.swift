@@ -6,7 +6,7 @@ extension LedgerDatabase {
   /// What becomes of a decided edit whatever the org holds; nil where that matters, or nothing is decided.
   func decidedWithoutOrg(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     switch edit.decision?.decision {
-    case .drop?:
+    case .discard?:
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
       if try hasGivenUpUndoing(edit.id) {
@@ -14,12 +14,12 @@ extension LedgerDatabase {
         return Settlement(.notUndone, detail)
       }
       if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
-      return Settlement(.dropped, detail)
+      return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
       var detail = OutcomeDetail.because("it is the record that counts from now on")
       detail.recordID = id
-      return Settlement(.alreadyThere, detail)
-    case .record?, .device?, .server?, .set?, .again?, .undo?, nil: return nil
+      return Settlement(.alreadyInOrg, detail)
+    case .record?, .device?, .server?, .set?, .retry?, .undo?, nil: return nil
     }
   }
 
@@ -43,14 +43,14 @@ extension LedgerDatabase {
       "the org was not asked for its values once more, for nobody can act as the user; they stand")
     detail.recordID = edit.recordID
     if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
-    return Settlement(.dropped, detail)
+    return Settlement(.discarded, detail)
   }
 }
 
 // What a person has decided, as far as the org is not asked.
 extension SnapshotPlanner {
   /// Says whether a decision says which edit of a clash stands.
-  func isAboveClash(_ pending: PendingDecision) -> Bool {
+  func isAboveDeviceConflict(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server
   }
 }

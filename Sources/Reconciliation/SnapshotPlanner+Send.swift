@@ -16,7 +16,7 @@ extension SnapshotPlanner {
       edit: edit, sync: candidate.sync,
       modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
       action: action, expected: naming(candidate, expected), condition: condition,
-      isStrict: options.strict, payload: [:],
+      isStrict: options.conditionalUpdates, payload: [:],
       recordID: action == .create || action == .upsert ? nil : edit.recordID)
     send.isAlone = candidate.isAlone
     if action == .create, let old = edit.recordID {

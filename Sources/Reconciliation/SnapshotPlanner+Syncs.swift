@@ -67,8 +67,8 @@ extension SnapshotPlanner {
   /// Says whether an edit was settled because nothing that travels was edited.
   private static func hasNothing(_ settlement: Settlement) -> Bool {
     switch settlement.verdict {
-    case .filtered: true
-    case .alreadyThere: settlement.detail.fields.isEmpty
+    case .notInFieldList: true
+    case .alreadyInOrg: settlement.detail.fields.isEmpty
     default: false
     }
   }
@@ -121,7 +121,7 @@ extension Decision {
   fileprivate var isAboutFields: Bool {
     switch self {
     case .device, .server, .set: true
-    case .record, .again, .drop, .undo: false
+    case .record, .retry, .discard, .undo: false
     }
   }
 }

@@ -61,7 +61,7 @@ extension SnapshotPlanner {
     for candidate in candidates {
       let edit = candidate.edit
       guard case .child(let targets)? = rules[candidate.sync].place, targets.isMasterDetail,
-        edit.decision.map({ $0.decision == .again }) ?? true,
+        edit.decision.map({ $0.decision == .retry }) ?? true,
         let parent = candidate.element[targets.key]?.string?.recordID18,
         try state.hasDeleted(parent, in: edit.returnID), try await areDetails(targets),
         try await isGone(candidate, with: parent, targets)

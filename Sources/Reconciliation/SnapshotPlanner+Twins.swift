@@ -14,7 +14,7 @@ extension SnapshotPlanner {
         : "the device's own sync created the record as well")
     detail.recordID = first
     detail.otherID = second
-    return Settlement(.createdTwice, detail)
+    return Settlement(.duplicateCreated, detail)
   }
 
   /// The edits with the one record that each is of, where a person has asked the rules once more and the org shows
@@ -27,7 +27,7 @@ extension SnapshotPlanner {
   ) async throws -> [OpenEdit] {
     var (rest, mended): ([OpenEdit], [Int64: String]) = ([], [:])
     for edit in edits {
-      guard edit.decision?.decision == .again, let twins = try twins(of: edit) else {
+      guard edit.decision?.decision == .retry, let twins = try twins(of: edit) else {
         rest.append(edit)
         continue
       }
@@ -57,7 +57,7 @@ extension SnapshotPlanner {
       return (first, second)
     }
     // One that was made anew in the place of a deleted record has no creation.
-    return edit.decision?.verdict == .createdTwice ? try state.toldTwins(of: edit.id) : nil
+    return edit.decision?.verdict == .duplicateCreated ? try state.toldTwins(of: edit.id) : nil
   }
 
   /// The one of two records that is left; the first where neither is, and nil where both may be there.

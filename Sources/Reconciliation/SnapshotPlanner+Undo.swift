@@ -90,7 +90,7 @@ extension SnapshotPlanner {
     detail.otherEdits = [later]
     if try state.isToBeUndone(later) {
       detail.message = WaitingDelete.words(later)
-      return Settlement(.held, detail)
+      return Settlement(.notAttempted, detail)
     }
     detail.message = "edit \(later) has changed the record since"
     return Settlement(.notUndone, detail)
@@ -230,7 +230,7 @@ struct WaitingDelete {
     var detail = OutcomeDetail.because(Self.words(first.min() ?? 0))
     detail.recordID = send.recordID
     detail.otherEdits = first.sorted()
-    return Settlement(.held, detail)
+    return Settlement(.notAttempted, detail)
   }
 
   static func words(_ edit: Int64) -> String { "edit \(edit) is undone first" }

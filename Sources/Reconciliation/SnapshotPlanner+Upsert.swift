@@ -83,9 +83,9 @@ extension SnapshotPlanner {
     let direct = try directEdits(of: Set(found.values), candidates)
     var rivals: [Int64: [Int64]] = [:]
     func oppose(_ candidate: Candidate, _ deviceDate: String?, _ claims: [RecordClaim]) {
-      let others = ClashRule.opponents(
+      let others = DeviceConflictRule.opponents(
         of: candidate.edit.claim, deviceDate: deviceDate, issued: candidate.edit.issued,
-        claims: claims, policy: options.acrossSnapshots)
+        claims: claims, policy: options.deviceConflicts)
       if !others.isEmpty { rivals[candidate.edit.id] = others }
     }
     for (key, group) in groups where key != nil {
@@ -130,8 +130,8 @@ extension SnapshotPlanner {
         other.creation == nil || other.creation?.id != edit.creation?.id
       else { return false }
       switch other.decision?.decision {
-      case .server?, .drop?: return false
-      case .device?, .set?, .record?, .again?, .undo?, nil:
+      case .server?, .discard?: return false
+      case .device?, .set?, .record?, .retry?, .undo?, nil:
         return try !changesNothing(other, editedFields(of: other))
       }
     }
@@ -190,7 +190,7 @@ extension SnapshotPlanner {
     if case .found(let record)? = keyed { detail.showServer(record) }
     if case .alive(_, let record) = candidate.server { detail.showServer(record) }
     return isKeyed
-      ? Settlement(.clash, detail) : naming(candidate, Settlement(.clash, detail))
+      ? Settlement(.deviceConflict, detail) : naming(candidate, Settlement(.deviceConflict, detail))
   }
 
   /// The field and the value by which a create is upserted; nil for one that is not.

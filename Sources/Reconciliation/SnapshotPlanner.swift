@@ -32,11 +32,11 @@ struct SnapshotPlanner {
     var plan: SnapshotPlan
     fileprivate(set) var candidates: [Candidate] = []
     /// Edits that clash, to be shown beside what the org holds.
-    fileprivate(set) var clashing: [(candidate: Candidate, settlement: Settlement)] = []
+    fileprivate(set) var deviceConflicts: [(candidate: Candidate, settlement: Settlement)] = []
     fileprivate var delegation: Delegation?
 
     /// All of whose records the org is asked.
-    var all: [Candidate] { candidates + clashing.map(\.candidate) }
+    var all: [Candidate] { candidates + deviceConflicts.map(\.candidate) }
   }
 
   /// Decides what needs no org.
@@ -59,8 +59,8 @@ struct SnapshotPlanner {
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
     let isAlone = try state.isAlone(edit)
     if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {
-      if settlement.verdict == .clash, let candidate = try? candidate(edit) {
-        draft.clashing.append((candidate, settlement))
+      if settlement.verdict == .deviceConflict, let candidate = try? candidate(edit) {
+        draft.deviceConflicts.append((candidate, settlement))
       } else {
         draft.plan.settled.append((edit, settlement))
       }
@@ -79,11 +79,11 @@ struct SnapshotPlanner {
 
   /// Decides the rest, by what the org holds.
   nonisolated(nonsending) func finish(_ draft: Draft) async throws -> SnapshotPlan {
-    var (plan, candidates, clashing) = (draft.plan, draft.candidates, draft.clashing)
+    var (plan, candidates, deviceConflicts) = (draft.plan, draft.candidates, draft.deviceConflicts)
     var delegation = draft.delegation
-    try await learn(&candidates, &clashing)
+    try await learn(&candidates, &deviceConflicts)
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
-    plan.settled += clashing.map { ($0.candidate.edit, $0.settlement) }
+    plan.settled += deviceConflicts.map { ($0.candidate.edit, $0.settlement) }
     try await settleGone(&candidates, &plan)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
@@ -168,9 +168,9 @@ struct SnapshotPlanner {
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
       detail.otherEdits = [earlier.id]
-      return Settlement(earlier.isInDoubt ? .inDoubt : .held, detail)
+      return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
     }
-    return edit.decision.map(isAboveClash) == true ? nil : try clash(edit)
+    return edit.decision.map(isAboveDeviceConflict) == true ? nil : try deviceConflict(edit)
   }
 
   /// What a device edited, as far as that is known without the org.
@@ -238,15 +238,15 @@ struct SnapshotPlanner {
   /// Edits that clash are shown beside what the org holds.
   private nonisolated(nonsending) func learn(
     _ candidates: inout [Candidate],
-    _ clashing: inout [(candidate: Candidate, settlement: Settlement)]
+    _ deviceConflicts: inout [(candidate: Candidate, settlement: Settlement)]
   ) async throws {
-    var all = candidates + clashing.map(\.candidate)
+    var all = candidates + deviceConflicts.map(\.candidate)
     try await learn(&all)
     candidates = Array(all.prefix(candidates.count))
     for (place, candidate) in all.dropFirst(candidates.count).enumerated() {
       guard case .alive(_, let fields) = candidate.server else { continue }
-      clashing[place].settlement.detail.showServer(fields)
-      clashing[place].settlement = naming(candidate, clashing[place].settlement)
+      deviceConflicts[place].settlement.detail.showServer(fields)
+      deviceConflicts[place].settlement = naming(candidate, deviceConflicts[place].settlement)
     }
   }
 

@@ -16,7 +16,7 @@ extension ThreeWayRule {
     guard let pending = facts.decision, facts.operation != .none, facts.operation != .dropLocally
     else { return nil }
     switch pending.decision {
-    case .again, .record, .drop, .undo: return nil
+    case .retry, .record, .discard, .undo: return nil
     case .device, .set: if facts.operation == .create { return unsentCreate(facts) }
     case .server: if facts.operation == .create { return leftCreate(facts) }
     }
@@ -38,7 +38,7 @@ extension ThreeWayRule {
   /// What becomes of a new record for which the org's side was taken: what stands under its external id is
   /// another rule's (`UpsertRule`), unless it could not be asked for.
   private static func leftCreate(_ facts: EditFacts) -> Step {
-    guard facts.upserts else { return .settle(Settlement(.dropped)) }
+    guard facts.upserts else { return .settle(Settlement(.discarded)) }
     var detail = lost(facts)
     detail.message = UpsertRule.unread
     return .settle(Settlement(.failed, detail))
@@ -111,7 +111,7 @@ extension ThreeWayRule {
     }
     if pending.decision == .server {
       detail.fields = comparison.contested
-      return .settle(Settlement(.dropped, detail))
+      return .settle(Settlement(.discarded, detail))
     }
     if facts.operation == .delete {
       detail.fields = comparison.destroyed
@@ -120,7 +120,7 @@ extension ThreeWayRule {
     if pending.decision == .device, let settled = settled(comparison, detail) { return settled }
     detail.fields = sent
     if sent.areAlreadyThere {
-      return .settle(Settlement(.alreadyThere, detail))
+      return .settle(Settlement(.alreadyInOrg, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: date)
   }
@@ -148,7 +148,7 @@ extension ThreeWayRule {
     detail.outside = comparison.outside
     detail.fields = sent
     if sent.areAlreadyThere {
-      return .settle(Settlement(.alreadyThere, detail))
+      return .settle(Settlement(.alreadyInOrg, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: remaining.date)
   }
@@ -160,7 +160,7 @@ extension ThreeWayRule {
     let isStill = ShownRecord(pending).isStill(verdict)
     let unsent = isStill ? notSent(facts, pending) : []
     if isStill {
-      if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+      if pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
       if verdict == .deletedOnServer, pending.decision == .device, unsent.isEmpty {
         return recreated(facts)
       }
@@ -179,7 +179,7 @@ extension ThreeWayRule {
     guard facts.operation != .delete else { return [] }
     var names: Set<String> = []
     switch pending.decision {
-    case .server, .again, .record, .drop, .undo: return []
+    case .server, .retry, .record, .discard, .undo: return []
     case .device: names = pending.edited
     case .set(_, let rest): if rest == .device { names = pending.edited }
     }
@@ -217,7 +217,7 @@ extension ThreeWayRule {
     _ base: MergeBase?, _ fields: JSONObject
   ) -> [FieldDifference] {
     switch pending.decision {
-    case .server, .again, .record, .drop, .undo: return []
+    case .server, .retry, .record, .discard, .undo: return []
     case .device: return comparison.edited
     case .set(let values, let rest):
       let others = rest == .device ? comparison.edited.filter { values[$0.name] == nil } : []

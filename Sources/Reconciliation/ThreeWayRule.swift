@@ -268,14 +268,14 @@ package enum ThreeWayRule {
   static func settled(_ comparison: FieldComparison, _ detail: OutcomeDetail) -> Step? {
     if comparison.edited.isEmpty {
       // Without a base nothing differs from the org: its values are the device's.
-      if comparison.hasNoBase { return .settle(Settlement(.alreadyThere, detail)) }
-      let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .filtered
+      if comparison.hasNoBase { return .settle(Settlement(.alreadyInOrg, detail)) }
+      let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .notInFieldList
       return .settle(Settlement(verdict, detail))
     }
     if comparison.edited.areAlreadyThere {
       var detail = detail
       detail.fields = comparison.edited
-      return .settle(Settlement(.alreadyThere, detail))
+      return .settle(Settlement(.alreadyInOrg, detail))
     }
     return nil
   }
@@ -285,7 +285,7 @@ package enum ThreeWayRule {
     _ facts: EditFacts, _ fate: RecordFate, _ verdict: Verdict, into master: String? = nil
   ) -> Step {
     switch facts.step(fate) {
-    case .done: .settle(Settlement(.alreadyThere))
+    case .done: .settle(Settlement(.alreadyInOrg))
     case .recreate: recreated(facts)
     case .stands:
       .settle(Settlement(verdict, master.map { lost(facts, into: $0) } ?? lost(facts)))

@@ -119,7 +119,7 @@ enum UpsertRule {
     case .deleted?, nil: verdict = .deletedOnServer
     }
     let isKnown = shown.state == .unseen || shown.isStill(verdict)
-    if isKnown, pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+    if isKnown, pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
     if isKnown, shown.state == .unseen || verdict == .deletedOnServer {
       return .send(.upsert, Settlement(.created, detail), ifUnmodifiedSince: nil)
     }
@@ -155,7 +155,7 @@ enum UpsertRule {
       detail.message = pending.movedWords
       return .settle(Settlement(.conflict, detail))
     }
-    if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+    if pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
     detail.fields = sent
     return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
   }

@@ -17,7 +17,7 @@ extension Demo {
     say("\(open.count) edits wait.")
     let byFile = open.filter { [.conflict, .deletedOnServer].contains($0.verdict) }
     let byCommand = open.filter { [.failed, .notVisible].contains($0.verdict) }
-    let byPage = open.filter { $0.verdict == .clash }
+    let byPage = open.filter { $0.verdict == .deviceConflict }
     expect(
       byFile.count == 2 && byCommand.count == 2 && byPage.count == 2,
       "nobody thought of these edits: \(open.map(\.verdict.rawValue))")
@@ -31,7 +31,7 @@ extension Demo {
     }
     expect(result.open.isEmpty, "edits are open still: \(result.open)")
     expect(
-      result.verdicts == [.updated: 3, .dropped: 3], "the decisions became \(result.verdicts)")
+      result.verdicts == [.updated: 3, .discarded: 3], "the decisions became \(result.verdicts)")
     try expectIncluded(pipeline)
     try installNewest(result, DataDirectory(root: places.snapshots, name: pipeline.name), org)
     say("Nothing is open any more, and the three phones install their new bundles over what they")
@@ -86,7 +86,7 @@ extension Demo {
         ? (
           .fields(["Title": .value("Facility manager")], rest: .device),
           "--set \"Title=Facility manager\""
-        ) : (.whole(.drop), Decision.Kind.drop.option)
+        ) : (.whole(.discard), Decision.Kind.discard.option)
       say(
         "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
@@ -98,15 +98,18 @@ extension Demo {
   private mutating func decideOnPage(
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
-    say("Two clash, and are decided side by side on the page that one command serves:")
+    say(
+      "Two contradict each other, and are decided side by side on the page that one command serves:"
+    )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
       pipeline, root: places.snapshots, variables: org.variables, by: "the office")
     let visit = try await ReviewVisit(server.address)
     let listed = try await visit.get("edits")["edits"]?.array ?? []
     let numbers = edits.map(\.number)
-    let clashes = listed.filter { $0["verdict"] == .string(Verdict.clash.rawValue) }
-    expect(clashes.compactMap { $0["edit"]?.int } == numbers, "the page lists \(clashes)")
+    let contradicting = listed.filter { $0["verdict"] == .string(Verdict.deviceConflict.rawValue) }
+    expect(
+      contradicting.compactMap { $0["edit"]?.int } == numbers, "the page lists \(contradicting)")
     let list = numbers.map { number -> JSONValue in
       let side = number == numbers.first ? Decision.Side.device : .server
       return ["edit": JSONValue(number), "decision": .string(side.rawValue)]

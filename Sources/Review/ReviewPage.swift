@@ -50,7 +50,7 @@ enum ReviewPage {
 
   /// The decisions with a keyboard shortcut; `ReviewPage.words` describes each.
   static let keys: [(kind: Decision.Kind, key: String)] = [
-    (.device, "d"), (.server, "s"), (.again, "a"), (.drop, "x"),
+    (.device, "d"), (.server, "s"), (.retry, "r"), (.discard, "x"),
   ]
 
   private static let buttons = keys.map {

@@ -47,7 +47,7 @@ extension BrokenConfiguration {
     .init(
       "a word that JSON writes in small letters",
       #"pipeline.json:22:27: True is not a JSON word; write true"#,
-      .pipeline(#""platforms""#, "\"reconcile\": {\"strict\": True},\n  \"platforms\"")),
+      .pipeline(#""platforms""#, "\"reconcile\": {\"conditionalUpdates\": True},\n  \"platforms\"")),
     .init(
       "a no-break space",
       #"pipeline.json:3:10: U+00A0 is not white space in JSON; write an ordinary space"#,
@@ -106,12 +106,35 @@ extension BrokenConfiguration {
         #""limits""#, "\"reconcile\": {\"maxChanges\": {\"deletes\": \"110%\"}},\n  \"limits\"")),
     .init(
       "a flag in quotes",
-      #"pipeline.json:23:27: reconcile.strict: this must be true or false, not a string; write true without quotes"#,
-      .pipeline(#""limits""#, "\"reconcile\": {\"strict\": \"true\"},\n  \"limits\"")),
+      #"pipeline.json:23:39: reconcile.conditionalUpdates: this must be true or false, not a string; write true without quotes"#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"conditionalUpdates\": \"true\"},\n  \"limits\"")),
     .init(
       "a merge word that is not known",
       #"pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a way to decide; write one of "whenProvedDeleted", "never", "asSDK""#,
       .pipeline(#""limits""#, "\"reconcile\": {\"recreateDeleted\": \"always\"},\n  \"limits\"")),
+    .init(
+      "a former key with a former value",
+      #"pipeline.json:23:17: reconcile.acrossSnapshots: the section reconcile has no key "acrossSnapshots"; write "deviceConflicts": "firstWins""#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"acrossSnapshots\": \"first\"},\n  \"limits\"")),
+    .init(
+      "a former value",
+      #"pipeline.json:23:36: reconcile.deviceConflicts: "report" is not a value of "deviceConflicts"; write "manual""#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"deviceConflicts\": \"report\"},\n  \"limits\"")),
+    .init(
+      "former keys",
+      #"""
+      pipeline.json:23:17: reconcile.strict: the section reconcile has no key "strict"; write "conditionalUpdates"
+      pipeline.json:23:33: reconcile.nextGeneration: the section reconcile has no key "nextGeneration"; write "returnOpenEdits"
+      pipeline.json:23:58: reconcile.trust: the section reconcile has no key "trust"; write "detectEdits": "compare"
+      pipeline.json:24:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
+      """#,
+      .pipeline(
+        #""limits""#,
+        """
+        "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff"},
+          "keep": {"basesDays": 30},
+          "limits"
+        """)),
     .init(
       "an inbox outside",
       #"pipeline.json:23:21: inbox.path: "../inbox" leads out of the pipeline's directory; write a name below snapshots/, or a whole path"#,

@@ -86,7 +86,7 @@ import Testing
   @Test func `an undone new record is redelivered whole, and can be recreated`() async throws {
     let scene = try UndoScene({
       $0.replacing(
-        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#)
+        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
     })
     let phone = try await scene.phone()
     try phone.create(

@@ -10,7 +10,7 @@ package struct KeepSettings: Sendable, Hashable {
   /// The number of newest generations of a snapshot whose stores and bundles are kept.
   package var generations = 3
   /// The days for which the issued records of older generations are kept.
-  package var basesDays = 60
+  package var issuedRecordDays = 60
   /// The days for which a return is kept after its edits are in the ledger.
   package var returnedDays = 90
   /// The days for which reports, and the values of resolved edits, are kept.
@@ -19,7 +19,7 @@ package struct KeepSettings: Sendable, Hashable {
   /// One day longer than late requests are watched for.
   private static let leastRunsDays = Int(Reconciler.watchMilliseconds / KeepRule.day) + 1
 
-  static let keys = ["generations", "basesDays", "returnedDays", "runsDays"]
+  static let keys = ["generations", "issuedRecordDays", "returnedDays", "runsDays"]
 
   init() {}
 
@@ -28,13 +28,13 @@ package struct KeepSettings: Sendable, Hashable {
   /// Defaults are never shorter than bundles are valid.
   init(_ object: ConfigurationObject?, bundlesAreGood days: Int) {
     isAsked = object != nil
-    basesDays = max(basesDays, days)
+    issuedRecordDays = max(issuedRecordDays, days)
     if let object {
       generations = object.int("generations", default: generations, in: 1...10_000)
-      basesDays = object.int("basesDays", default: basesDays, in: 1...36_500)
+      issuedRecordDays = object.int("issuedRecordDays", default: issuedRecordDays, in: 1...36_500)
       returnedDays = object.int("returnedDays", default: returnedDays, in: 1...36_500)
     }
-    runsDays = max(runsDays, basesDays)
+    runsDays = max(runsDays, issuedRecordDays)
     if let object {
       runsDays = object.int("runsDays", default: runsDays, in: Self.leastRunsDays...36_500)
     }
@@ -42,7 +42,7 @@ package struct KeepSettings: Sendable, Hashable {
 
   var json: JSONValue {
     [
-      "generations": JSONValue(generations), "basesDays": JSONValue(basesDays),
+      "generations": JSONValue(generations), "issuedRecordDays": JSONValue(issuedRecordDays),
       "returnedDays": JSONValue(returnedDays), "runsDays": JSONValue(runsDays),
     ]
   }

@@ -152,7 +152,7 @@ package enum KeepRule {
   }
 
   private static func mayBeHeld(_ keep: KeepSettings) -> String {
-    "a device, or one that was restored from a backup, may hold it still (keep.basesDays: \(keep.basesDays))"
+    "a device, or one that was restored from a backup, may hold it still (keep.issuedRecordDays: \(keep.issuedRecordDays))"
   }
 
   /// Returns the reasons why an old generation's issued records are needed.
@@ -169,7 +169,8 @@ package enum KeepRule {
       because.append(
         "a device handed back from it last, and nothing shows that it has a newer one")
     }
-    guard let retired = one.retired, facts.now - retired >= Int64(keep.basesDays) * day else {
+    guard let retired = one.retired, facts.now - retired >= Int64(keep.issuedRecordDays) * day
+    else {
       return because.isEmpty ? [mayBeHeld(keep)] : because
     }
     return because

@@ -3,11 +3,11 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Which edits are in each other's way: those of other devices (`ClashRule`), and those of one device that
+// Which edits are in each other's way: those of other devices (`DeviceConflictRule`), and those of one device that
 // contradict each other.
 extension SnapshotPlanner {
   /// The verdict of an edit that clashes with others; nil for one that may be sent.
-  func clash(_ edit: OpenEdit) throws -> Settlement? {
+  func deviceConflict(_ edit: OpenEdit) throws -> Settlement? {
     let claims: [RecordClaim]
     if let recordID = edit.recordID {
       claims = try state.claims(recordID: recordID, formerID: edit.serverID)
@@ -20,11 +20,13 @@ extension SnapshotPlanner {
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
     let ancestry = try state.ancestry(ofEdit: edit.id)
-    var opponents = ClashRule.opponents(
+    var opponents = DeviceConflictRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
       claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
-      policy: options.acrossSnapshots)
-    if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
+      policy: options.deviceConflicts)
+    if let other = edit.unorderedWith, options.deviceConflicts != .lastWins {
+      opponents.append(other)
+    }
     opponents += try contradictions(edit)
     guard !opponents.isEmpty else { return nil }
     let comparison = try editedFields(of: edit)
@@ -40,7 +42,7 @@ extension SnapshotPlanner {
     detail.fields = comparison.edited
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 
   /// Listed fields in which an edit's device may have sent by itself what the org holds.
@@ -69,7 +71,7 @@ extension SnapshotPlanner {
   /// The edits of the same record in other soups or stores of the device that contradict one: they
   /// set a field that both send to something else, or one deletes what the other edits.
   ///
-  /// Nothing says which of two rows of one device its user meant, so `acrossSnapshots` does not
+  /// Nothing says which of two rows of one device its user meant, so `deviceConflicts` does not
   /// either. What does not contradict is merged: each sends the fields that were edited in it.
   private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
     let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in

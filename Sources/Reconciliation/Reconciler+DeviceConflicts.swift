@@ -1,0 +1,40 @@
+import Ledger
+import MobileSync
+import Salesforce
+
+// Clashes of earlier nights, where the pipeline says by now which edit of one is sent.
+extension Reconciler {
+  /// Opens the edits of earlier nights' clashes that `deviceConflicts` sends; the others stay where they
+  /// are, for a person.
+  nonisolated(nonsending) func takeUpDeviceConflicts() async throws {
+    for (snapshotID, edits) in try standingDeviceConflicts() {
+      let access: RecordReader?
+      do {
+        access = try await self.access(to: snapshotID)
+      } catch let error as OrgError where error.kind == .authentication || error.kind == .permission
+      {
+        continue
+      }
+      guard let access else { continue }
+      let planner = planner(snapshotID, access)
+      for edit in edits where try planner.deviceConflict(edit) == nil { try state.takeUp(edit.id) }
+    }
+  }
+
+  /// The edits that an earlier night left in a clash and that the policy may send, by snapshot.
+  func standingDeviceConflicts() throws -> [(snapshotID: String, edits: [OpenEdit])] {
+    guard options.deviceConflicts != .manual else { return [] }
+    var found: [(String, [OpenEdit])] = []
+    for snapshotID in try state.snapshotsWithDeviceConflicts() {
+      let edits = try state.deviceConflicts(snapshotID: snapshotID).filter { conflict in
+        guard options.only?.contains(conflict.edit.id) != false else { return false }
+        // Of several that were told with it, the policy means one.
+        return conflict.others.allSatisfy {
+          options.deviceConflicts.sends(conflict.edit.id, over: $0)
+        }
+      }
+      if !edits.isEmpty { found.append((snapshotID, edits.map(\.edit))) }
+    }
+    return found
+  }
+}
