@@ -83,8 +83,8 @@ import Testing
     try Files.remove(generation + "/ios")
     #expect(
       try await told(phone) == [
-        "ada.sqlite: the indexes of the soup \"contacts\" are not the pipeline's: the app changed it, or "
-          + "the pipeline did since"
+        "ada.sqlite: the indexes of the soup \"contacts\" are not the pipeline's: the app changed them, "
+          + "or the pipeline did later"
       ])
   }
 }

@@ -54,8 +54,8 @@ import Testing
     #expect(summary.bundles.count == 4)
     #expect(
       summary.warnings.contains(
-        "ben@example.com: the newest generation lacks a store that the pipeline has now; "
-          + "no bundle of it is written before it is primed again"))
+        "ben@example.com: the newest generation lacks a store that was added to the pipeline; "
+          + "no bundle of it is written before the user is primed again"))
     #expect(throws: (any Error).self) { try world.bundle("ben", .android) }
     #expect(try BundleReader.inspect(world.bundle("ada", .android)).stores.count == 2)
   }

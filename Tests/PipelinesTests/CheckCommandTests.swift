@@ -58,7 +58,7 @@ import Testing
     let missing = try await ProgramRun.blocking(["check", directory.file("first.json")])
     #expect(missing.status == 0, "\(missing.everything)")
     for name in ["jwt.key", "ca.pem"] {
-      #expect(missing.messages.contains("\(directory.file(name)) was not looked at: No such file"))
+      #expect(missing.messages.contains("\(directory.file(name)) was not checked: No such file"))
     }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))
@@ -72,7 +72,8 @@ import Testing
     try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"), mode: 0o644)
     try DurableFile.write(key.certificate, to: directory.file("ca.pem"))
     let open = try await ProgramRun.blocking(["check", directory.file("first.json")])
-    #expect(open.status == 4 && open.messages.contains("others may read"), "\(open.everything)")
+    #expect(
+      open.status == 4 && open.messages.contains("other users can read"), "\(open.everything)")
     try Files.setMode(of: directory.file("jwt.key"), 0o600)
     let right = try await ProgramRun.blocking(["check", directory.file("first.json")])
     #expect(right.status == 0 && right.messages == "", "\(right.everything)")

@@ -120,7 +120,7 @@ import Testing
       + "--take server, --set FIELD=VALUE, --retry"
     for (words, status, message) in [
       (["1", "--discard"], 4, drop),
-      (["1", "--discard"], 4, "nothing was decided   [decide.refused]"),
+      (["1", "--discard"], 4, "no decision was recorded   [decide.refused]"),
       (["--verdict", "conflict", "--set", "Nme=x", "--dry-run"], 3, wrong),
       (["--verdict", "conflict", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
       (["--take", "device"], 2, ""), (["1", "--take", "device", "--discard"], 2, ""),

@@ -71,7 +71,7 @@ import Testing
     #expect(bytes > spent.bytes / 2 && bytes < spent.bytes * 2, "\(bytes) of \(spent.bytes)")
     let last = try #require(prime["last"])
     #expect(last["seconds"]?.double != nil)
-    #expect(summary.plan.contains { $0.hasPrefix("prime: last time ") && $0.contains(" s (run ") })
+    #expect(summary.plan.contains { $0.hasPrefix("prime: last run ") && $0.contains(" s (run ") })
   }
 
   @Test func `a user who was never primed makes the forecast a lower bound`() async throws {
@@ -101,7 +101,7 @@ import Testing
       .status(500, code: "UNKNOWN_EXCEPTION"))
     let summary = try await look(world)
     #expect(summary.warnings.count == 1)
-    #expect(summary.warnings.first?.contains("nothing could be counted") == true)
+    #expect(summary.warnings.first?.contains("records could not be counted") == true)
     #expect(try expected(summary, "prime")["atLeast"] == true)
   }
 }

@@ -103,7 +103,7 @@ import Testing
       let unknown = try await explain(name)
       #expect(unknown.status == 4)
       #expect(unknown.output == "")
-      #expect(unknown.messages.contains("nothing is known here of \(name)"))
+      #expect(unknown.messages.contains("nothing is known about \(name)"))
     }
   }
 }

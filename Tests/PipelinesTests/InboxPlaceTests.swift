@@ -21,7 +21,7 @@ import Testing
   func `an inbox that contains attache's own files is refused with the file`(_ path: String) throws
   {
     let error = #expect(throws: (any Error).self) { try world(path).pipeline }
-    #expect(error.map { "\($0)".contains("holds what is attache's own") } == true)
+    #expect(error.map { "\($0)".contains("contains attache's own files") } == true)
   }
 
   @Test func `an inbox linked to the data or pipeline directory takes nothing`() async throws {

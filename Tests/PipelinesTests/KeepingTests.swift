@@ -78,7 +78,7 @@ import Testing
     #expect(run.pruned.count(.generation) == 1)
     #expect(try files(1) == ["generation.json", "pruned.json"])
     #expect(try files(2).contains("ios") && hasIssued(1) && hasIssued(2))
-    #expect(try reasons(1).first?.hasPrefix("its bundle is good until ") == true)
+    #expect(try reasons(1).first?.hasPrefix("its bundle is valid until ") == true)
     // The device of the older one is compared with what it was given.
     let (untouched, touched) = (try scene.account(device, 0), try scene.account(device, 1))
     try device.edit("accounts", id: untouched, ["Phone": "device"], now: world.org.now())
@@ -111,7 +111,10 @@ import Testing
     #expect(late.verdicts == [.updated: 1, .conflict: 1])
     let conflict = try scene.edits(of: late.run).first { $0.verdict == .conflict }
     #expect(conflict?.detail.hasNoBase == true)
-    #expect(late.warnings.contains { $0.contains("generation 1 issued is not kept any more") })
+    #expect(
+      late.warnings.contains {
+        $0.contains("the issued records of generation 1 are no longer kept")
+      })
     #expect(try scene.field("Phone", of: touched) == "office")
   }
 
@@ -119,7 +122,7 @@ import Testing
     _ = try await scene.conflict()
     for _ in 0..<3 { try await night(days: 15) }
     let came = "edit 1, which is open, came from it"
-    let last = "a device handed back from it last, and nothing shows that it has a newer one"
+    let last = "it was returned last, and nothing shows that its device has a newer one"
     #expect(try reasons(1) == [came, last])
     #expect(try hasIssued(1) && files(1) == ["generation.json", "pruned.json"])
     try scene.decide(1, .server)
@@ -139,7 +142,7 @@ import Testing
     let carrying = try #require(try world.data.generations(of: world.user("ada").id).last)
     try await night()
     try await night(days: 30)
-    #expect(try reasons(carrying) == ["edit 1, which is open, is carried in it"])
+    #expect(try reasons(carrying) == ["edit 1, which is open, is redelivered in it"])
     #expect(try hasIssued(carrying))
   }
 
@@ -153,7 +156,7 @@ import Testing
     func stay() throws -> KeepPlan.Item? {
       try plan().staying.first { $0.kind == .issued && $0.snapshot == SnapshotID.global }
     }
-    #expect(try stay()?.because.first?.hasPrefix("its bundle is good until") == true)
+    #expect(try stay()?.because.first?.hasPrefix("its bundle is valid until") == true)
     try await night(days: 30)
     #expect(!Files.exists(world.data.issued(1, of: SnapshotID.global)))
     #expect(Files.exists(world.data.issued(2, of: SnapshotID.global)))
@@ -210,6 +213,6 @@ import Testing
     try await night(days: 4000)
     #expect(try Quarantine.list(world.data.quarantine).count == 1)
     let item = try #require(try plan().staying.first { $0.kind == .quarantined })
-    #expect(item.name == "x.sqlite" && item.because == ["nobody has released or discarded it"])
+    #expect(item.name == "x.sqlite" && item.because == ["no operator has released or discarded it"])
   }
 }

@@ -210,7 +210,8 @@ import Testing
       #""notify": {"on": ["success"], "webhook": {"url": {"env": "NO_SUCH_VARIABLE"}}}"#)
     let run = try await world.program(["run"])
     #expect(run.status == 0, "\(run.everything)")
-    #expect(run.messages.contains("warning: notify.webhook could not be told of the run's end: "))
+    #expect(
+      run.messages.contains("warning: notify.webhook could not be notified of the run's end: "))
     #expect(run.messages.contains("the environment variable NO_SUCH_VARIABLE is not set"))
   }
 
@@ -222,7 +223,7 @@ import Testing
     #expect(run.status == 0)
     #expect(
       run.messages.contains(
-        "warning: notify.command could not be told of the run's end: /bin/sh ended with exit status 7: no mail"
+        "warning: notify.command could not be notified of the run's end: /bin/sh failed with exit status 7: no mail"
       ), "\(run.messages)")
   }
 
@@ -267,7 +268,7 @@ import Testing
     server.stop()
     let silent = try await world.program(["run"])
     #expect(silent.status == 6)
-    #expect(silent.messages.contains("notify.webhook could not be told of the run's end: "))
+    #expect(silent.messages.contains("notify.webhook could not be notified of the run's end: "))
     #expect(!silent.messages.contains(server.url), "an address may bear a token")
   }
 
@@ -298,7 +299,8 @@ import Testing
     for text in [run.messages, try lines(log).joined(separator: "\n")] {
       for target in ["command", "webhook"] {
         #expect(
-          text.contains("warning: notify.\(target) could not be told of the run's end: "), "\(text)"
+          text.contains("warning: notify.\(target) could not be notified of the run's end: "),
+          "\(text)"
         )
       }
       #expect(!text.contains("notify.heartbeat"))
@@ -330,7 +332,7 @@ import Testing
     #expect(run.status == 0, "the run itself was done: \(run.everything)")
     let text = try lines(log).joined(separator: "\n")
     for target in ["command", "webhook"] {
-      let words = "notify.\(target) could not be told of the run's end: a signal ended it"
+      let words = "notify.\(target) could not be notified of the run's end: a signal ended it"
       #expect(text.contains("warning: " + words), "\(text)")
     }
   }
@@ -351,7 +353,8 @@ import Testing
     let check = try await ProgramRun.blocking(
       ["check", world.pipeline.file, "--notify"], variables: world.variables, deadlineSeconds: 20)
     #expect(check.status == 1, "\(check.everything)")
-    #expect(check.output.contains("did not end within 1 seconds and was ended"), "\(check.output)")
+    #expect(
+      check.output.contains("did not finish within 1 seconds and was stopped"), "\(check.output)")
     #expect(asked.withLock { $0 } == 0)
   }
 
@@ -404,7 +407,7 @@ import Testing
     let message = try #require(asked.withLock { $0.first { $0.path == "/hook" } }).request
     let body = try JSONValue(parsing: message.body)
     #expect(body["type"] == "test" && body["outcome"] == "test" && body["pipeline"] == "demo")
-    #expect(body["words"] == "attache: demo: this is a test; no run has ended")
+    #expect(body["words"] == "attache: demo: this is a test; no run has finished")
     let time = try #require(message.headers["X-Attache-Timestamp"])
     let code = HMAC.sha256(
       key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)

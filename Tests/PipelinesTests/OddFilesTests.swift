@@ -224,7 +224,7 @@ import Testing
     try DurableFile.write(Array("{".utf8), to: record)
     let summary = try await world.run(.ingest)
     #expect(summary.returns.ingested == 1)
-    let words = "ada.db: what was issued to it cannot be looked up"
+    let words = "ada.db: its issued records cannot be read"
     #expect(summary.warnings.count { $0.hasPrefix(words) } == 1)
   }
 

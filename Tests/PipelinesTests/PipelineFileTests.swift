@@ -37,7 +37,7 @@ import Testing
     #expect(
       reading.notYet.map { "\($0.line):\($0.column) \($0.path): \($0.message); \($0.fix)" } == [
         "65:13 pack.sign: not yet: signing does not exist in this version; remove it",
-        "102:28 limits.memoryMiB: not yet: a limit of memory does not exist in this version; "
+        "102:28 limits.memoryMiB: not yet: a memory limit does not exist in this version; "
           + "remove it",
       ])
     // No such key is offered to whoever misspells another.

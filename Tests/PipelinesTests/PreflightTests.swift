@@ -69,7 +69,7 @@ struct PreflightTests {
     let expected = [
       (
         3,
-        #""Birthdate" for this user|Contact.Birthdate is of the type date, not a date with a time"#
+        #""Birthdate" for this user|Contact.Birthdate has the type date, not date and time"#
       ),
       (4, #"Contact has no field "FristName" for this user; did you mean "FirstName"?"#),
       (4, #"User has no field "Nmae" for this user; did you mean "Name"?"#),
@@ -122,7 +122,7 @@ struct PreflightTests {
            "mergeMode": "LEAVE_IF_CHANGED"}}
       ]}
       """.replacing("\n", with: " "))
-    // An org without briefcases, and a user who may not see the limits.
+    // An org without briefcases, and a user who has no access to the limits.
     world.server.faults.add(
       .kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
     world.server.faults.add(
@@ -132,7 +132,7 @@ struct PreflightTests {
     #expect(check.failures == [])
     #expect(check.requests == nil)
     #expect(check.lines.contains { $0 == "ada@example.com: logged in" })
-    #expect(check.lines.contains { $0.contains("may not see the limits") })
+    #expect(check.lines.contains { $0.contains("has no access to the limits") })
   }
 
   @Test func `names that identify rows need the org's case; in queries any case works`()

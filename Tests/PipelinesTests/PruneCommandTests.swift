@@ -40,7 +40,7 @@ import Testing
     let plan = try await world.program(["prune"], ["--dry-run"])
     #expect(plan.status == 0, "\(plan.everything)")
     #expect(plan.output.contains("would be removed: stores and bundles of 4 generations, "))
-    #expect(plan.output.contains("would be removed: 1 finished return, "))
+    #expect(plan.output.contains("would be removed: 1 processed return, "))
     #expect(try Tree.files(world.data.path) == before)
     let disk = try await world.program(["status"], ["--disk", "--json"])
     let document = try JSONValue(parsing: disk.output)

@@ -122,7 +122,7 @@ import Testing
     try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [.updated: 1])
-    #expect(run.warnings.contains { $0.contains("edits without flags cannot be looked for") })
+    #expect(run.warnings.contains { $0.contains("edits without flags cannot be detected") })
     #expect(try scene.field("Phone", of: ids[0]) == "flagged")
   }
 

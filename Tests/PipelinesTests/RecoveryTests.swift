@@ -220,7 +220,7 @@ import Testing
     #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
     #expect(summary.verdicts[.alreadyInOrg] == 1, "\(summary.verdicts)")
     #expect(try world.record("Account", other)["Description"] == "+1 555 0160")
-    #expect(summary.warnings.contains { $0.contains("this ledger does not know") })
+    #expect(summary.warnings.contains { $0.contains("are unknown to this ledger") })
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)
     // What is primed since is a bundle like any other.
     let next = try world.device("ada", as: "next")
@@ -325,7 +325,7 @@ import Testing
     #expect(
       error?.code == (fault == "other" ? "recover.other-pipeline" : "recover.no-backup"),
       "\(String(describing: error))")
-    if fault == "less" { #expect(error?.reason == "it was cut short") }
+    if fault == "less" { #expect(error?.reason == "it is truncated") }
     #expect(try Files.list(world.root).isEmpty)
   }
 

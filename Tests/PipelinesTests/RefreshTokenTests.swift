@@ -112,7 +112,7 @@ import Testing
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada"], mode: 0o644)
     let error = await #expect(throws: SecretError.self) { try await run(world, "x") }
-    #expect(error?.description.contains("others may read") == true)
+    #expect(error?.description.contains("other users can read") == true)
     #expect(world.server.log.entries.isEmpty)
   }
 

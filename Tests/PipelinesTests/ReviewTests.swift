@@ -251,7 +251,7 @@ import Testing
     #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "revision": 1, "decision": "device"]]], status: 409)
-    #expect(refused["reason"]?.string?.contains("a run has taken it up since") == true)
+    #expect(refused["reason"]?.string?.contains("a run has processed it since") == true)
   }
 
   @Test func `an impossible decision is left out with its reason, or refused`() async throws {
@@ -283,7 +283,7 @@ import Testing
     defer { lock.close() }
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
-    #expect(refused["message"] == "another run of this pipeline is at work")
+    #expect(refused["message"] == "another run of this pipeline is active")
     #expect(refused["fix"]?.string?.contains("wait until it ends") == true)
     #expect(try scene.states() == [])
   }

@@ -127,8 +127,8 @@ import Testing
       let words = (error?.list ?? []).map { "\($0.message); \($0.fix)" }
       #expect(
         words == [
-          "Account has the field \"\(spelt)\", and in the rows of a soup \"\(written)\" is another "
-            + "name; write \"\(spelt)\""
+          "Account has the field \"\(spelt)\", but the rows of a soup would use "
+            + "\"\(written)\"; write \"\(spelt)\""
         ])
     }
     #expect(world.server.log.writes.isEmpty)
@@ -189,7 +189,7 @@ import Testing
         == ["ada@example.com", "cleo@example.com", "global"])
     #expect(world.skipped.count == 1)
     let told = try #require(world.skipped.first)
-    #expect(told.hasPrefix("ben@example.com: the org does not give this user what the syncs fetch"))
+    #expect(told.hasPrefix("ben@example.com: the user has no access to what the syncs fetch"))
     #expect(told.contains("usersyncs.json:11:"))
     #expect(told.contains("usersyncs.json:16:"))
     #expect(
@@ -222,7 +222,7 @@ import Testing
     #expect(summary.snapshots.count == 4)
     #expect(summary.warnings.count == 1)
     #expect(
-      summary.warnings.first?.contains("this user cannot change Contact.LastModifiedById") == true)
+      summary.warnings.first?.contains("this user cannot edit Contact.LastModifiedById") == true)
   }
 
   // MARK: what it costs
@@ -306,7 +306,7 @@ import Testing
     #expect(summary.snapshots.count == 4)
     #expect(summary.warnings.count == 1)
     #expect(
-      summary.warnings.first?.hasPrefix("the syncs could not be held against the org") == true)
+      summary.warnings.first?.hasPrefix("the syncs could not be validated against the org") == true)
     // The first who is asked finds out.
     #expect(world.server.log.counts[.composite, default: 0] <= 7)
   }

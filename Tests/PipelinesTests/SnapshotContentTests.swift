@@ -165,7 +165,7 @@ import Testing
       try await run(world) { $0.users = ["bem@example.com"] }
     }
     #expect(error?.code == "users.unknown")
-    #expect(error?.message == "bem@example.com is no user of the pipeline")
+    #expect(error?.message == "bem@example.com is not a user of the pipeline")
     #expect(error?.fix == "did you mean ben@example.com?")
   }
 
@@ -178,7 +178,7 @@ import Testing
     #expect(error?.code == "users.unexpected")
     #expect(
       error?.message.hasPrefix("the pipeline has 1 user, and users.expect allows 2 to ") == true)
-    #expect(error?.fix == "check where the users come from, or change users.expect")
+    #expect(error?.fix == "check the source of the users, or change users.expect")
     #expect(try world.data.snapshots() == [])
   }
 

@@ -137,7 +137,7 @@ import Testing
     #expect(
       problems.first?.contains(
         "a login by clientCredentials can only be one user, but \"syncDownBriefcase\" is a "
-          + "briefcase, which the org fills for each of the users") == true)
+          + "briefcase, which the org fills separately for each user") == true)
     #expect(throws: Problems.self) { try PipelineFile.read(path: path) }
 
     let one = text.replacingOccurrences(

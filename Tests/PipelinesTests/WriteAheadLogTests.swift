@@ -58,7 +58,7 @@ import Testing
     }
     #expect(told)
     let kept = try Tree.files(world.data.quarantine)
-    #expect(kept.contains { $0.hasSuffix("/ada.db-wal") }, "the log is kept for a person")
+    #expect(kept.contains { $0.hasSuffix("/ada.db-wal") }, "the log is kept for review")
   }
 
   /// Runs `body` while a connection in WAL mode keeps the log from being folded in.
