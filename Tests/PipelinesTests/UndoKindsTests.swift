@@ -253,7 +253,7 @@ import Testing
     #expect(try text("report.html").contains("<b>1</b> undone"))
     #expect(try text("records.csv").contains("undo: carried out"))
     #expect(try text("success.csv").contains("\(before),Item Updated"))
-    #expect(try await undo("99").messages.contains("edit 99: there is no edit of this number"))
+    #expect(try await undo("99").messages.contains("edit 99: no edit has this number"))
     let mistyped = try await scene.world.program(["reconcile", "undo"], ["20260101T000000Z-99"])
     #expect(mistyped.status == 4)
     #expect(mistyped.messages.contains("there is no run 20260101T000000Z-99"))

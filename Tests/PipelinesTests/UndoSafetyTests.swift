@@ -241,7 +241,7 @@ import Testing
     }
     #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
     let unknown = refusal(run, [1, 99])
-    #expect(unknown?.reason == "edit 99: there is no edit of this number")
+    #expect(unknown?.reason == "edit 99: no edit has this number")
     let undone = try await scene.undo(run)
     #expect(refusal(undone.run)?.code == "undo.of-undo")
 

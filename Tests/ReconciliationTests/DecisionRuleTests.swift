@@ -99,9 +99,9 @@ struct DecisionRuleTests {
       words(.discard, .mergedOnServer)
         == "--discard is not possible for an edit that is merged on server; possible: --take device, --take server, --set FIELD=VALUE, --retry"
     )
-    #expect(words(.device, .updated) == "it is settled (updated): nothing is left to decide")
+    #expect(words(.device, .updated) == "it is resolved (updated), so there is nothing to decide")
     #expect(
-      words(.device, nil) == "no run has taken it up yet, so it can only be discarded (--discard)")
+      words(.device, nil) == "no run has processed it yet, so it can only be discarded (--discard)")
   }
 
   @Test func `what comes of a decision follows from the verdict`() {
