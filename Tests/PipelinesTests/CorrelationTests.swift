@@ -100,7 +100,7 @@ import Testing
 
   @Test(arguments: [
     ("Nothing__c", "there is no field Contact.Nothing__c"), ("Department", "is not unique"),
-    ("Email", "is no text field"),
+    ("Email", "is not a text field"),
   ])
   func `an unfit field is refused before any send`(_ field: String, _ words: String) async throws {
     let world = try Self.world(#"{"Contact": "\#(field)"}"#)

@@ -194,7 +194,7 @@ import Testing
       let error = #expect(throws: PipelineError.self) {
         try enter(old.replacing(own, with: other))
       }
-      #expect(error?.reason?.contains("of another pipeline or of before a recovery") == true)
+      #expect(error?.reason?.contains("from another pipeline or from before a recovery") == true)
       #expect(error?.reason?.contains(column) == true)
     }
     try scene.office(id, ["Phone": "newer", "Description": .string(theirs)])

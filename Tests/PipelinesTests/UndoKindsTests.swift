@@ -155,7 +155,7 @@ import Testing
     #expect(undone.verdicts == [.undone: 2])
     // The org brings the detail back with its master.
     #expect(scene.world.server.log.entries.count { $0.kind == .soapUndelete } == 1)
-    #expect(try scene.edit(2, in: undone).detail.message == "the record is back in the org")
+    #expect(try scene.edit(2, in: undone).detail.message == "the record was restored in the org")
     #expect(try scene.isThere(id))
     #expect(try scene.isThere(kid, "Contact"))
     try await scene.scene.expectClosed()

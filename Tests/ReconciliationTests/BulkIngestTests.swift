@@ -192,8 +192,8 @@ struct BulkIngestTests {
     #expect(day.verdicts(summary) == "conflict 1, updated 4")
     #expect(try day.record("Account", moved)["Phone"] == "office")
     let warning = try #require(summary.warnings.first)
-    #expect(warning.hasPrefix("4 edits of Account went in the bulk job 750"))
-    #expect(warning.contains("was not seen and may be written over"))
+    #expect(warning.hasPrefix("4 edits of Account were sent in the bulk job 750"))
+    #expect(warning.contains("were not seen and may have been overwritten"))
     #expect(summary.warnings.count == 1)
   }
 

@@ -20,9 +20,9 @@ struct CorrelationFieldTests {
     #expect(try problem() == nil)
     #expect(try problem(["length": .number("47")])?.contains("holds 47 characters") == true)
     #expect(try problem(["unique": false])?.contains("not unique") == true)
-    #expect(try problem(["externalId": false])?.contains("no external id") == true)
+    #expect(try problem(["externalId": false])?.contains("not an external ID") == true)
     #expect(try problem(["createable": false])?.contains("may not set") == true)
-    #expect(try problem(["type": "email"])?.contains("no text field") == true)
+    #expect(try problem(["type": "email"])?.contains("not a text field") == true)
     #expect(try problem(["name": "Other__c"])?.contains("there is no field") == true)
   }
 }

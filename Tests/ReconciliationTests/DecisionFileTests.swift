@@ -52,16 +52,16 @@ struct DecisionFileTests {
           {"decision": "discard"}
         ]}
         """) == [
-          "1: this version does not know the format", "2: 0 is out of range",
-          "3: \"devise\" is not a decision", "4: this sets no value", "5: \"x\" is no record's id",
-          "6: a decision names its edit and what is decided",
+          "1: this version does not support the format", "2: 0 is out of range",
+          "3: \"devise\" is not a decision", "4: this sets no value", "5: \"x\" is not a record ID",
+          "6: a decision needs an edit and a decision",
         ])
     #expect(problems("{\"decisions\": {}}") == ["1: this must be an array, not an object"])
     #expect(problems("{}") == ["1: the decisions are missing"])
     #expect(
       problems(
         #"{"decisions": [{"edit": 1, "decision": "discard"}, {"edit": 1, "decision": "retry"}]}"#)
-        == ["0: edit 1 is decided twice"])
+        == ["0: edit 1 is decided more than once"])
   }
 
   @Test func `the published schema takes what is read, and refuses what it can tell is wrong`()
@@ -171,9 +171,9 @@ struct DecisionFileTests {
         3,,set,x
         4,,record,x
         """) == [
-          "2: this is no edit's number", "3: \"devise\" is not a decision",
-          "5: the rows of edit 2 say different things", "6: this row names no field",
-          "7: the column value names no record",
+          "2: this is not an edit's number", "3: \"devise\" is not a decision",
+          "5: the rows of edit 2 contradict each other", "6: this row names no field",
+          "7: the column value does not name a record",
         ])
     #expect(problems("a,b\n1,2\n") == ["1: the table has no column number and decision"])
     #expect(problems("") == ["0: the file is empty"])
@@ -190,8 +190,8 @@ struct DecisionFileTests {
         2,Phone,device,
         2,Phone,server,
         """) == [
-          "3: Phone of edit 1 is decided twice, and differently",
-          "6: Phone of edit 2 is decided twice, and differently",
+          "3: Phone of edit 1 has two different decisions",
+          "6: Phone of edit 2 has two different decisions",
         ])
     let requests = try read(
       """
@@ -267,7 +267,7 @@ struct DecisionFileTests {
         == #"{"values":{"Phone":"2","Seats":5},"rest":"server"}"#)
     #expect(
       decision(["Name": .server, "Phone": .device])
-        == "what the server holds in Name is not known; enter a value")
+        == "the value of Name for server is unknown; enter a value")
     #expect(decision(["Fax": .text("1")]).hasPrefix("Fax is not sent by the sync up of accounts"))
     #expect(decision(["Seats": .text("6")]).hasPrefix("both sides changed Phone too"))
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
@@ -288,7 +288,7 @@ struct DecisionFileTests {
     }
     #expect(try decision(file, shown: "2") == .set(["Phone": long], rest: .device))
     let error = #expect(throws: DecisionRefusal.self) { try decision(other, shown: "2") }
-    #expect(error?.reason.contains("is the file of no value of Phone") == true)
+    #expect(error?.reason.contains("is not the file of a value of Phone") == true)
     #expect(throws: DecisionRefusal.self) { try decision("3", shown: file) }
   }
 
@@ -300,14 +300,14 @@ struct DecisionFileTests {
       ).hasPrefix("{"))
     // A text of digits is a text: only a number is the same in other digits.
     #expect(
-      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has moved on"))
+      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("3")])
-        == "the column server has \"3\" for Phone, and the last report has 2: the org's value has moved on, "
-        + "or a spreadsheet has written it in another way; decide by the last report")
+        == "the column server has \"3\" for Phone, but the last report has 2: the org's value has changed, "
+        + "or a spreadsheet has reformatted it; decide with the last report")
     #expect(
       decision(["Phone": .device], shown: ["Phone": .value("3")])
-        == "the org's Phone has moved on since this was shown; the last report has 2: decide by it")
+        == "the org's Phone has changed since this was shown; the last report has 2: decide with that report")
   }
 }

@@ -173,7 +173,7 @@ import Testing
     #expect(try day.record("Account", foreign)["Phone"] != "1")
   }
 
-  @Test func `what a device made and deleted again asks for no permission`() async throws {
+  @Test func `what a device created and deleted asks for no permission`() async throws {
     let day = try day()
     var edit = day.account("local_1", ["Name": "New"])
     edit.operation = EditOperation(isCreated: true, isDeleted: true)

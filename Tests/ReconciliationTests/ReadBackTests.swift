@@ -27,21 +27,21 @@ struct ReadBackTests {
     let day = try FieldDay()
     let admin = day.admin
     let words = try await words(day) { org, id in _ = org.delete("Account", id: id, as: admin) }
-    #expect(words == "the record could not be read back: it was deleted since")
+    #expect(words == "the record could not be read back: it has been deleted")
   }
 
   @Test func `a record that was merged at once is told with the one that remained`() async throws {
     let day = try FieldDay()
     let other = try day.make("Account", ["Name": "Other"])
     let words = try await words(day) { org, id in try org.merge(id, into: other) }
-    #expect(words == "the record could not be read back: it was merged into \(other) since")
+    #expect(words == "the record could not be read back: it has been merged into \(other)")
   }
 
   @Test func `a record that was taken from its sender's sight at once is told so`() async throws {
     let day = try FieldDay()
     let ben = day.ben
     let words = try await words(day) { org, id in try org.transfer(id, to: ben.username) }
-    #expect(words == "the record could not be read back: its sender cannot see it any more")
+    #expect(words == "the record could not be read back: its sender can no longer see it")
   }
 
   @Test func `a record that was purged at once is told as gone`() async throws {
@@ -52,7 +52,7 @@ struct ReadBackTests {
       try org.purge(id)
     }
     #expect(
-      words == "the record could not be read back: nobody sees it, in the recycle bin neither")
+      words == "the record could not be read back: it is not visible, not even in the recycle bin")
   }
 
   @Test func `who proves nothing still says that the record does not read`() async throws {

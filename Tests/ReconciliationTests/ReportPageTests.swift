@@ -225,7 +225,7 @@ struct ReportPageTests {
         #expect(!headings.contains(last), "page \(number + 1) ends with a heading: \(last)")
       }
       let words = pages.joined().joined(separator: "\n")
-      #expect(words.contains("The edits by what became of them") && !words.contains("Search"))
+      #expect(words.contains("Edits by outcome") && !words.contains("Search"))
     }
     await browser.close()
   }

@@ -234,9 +234,9 @@ struct ReportTests {
     let objects = try rows("By object")
     #expect(objects.contains(#"Customer</th><td class="number">7</td>"#), "\(objects)")
     #expect(objects.contains(#"Contact</th><td class="number">1</td>"#), "\(objects)")
-    let way = try rows("How it went")
+    let way = try rows("Timeline")
     #expect(
-      way.contains("worked on the device: 7 edits") && way.contains("the run took up 8 edits"))
+      way.contains("worked on the device: 7 edits") && way.contains("the run processed 8 edits"))
     // The digest that lets changes through comes before anything else.
     let digest = try #require(page.range(of: "--confirm 0123456789abcdef"))
     let totals = try #require(page.range(of: "<section class=\"totals\""))
@@ -313,6 +313,6 @@ struct ReportTests {
     let day = try FieldDay()
     try await day.run()
     let page = try Self.text(HTMLReport.self, try Self.model(day))
-    #expect(page.contains("No edits came back"))
+    #expect(page.contains("No edits were returned"))
   }
 }

@@ -126,7 +126,7 @@ struct UndoRuleTests {
     guard case .settle(let settlement) = undelete(nil) else { return }
     #expect(
       settlement.detail.message
-        == "nobody sees it in the recycle bin: restore it from the recycle bin "
+        == "the record is not visible in the recycle bin: restore it from the recycle bin "
         + "of the org, https://org.example/lightning/o/DeleteEvent/home")
   }
 
