@@ -308,6 +308,7 @@ struct DecisionFileTests {
         + "or a spreadsheet has reformatted it; decide with the last report")
     #expect(
       decision(["Phone": .device], shown: ["Phone": .value("3")])
-        == "the org's Phone has changed since this was shown; the last report has 2: decide with that report")
+        == "the org's Phone has changed since this was shown; the last report has 2: decide with that report"
+    )
   }
 }
