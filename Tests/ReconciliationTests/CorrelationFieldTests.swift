@@ -16,7 +16,7 @@ struct CorrelationFieldTests {
     return CorrelationField(sobject: "Contact", name: "Key__c").problem(describe)
   }
 
-  @Test func `a unique external id that holds a value whole serves, and nothing less`() throws {
+  @Test func `only a unique external ID long enough for the value is accepted`() throws {
     #expect(try problem() == nil)
     #expect(try problem(["length": .number("47")])?.contains("holds 47 characters") == true)
     #expect(try problem(["unique": false])?.contains("not unique") == true)

@@ -21,7 +21,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `JSON decides edit by edit`() throws {
+  @Test func `JSON decides single edits`() throws {
     let requests = try read(
       """
       {"format": 1, "decisions": [
@@ -40,7 +40,7 @@ struct DecisionFileTests {
     #expect(requests[3].choice == .whole(.discard))
   }
 
-  @Test func `all that is wrong with a JSON file is said at once, with its place`() {
+  @Test func `all errors of a JSON file are reported together, with their locations`() {
     #expect(
       problems(
         """
@@ -64,7 +64,7 @@ struct DecisionFileTests {
         == ["0: edit 1 is decided more than once"])
   }
 
-  @Test func `the published schema takes what is read, and refuses what it can tell is wrong`()
+  @Test func `the published schema accepts valid files and rejects what it can`()
     throws
   {
     let schema = try JSONSchema(published: "decisions.schema.json")
@@ -95,7 +95,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `rows that say the same say it of the whole edit, and empty ones go along`() throws {
+  @Test func `equal rows decide the whole edit, including its empty rows`() throws {
     let requests = try read(
       """
       number,field,conflicting,server,decision,value\r
@@ -113,7 +113,7 @@ struct DecisionFileTests {
   }
 
   @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])
-  func `a table that a spreadsheet saved is read by what stands between its cells`(
+  func `a table saved by a spreadsheet is read with its separator`(
     _ delimiter: UInt8
   ) throws {
     var writer = CSVWriter(lineEnding: .crlf, delimiter: delimiter)
@@ -125,7 +125,7 @@ struct DecisionFileTests {
     #expect(requests.first?.shown == ["Phone": .cell("+1,5")])
   }
 
-  @Test func `a table in another encoding is refused with what to save it as`() {
+  @Test func `a table in another encoding is refused with the encoding to use`() {
     let bytes = Array("number,decision,value\n1,set,M".utf8) + [0xFC] + Array("ller\n".utf8)
     do {
       _ = try DecisionFile.requests(bytes, ConfigurationReader(file: "decisions"))
@@ -135,7 +135,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `an apostrophe of the value itself comes back from a table`() throws {
+  @Test func `an apostrophe that belongs to a value survives a table`() throws {
     for text in ["'=x", "=x", "''-", "'x", "-1"] {
       var writer = CSVWriter(guardsFormulas: true)
       writer.row(["number", "field", "decision", "value"])
@@ -146,7 +146,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `rows that differ say it of their fields`() throws {
+  @Test func `rows that differ decide their own fields`() throws {
     let requests = try read(
       """
       number,field,decision,value
@@ -159,7 +159,7 @@ struct DecisionFileTests {
         == .fields(["Phone": .device, "Fax": .server, "Name": .text("Harbour")], rest: nil))
   }
 
-  @Test func `all that is wrong with a table is said at once, with its row`() {
+  @Test func `all errors of a table are reported together, with their rows`() {
     #expect(
       problems(
         """
@@ -179,7 +179,7 @@ struct DecisionFileTests {
     #expect(problems("") == ["0: the file is empty"])
   }
 
-  @Test func `a field that stands twice says one thing`() throws {
+  @Test func `a field in two rows has one decision`() throws {
     #expect(
       problems(
         """
@@ -210,7 +210,7 @@ struct DecisionFileTests {
       ).count == 1)
   }
 
-  @Test func `a value without a decision, and one that its decision does not take, are refused`() {
+  @Test func `a value without a decision, or that its decision does not take, is refused`() {
     #expect(
       problems(
         """
@@ -258,7 +258,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `typed values are of their field's type, and sides are put in`() {
+  @Test func `typed values get their field's type, and sides are filled in`() {
     #expect(
       decision(["Phone": .text("3"), "Seats": .text("6"), "Open": .text("TRUE"), "Name": .text("")])
         == #"{"values":{"Name":null,"Open":true,"Phone":"3","Seats":6},"rest":"device"}"#)
@@ -273,7 +273,7 @@ struct DecisionFileTests {
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
   }
 
-  @Test func `the file of a long value stands for the value, in a cell that was shown or is set`()
+  @Test func `the file of a long value stands for the value if it was shown or is set`()
     throws
   {
     let long = JSONValue(String(repeating: "long ", count: 1000))
@@ -292,7 +292,7 @@ struct DecisionFileTests {
     #expect(throws: DecisionRefusal.self) { try decision("3", shown: file) }
   }
 
-  @Test func `cells that a spreadsheet has written anew are the same values`() {
+  @Test func `cells reformatted by a spreadsheet are the same values`() {
     #expect(
       decision(
         ["Phone": .device],
