@@ -262,7 +262,7 @@ import Testing
     ]
     let plan = try await page.work("plan", body)
     #expect(plan["planned"]?.array?.count == 1)
-    #expect(plan["refused"]?[0]?["reason"] == "there is no edit of this number")
+    #expect(plan["refused"]?[0]?["reason"] == "no edit has this number")
     _ = try await page.post("decide", body, status: 409)
     #expect(try scene.states() == [])
     for wrong: JSONValue in [
