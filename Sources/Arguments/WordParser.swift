@@ -8,6 +8,8 @@ struct WordParser<C: Command> {
   private var given: Set<String> = []
   private var positionals: [String] = []
   private(set) var wantsHelp = false
+  /// The given options that every command takes, in the order in which they were given.
+  private(set) var globals: [GivenOption] = []
 
   init() {}
 
@@ -50,10 +52,17 @@ struct WordParser<C: Command> {
     }
     let options = parameters.filter { !$0.kind.isPositional }
     guard let parameter = options.first(where: { $0.name == name }) else {
+      if let global = C.Context.globals.first(where: { $0.name == name }) {
+        if global.kind == .flag, parts.count == 2 {
+          throw UsageError("--\(name) takes no value", hint: "write --\(name) alone")
+        }
+        try give(global, value: parts.count == 2 ? String(parts[1]) : nil, words, &index)
+        return
+      }
+      let known = options.map(\.name) + C.Context.globals.map(\.name) + ["help"]
       throw UsageError(
         "unknown option \"--\(name)\"",
-        hint: NearestWord.find(for: name, among: options.map(\.name) + ["help"])
-          .map { "did you mean \"--\($0)\"?" })
+        hint: NearestWord.find(for: name, among: known).map { "did you mean \"--\($0)\"?" })
     }
     if parameter.kind == .flag {
       guard parts.count == 1 else {
@@ -75,6 +84,10 @@ struct WordParser<C: Command> {
       rest = rest.dropFirst()
       let parameter = parameters.first { !$0.kind.isPositional && $0.short == letter }
       guard let parameter else {
+        if let global = C.Context.globals.first(where: { $0.short == letter }) {
+          try give(global, value: nil, words, &index)
+          continue
+        }
         if letter == "h" {
           wantsHelp = true
           return
@@ -92,9 +105,22 @@ struct WordParser<C: Command> {
     }
   }
 
+  /// Notes an option that every command takes; its value is the next word where it is not given.
+  private mutating func give(
+    _ global: Parameter<C.Context>, value: String?, _ words: [String], _ index: inout Int
+  ) throws(UsageError) {
+    let isFirst = given.insert(global.spelling).inserted
+    if !isFirst, global.kind != .flag {
+      throw UsageError("\(global.spelling) is given twice", hint: "it takes one value")
+    }
+    var word = value ?? ""
+    if value == nil, global.kind != .flag { word = try self.value(of: global, words, &index) }
+    globals.append(GivenOption(name: global.name, word: word))
+  }
+
   /// The next word; one that looks like an option is more likely a forgotten value.
-  private func value(
-    of parameter: Parameter<C>, _ words: [String], _ index: inout Int
+  private func value<Root>(
+    of parameter: Parameter<Root>, _ words: [String], _ index: inout Int
   ) throws(UsageError) -> String {
     guard index < words.count else {
       throw UsageError("\(parameter.spelling) needs a value: \(parameter.summary)")

@@ -14,7 +14,7 @@ package enum AttacheMain {
     ProcessLimits.tellOfMemory()
     ProcessLimits.giveMemoryBack()
     Signals.ignorePipe()
-    let program = Program.current()
+    var program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())
     let work: @Sendable (Program) async throws -> ExitStatus
     do {
@@ -23,23 +23,26 @@ package enum AttacheMain {
         // Told at once: it takes no threads.
         program.write(text)
         ProcessEnvironment.leave(program.ending(.done).rawValue)
-      case .command(_, let run): work = run
+      case .command(_, let globals, let run):
+        try AttacheTool.tool.set(globals, in: &program)
+        work = run
       }
     } catch {
       ProcessEnvironment.leave(program.ending(told(error, words, program)).rawValue)
     }
+    let ready = program
     if let trouble = ProcessLimits.threadTrouble() {
       let error = PipelineError(
         .failed, "process.threads", "attache cannot have the threads that it needs",
         reason: trouble.reason,
         fix: "raise the limits of processes (ulimit -u) and of memory (ulimit -v)")
-      ProcessEnvironment.leave(told(error, words, program).rawValue)
+      ProcessEnvironment.leave(told(error, words, ready).rawValue)
     }
     ProcessEnvironment.leave {
       do {
-        return program.ending(try await work(program)).rawValue
+        return ready.ending(try await work(ready)).rawValue
       } catch {
-        return program.ending(told(error, words, program)).rawValue
+        return ready.ending(told(error, words, ready)).rawValue
       }
     }
   }

@@ -20,7 +20,7 @@ struct Options: Sendable {
       .flag(
         "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
         \.quiet),
-    ]
+    ].map(\.shared)
   }
 
   /// `--data`, with `--json` and `--quiet`.
@@ -29,7 +29,8 @@ struct Options: Sendable {
       .option(
         "data", "DIR",
         "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
-        completes: .directories, \.data)
+        completes: .directories, \.data
+      ).shared
     ] + output
   }
 
@@ -40,7 +41,7 @@ struct Options: Sendable {
         "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
         completes: .files, \.logFile),
       .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
-    ]
+    ].map(\.shared)
   }
 }
 

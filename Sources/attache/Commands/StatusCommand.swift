@@ -11,26 +11,61 @@ struct StatusCommand: Command {
   static let summary = "show what is open: edits, returns that wait, snapshots, last runs"
   static let discussion = """
     Reads the ledger and the directories; the org is not asked. Doubts and refused edits stay here until a \
-    later return or a person settles them. --disk says what lies on the disk, by kind and snapshot, and what \
+    later return or a person settles them. --all shows every pipeline that attache list lists. --disk says what lies on the disk, by kind and snapshot, and what \
     attache prune would remove.
     """
   static let examples = [
     Note("attache status field-service", "the state of one pipeline"),
     Note("attache status field-service --disk", "what lies on the disk"),
+    Note("attache status --all", "the state of every pipeline in reach"),
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .pipeline(\.pipeline),
+      .argument(
+        "pipeline", "the pipeline file, or a name in pipelines/ or /etc/attache",
+        completes: .asked("pipelines", orFiles: true), \.pipeline),
+      .flag("all", short: "a", "show every pipeline in pipelines/ and /etc/attache", \.all),
       .flag("disk", "show what lies on the disk instead", \.disk),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
-  var pipeline = ""
+  var pipeline: String?
+  var all = false
   var disk = false
   var options = Options()
 
+  func validate() throws(UsageError) {
+    if all == (pipeline != nil) {
+      throw UsageError(
+        all ? "--all and PIPELINE exclude each other" : "PIPELINE is missing",
+        hint: "name one pipeline, or write --all")
+    }
+  }
+
   func run(_ context: Program) async throws -> ExitStatus {
-    let call = PipelineCall(program: context, options: options, name: pipeline)
+    if let pipeline { return try show(pipeline, context) }
+    var statuses: [ExitStatus] = []
+    for name in PipelinesInReach.names(context) {
+      if !statuses.isEmpty, !options.json, !options.quiet { context.print("") }
+      do {
+        statuses.append(try show(name, context))
+      } catch {
+        // One that cannot be read does not hide the others.
+        let diagnostic = Diagnostic(error)
+        if options.json {
+          context.print(diagnostic.json)
+        } else {
+          context.print("pipeline \(name)")
+          for line in diagnostic.lines { context.note(line) }
+        }
+        statuses.append(diagnostic.status)
+      }
+    }
+    return ExitStatus.told(of: statuses)
+  }
+
+  private func show(_ name: String, _ context: Program) throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: name)
     let read = try call.read()
     if disk { return try showDisk(read, root: call.root(of: read), context) }
     let status = try PipelineStatus.read(read, root: call.root(of: read))
