@@ -46,6 +46,14 @@ struct WordParser<C: Command> {
     let parts = word.dropFirst(2).split(
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
+    if name.hasPrefix("-") {
+      // Dashes too many: it is no option's value and no option.
+      let bare = String(name.drop { $0 == "-" })
+      let known = parameters.filter { !$0.kind.isPositional }.map(\.name) + ["help"]
+      throw UsageError(
+        "unknown option \"\(word)\"",
+        hint: NearestWord.find(for: bare, among: known).map { "did you mean \"--\($0)\"?" })
+    }
     if name == "help" {
       wantsHelp = true
       return
@@ -129,7 +137,7 @@ struct WordParser<C: Command> {
     if word.hasPrefix("-"), word.count > 1, Double(word) == nil {
       throw UsageError(
         "\(parameter.spelling) needs a value and \"\(word)\" looks like an option",
-        hint: "write \(parameter.spelling)=\(word) if it is meant")
+        hint: word.hasPrefix("---") ? nil : "write \(parameter.spelling)=\(word) if it is meant")
     }
     index += 1
     return word

@@ -149,6 +149,11 @@ extension LedgerDatabase {
     try runs("ORDER BY number DESC LIMIT \(limit)")
   }
 
+  /// The latest runs before one, newest first.
+  package func runs(limit: Int, before number: Int64) throws -> [RunRow] {
+    try runs("WHERE number < \(number) ORDER BY number DESC LIMIT \(limit)")
+  }
+
   /// The latest of some runs, by their names; nil for none.
   ///
   /// A ledger's runs have the order of their numbers: one that did not ask the org is dated by the machine's

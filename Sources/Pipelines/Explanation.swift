@@ -30,7 +30,7 @@ package enum Explanation {
 
   private static func unknown(_ name: String, _ data: DataDirectory) -> PipelineError {
     PipelineError(
-      .configuration, "explain.unknown", "nothing is known here of \(name)", location: data.path,
+      .usage, "explain.unknown", "nothing is known here of \(name)", location: data.path,
       fix: "name a record's Id, a device's own id of it, or an edit's number as status and the "
         + "report list it")
   }

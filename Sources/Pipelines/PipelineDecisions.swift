@@ -218,8 +218,9 @@ package struct PipelineDecisions: Sendable {
     let most = 20
     var words = refusals.prefix(most).map(\.description).joined(separator: "; ")
     if refusals.count > most { words += "; and \(refusals.count - most) more" }
+    let isUnknown = refusals.contains { $0 == .unknown($0.edit) }
     return PipelineError(
-      .configuration, "decide.refused", "nothing was decided", reason: words,
+      isUnknown ? .usage : .configuration, "decide.refused", "nothing was decided", reason: words,
       fix: "attache decide \(pipeline.called) --list shows what is open, and what may be decided")
   }
 }

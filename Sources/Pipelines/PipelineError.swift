@@ -61,7 +61,9 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
 
   /// That nobody of the pipeline has a name that was asked for.
   init(unknownUser name: String, in pipeline: Pipeline, near names: [String]) {
-    let nearest = Spelling.nearest(name, among: names)
+    // Another name before the @ is another person.
+    func local(_ name: String) -> String { String(name.lowercased().prefix { $0 != "@" }) }
+    let nearest = Spelling.nearest(name, among: names.filter { local($0) == local(name) })
     self.init(
       .usage, "users.unknown", "\(name) is no user of the pipeline", location: pipeline.file,
       fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")

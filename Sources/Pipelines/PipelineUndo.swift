@@ -119,7 +119,7 @@ package struct PipelineUndo: Sendable {
 
   private func unknown(_ run: String) -> PipelineError {
     PipelineError(
-      .configuration, "undo.no-run", "there is no run \(run)", location: data.state,
+      .usage, "undo.no-run", "there is no run \(run)", location: data.state,
       fix: "attache status \(pipeline.called) lists the last runs; reports are named after theirs")
   }
 
@@ -138,7 +138,7 @@ package struct PipelineUndo: Sendable {
 
   private func refused(_ refusals: [DecisionRefusal], _ run: String) -> PipelineError {
     PipelineError(
-      .configuration, "undo.refused", "nothing was undone",
+      refusals.contains { $0 == .unknown($0.edit) } ? .usage : .configuration, "undo.refused", "nothing was undone",
       reason: refusals.map(\.description).joined(separator: "; "),
       fix: "attache report \(pipeline.called) \(run) shows what the run changed")
   }

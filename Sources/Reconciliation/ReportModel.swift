@@ -26,6 +26,8 @@ package struct ReportModel {
   package let findings: [Finding]
   /// What earlier reports have told besides verdicts and what waits for a person still.
   package let earlierFindings: [Finding]
+  /// The runs before this one, oldest first, at most `RunHistory.most`; none in the report of one user.
+  package let history: [RunHistory]
   /// Says that nothing was sent: a dry run tells what it foresees.
   package let isRehearsal: Bool
 
@@ -45,6 +47,7 @@ package struct ReportModel {
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
     usernames = try state.usernames()
+    history = user == nil ? try state.runs(before: run.number).compactMap(RunHistory.init) : []
     names = try OrgNames(state)
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
       try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)

@@ -7,6 +7,11 @@ extension Refusal {
       fix: "hand back a plain export of the store, or one sealed with the pipeline's passphrase")
   }
 
+  /// It has no bytes.
+  static func empty(_ name: String) -> Refusal {
+    Refusal(.notADatabase, "\(name) is empty: upload cut off", fix: "return the store again")
+  }
+
   /// It is a database, and has what no SmartStore has, or lacks what each has.
   static func notAStore(_ name: String, _ reason: String) -> Refusal {
     Refusal(

@@ -81,6 +81,15 @@ package struct RetryPolicy: Sendable {
     }
   }
 
+  /// How often a request with this outcome is repeated at most.
+  func mostRetries(of outcome: Outcome) -> Int {
+    switch outcome {
+    case .page: retriesOfPages
+    case .answer(_, let code, _) where code == ErrorCodes.queryTimeout: retriesOfQueries
+    case .answer, .failure: retries
+    }
+  }
+
   /// Whether one more of all requests of a run may be repeated, after so many repeats among so many requests.
   ///
   /// An org in trouble is not helped by a fifth more requests than there would be.

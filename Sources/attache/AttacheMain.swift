@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import Salesforce
 import System
 
 /// The program, whose entry point is the target `attache-program`.
@@ -40,7 +41,12 @@ package enum AttacheMain {
     }
     ProcessEnvironment.leave {
       do {
-        return ready.ending(try await work(ready)).rawValue
+        let trace = try RequestTrace(ready)
+        let status = try await OrgObservation.$observer.withValue(trace.map { $0.see }) {
+          try await work(ready)
+        }
+        if let trouble = trace?.trouble { ready.note("warning: \(trouble)") }
+        return ready.ending(status).rawValue
       } catch {
         return ready.ending(told(error, words, ready)).rawValue
       }
@@ -55,7 +61,14 @@ package enum AttacheMain {
     if words.contains("--json") {
       program.print(diagnostic.json)
     } else {
-      for line in diagnostic.lines { program.note(line) }
+      for (number, line) in diagnostic.lines.enumerated() {
+        guard number == 0, let colon = line.firstRange(of: ": ") else {
+          program.note(line)
+          continue
+        }
+        program.note(
+          styled: "\(String(line[..<colon.lowerBound]), .red): \(String(line[colon.upperBound...]))")
+      }
     }
     return diagnostic.status
   }

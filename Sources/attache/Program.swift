@@ -81,6 +81,12 @@ package struct Program: CommandContext {
   /// terminal and for one line of a log.
   func print(_ line: String) { put(1, VisibleText.line(line) + "\n") }
 
+  /// Writes a line with its styles to standard output.
+  func print(styled line: StyledLine) { put(1, line.rendered(isColored: colorsOutput) + "\n") }
+
+  /// Writes a line with its styles to standard error.
+  func note(styled line: StyledLine) { put(2, line.rendered(isColored: colorsErrors) + "\n") }
+
   /// Writes our own text of many lines to standard output: help, the manual page.
   func write(_ text: String) { put(1, text) }
 
@@ -105,7 +111,7 @@ package struct Program: CommandContext {
   /// It is cut where the terminal's line ends: one that went on in the next could not be taken away.
   func show(_ line: String) {
     let room = (ProcessEnvironment.columns(2) ?? 80) - 1
-    put(2, "\r\u{1B}[K" + VisibleText.line(line).prefix(max(0, room)))
+    put(2, "\r\u{1B}[K" + StatusLine.cut(VisibleText.line(line), columns: room))
   }
 
   /// Prints one JSON document, or one line of them.
@@ -142,6 +148,9 @@ package struct Program: CommandContext {
     let absolute = absolute(path)
     guard Files.exists(absolute) else {
       throw UsageError("there is no file \(path)", hint: "correct the name")
+    }
+    if Files.isDirectory(absolute) {
+      throw UsageError("\(path) is a directory", hint: "name a file")
     }
     do throws(SystemError) {
       try Files.checkInput(absolute)

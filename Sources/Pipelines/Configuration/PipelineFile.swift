@@ -15,6 +15,8 @@ package enum PipelineFile {
     package let notYet: [Problem]
     /// What somebody who checks the file should know, and is no problem.
     package var notes: [String] = []
+    /// The files of the login and of authorities that are not there.
+    package var missing: [Problem] = []
 
     /// The pipeline, if nothing is wrong with it.
     package func checked() throws(Problems) -> Pipeline {
@@ -77,7 +79,7 @@ package enum PipelineFile {
     return Reading(
       pipeline: pipeline, problems: reader.sorted + parser.otherProblems,
       notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) },
-      notes: parser.notes)
+      notes: parser.notes, missing: parser.missing)
   }
 
   /// Where names are looked up: beside the caller, then where an installed attache has its pipelines.

@@ -13,6 +13,8 @@ struct PipelineReader {
   var notYet: [Problem] = []
   /// What is no problem, and should be known.
   var notes: [String] = []
+  /// The files of the login and of authorities that are not there.
+  var missing: [Problem] = []
   /// The files that were read already, by path: two stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]

@@ -18,6 +18,8 @@ package struct PipelineDraft: Sendable {
   package var platforms: [Platform]
   /// The store file and the sync file, byte by byte.
   package var store: StoreDraft
+  /// Where editors find the schema of the pipeline file; nil for nowhere.
+  package var schema: String?
 
   /// Puts a draft together.
   package init(
@@ -31,7 +33,7 @@ package struct PipelineDraft: Sendable {
   /// The pipeline file.
   private var json: JSONValue {
     JSONObject.of([
-      ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
+      ("$schema", schema.map(JSONValue.string)), ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
       (
         "org",
         JSONObject.of([
@@ -42,6 +44,8 @@ package struct PipelineDraft: Sendable {
       ("platforms", .array(platforms.map { .string($0.rawValue) })),
       ("prime", sharesOneView ? ["fetchAs": "integration"] : nil),
       ("reconcile", sharesOneView && store.sendsEdits ? ["sendAs": "integration"] : nil),
+      ("keep", KeepSettings().json),
+      ("notify", ["on": .array(NotifySettings().on.map { .string($0.rawValue) }), "command": []]),
     ])
   }
 

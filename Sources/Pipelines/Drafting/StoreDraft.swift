@@ -17,12 +17,15 @@ package struct StoreDraft: Sendable {
     sendsEdits = list.contains { $0["syncType"]?.string == "syncUp" }
   }
 
-  /// A soup for each object, with a sync down of what the user may read and a sync up of what the user may change.
-  package init(_ objects: [Describe]) throws(PipelineError) {
+  /// A soup for each object, with a sync down of the fields that a user works with and a sync up of those that the
+  /// user may change; `edited` has the fields of page layouts by object.
+  package init(
+    _ objects: [Describe], edited: [String: Set<String>] = [:]
+  ) throws(PipelineError) {
     var soups: [JSONValue] = []
     var syncs: [JSONValue] = []
     for object in objects {
-      let fields = Fields(object)
+      let fields = Fields(object, edited[object.name])
       soups.append(["soupName": .string(object.name), "indexes": fields.indexes])
       syncs.append(try fields.down())
       if let up = fields.up { syncs.append(up) }
@@ -45,7 +48,7 @@ package struct StoreDraft: Sendable {
 /// What of an object a device takes along.
 private struct Fields {
   let object: Describe
-  /// Every field of a value of its own.
+  /// The fields that a user works with and that have one value.
   private let plain: [Describe.Field]
 
   /// Values that a soup cannot hold as one, or that a query cannot give with others.
@@ -54,9 +57,30 @@ private struct Fields {
   ]
   private static let dates = ["LastModifiedDate", "SystemModstamp", "CreatedDate"]
 
-  init(_ object: Describe) {
+  /// What the org or its data services keep, and no user types in.
+  private static let computed: Set<String> = [
+    "Jigsaw", "JigsawCompanyId", "JigsawContactId", "DandbCompanyId", "DunsNumber", "NaicsCode",
+    "NaicsDesc", "SicDesc", "Tradestyle", "YearStarted", "EmailBouncedReason", "EmailBouncedDate",
+    "IsEmailBounced", "PhotoUrl", "LastViewedDate", "LastReferencedDate", "IndividualId",
+    "OperatingHoursId", "MasterRecordId",
+  ]
+  private static let computedEnds = ["GeocodeAccuracy", "CleanStatus", "Latitude", "Longitude"]
+
+  init(_ object: Describe, _ edited: Set<String>?) {
     self.object = object
-    plain = object.fields.filter { !Self.others.contains($0.type) }
+    plain = object.fields.filter { field in
+      if Self.others.contains(field.type) { return false }
+      let isNeeded = field.isCreateable && !field.isNillable && !field.isDefaultedOnCreate
+      if field.name == "Name" || field.isExternalID || field.isAutoNumber || isNeeded {
+        return true
+      }
+      if Self.computed.contains(field.name)
+        || Self.computedEnds.contains(where: field.name.hasSuffix)
+      {
+        return false
+      }
+      return edited?.contains(field.name) ?? true
+    }
   }
 
   /// The date by which changes are found.

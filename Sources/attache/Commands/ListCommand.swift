@@ -25,7 +25,8 @@ struct ListCommand: Command {
       context.note("  attache init NAME writes one, attache demo shows one")
     } else {
       let table = TextTable.lines(
-        header: ["pipeline", "last run", "exit status", "open edits"], rows: lines.map(\.cells))
+        header: ["pipeline", "last run", "exit status", "open edits"], rows: lines.map(\.cells),
+        isCut: context.outputIsTerminal)
       for line in table { context.print(line) }
     }
     return .done

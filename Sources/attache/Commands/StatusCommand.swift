@@ -72,7 +72,7 @@ struct StatusCommand: Command {
     if options.json {
       context.print(status.json)
     } else if !options.quiet {
-      for line in lines(status) { context.print(line) }
+      for line in lines(status) { context.print(styled: line) }
     }
     return .done
   }
@@ -106,9 +106,9 @@ struct StatusCommand: Command {
         ByteCount.text(Int(part.bytes)),
       ]
     }
-    for line in TextTable.lines(header: ["what", "whose", "how many", "size"], rows: rows) {
-      context.print(line)
-    }
+    let table = TextTable.lines(
+      header: ["what", "whose", "how many", "size"], rows: rows, isCut: context.outputIsTerminal)
+    for line in table { context.print(line) }
     context.print("\(ByteCount.text(Int(use.bytes))) in \(data.path)")
     guard let plan else {
       context.print("a run is at work: what attache prune would remove is not known")
@@ -118,14 +118,14 @@ struct StatusCommand: Command {
     return .done
   }
 
-  private func lines(_ status: PipelineStatus) -> [String] {
-    var lines = ["pipeline \(status.pipeline)"]
+  private func lines(_ status: PipelineStatus) -> [StyledLine] {
+    var lines: [StyledLine] = ["pipeline \(status.pipeline, .bold)"]
     if !status.hasRun { lines.append("nothing has run in \(status.directory)") }
     for snapshot in status.snapshots {
       lines.append("  \(snapshot.username): generation \(snapshot.generation)")
     }
     lines.append("inbox: \(EventText.count(status.waiting.count, "file"))")
-    lines += status.waiting.map { "  \($0)" }
+    lines += status.waiting.map { "  \($0)" as StyledLine }
     lines.append("quarantine: \(EventText.count(status.quarantined, "return"))")
     if !status.processing.isEmpty {
       lines.append("taken and not finished: \(EventText.count(status.processing.count, "return"))")
@@ -137,11 +137,11 @@ struct StatusCommand: Command {
     lines.append("edits not settled: \(open)")
     for verdict in Verdict.allCases {
       if let count = status.unsettled[verdict], count > 0 {
-        lines.append("  \(count) \(verdict.rawValue)")
-        lines += edits(status.open.filter { $0.verdict == verdict })
+        lines.append("  \(count) \(verdict.rawValue, verdict.style)")
+        lines += edits(status.open.filter { $0.verdict == verdict }).map { StyledLine($0) }
       }
     }
-    lines += findings(status.findings)
+    lines += findings(status.findings).map { StyledLine($0) }
     lines.append("last runs:")
     for run in status.runs {
       let end = run.exitStatus.map { "exit status \($0)" } ?? "not ended"
