@@ -18,6 +18,7 @@ package struct Tool<Context: CommandContext>: Sendable {
   private let version: String
   private let describe: @Sendable () -> ToolDescription
   private let entries: [Entry]
+  private let former: FormerWords
 
   private struct Entry: Sendable {
     let name: String
@@ -27,17 +28,21 @@ package struct Tool<Context: CommandContext>: Sendable {
   /// A program with these commands, in the order in which help lists them.
   package init(
     name: String, summary: String, version: String, date: String, discussion: String = "",
-    groups: [Note] = [], sections: [HelpSection] = [], commands: [any Command<Context>.Type], exitStatuses: [Note],
-    variables: [Note] = []
+    groups: [Note] = [], sections: [HelpSection] = [],
+    commands: [any Command<Context>.Type], exitStatuses: [Note],
+    variables: [Note] = [], former: FormerWords = FormerWords()
   ) {
-    entries = commands.map { Self.entry($0) }
+    entries = commands.map { Self.entry($0, former) }
+    self.former = former
     (self.name, self.version) = (name, version)
     // Nine tenths of what the program does to tell its version would be this.
     describe = {
       ToolDescription(
         name: name, summary: summary, version: version, date: date, discussion: discussion,
         groups: groups, sections: sections,
-        commands: commands.map { Self.describe($0) } + ToolDescription.builtIns(of: name),
+        commands: commands.filter { !$0.isHidden }.map { Self.describe($0) }
+          + ToolDescription.builtIns(of: name),
+        hidden: commands.filter(\.isHidden).map { Self.describe($0) },
         exitStatuses: exitStatuses, variables: variables)
     }
   }
@@ -46,9 +51,9 @@ package struct Tool<Context: CommandContext>: Sendable {
     CommandDescription(type)
   }
 
-  private static func entry<C: Command<Context>>(_ type: C.Type) -> Entry {
+  private static func entry<C: Command<Context>>(_ type: C.Type, _ former: FormerWords) -> Entry {
     Entry(name: type.name) { words throws(UsageError) in
-      var parser = WordParser<C>()
+      var parser = WordParser<C>(former: former)
       guard let command = try parser.parse(words) else { return nil }
       return .command(
         name: type.name, globals: parser.globals, run: { try await command.run($0) })
@@ -89,7 +94,7 @@ package struct Tool<Context: CommandContext>: Sendable {
       }
       return try entry.parse(rest) ?? .answer(description.help(for: command))
     } catch {
-      var named = error
+      var named = former.error(callingBy: words) ?? error
       named.command = "\(description.name) \(command.name)"
       throw named
     }

@@ -14,8 +14,10 @@ package struct ToolDescription: Sendable {
   package let groups: [Note]
   /// The parts of the list of commands on the first help page; empty for one list of all.
   package let sections: [HelpSection]
-  /// Every command, those that each program has at the end.
+  /// Every command for users, those that each program has at the end.
   package let commands: [CommandDescription]
+  /// The commands that other programs call.
+  package let hidden: [CommandDescription]
   /// Every status the program ends with, and its meaning.
   package let exitStatuses: [Note]
   /// The environment variables it reads.
@@ -51,7 +53,7 @@ package struct ToolDescription: Sendable {
 
   /// The command with this name.
   package func command(named name: String) -> CommandDescription? {
-    commands.first { $0.name == name }
+    (commands + hidden).first { $0.name == name }
   }
 
   /// The command that the first one or two words call.

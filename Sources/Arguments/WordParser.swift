@@ -10,8 +10,9 @@ struct WordParser<C: Command> {
   private(set) var wantsHelp = false
   /// The given options that every command takes, in the order in which they were given.
   private(set) var globals: [GivenOption] = []
+  private let former: FormerWords
 
-  init() {}
+  init(former: FormerWords = FormerWords()) { self.former = former }
 
   /// The command with what the words say, or nil when they ask for its help page.
   mutating func parse(_ words: [String]) throws(UsageError) -> C? {
@@ -70,7 +71,8 @@ struct WordParser<C: Command> {
       let known = options.map(\.name) + C.Context.globals.map(\.name) + ["help"]
       throw UsageError(
         "unknown option \"--\(name)\"",
-        hint: NearestWord.find(for: name, among: known).map { "did you mean \"--\($0)\"?" })
+        hint: former.hint(forOption: name, among: known)
+          ?? NearestWord.find(for: name, among: known).map { "did you mean \"--\($0)\"?" })
     }
     if parameter.kind == .flag {
       guard parts.count == 1 else {

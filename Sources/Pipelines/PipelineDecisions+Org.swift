@@ -44,7 +44,7 @@ extension PipelineDecisions {
     report: @escaping @Sendable (RunEvent) -> Void = { _ in }
   ) async throws -> [PlannedOutcome] {
     let again = try enter(
-      [], Selection(edits: edits, .whole(.again)), by: "", isDryRun: true
+      [], Selection(edits: edits, .whole(.retry)), by: "", isDryRun: true
     ).decided
     if again.isEmpty { return [] }
     let options = try runOptions(trying: again, by: "")

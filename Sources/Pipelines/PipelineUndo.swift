@@ -99,8 +99,8 @@ package struct PipelineUndo: Sendable {
         "the values that it took the place of are pruned (keep.runsDays): nothing is left to undo it with"
     }
     let verdict = found.subject.verdict
-    if verdict == .inDoubt {
-      return "it is in doubt, nobody knows yet what its request did: attache reconcile "
+    if verdict == .unconfirmed {
+      return "it is unconfirmed: no answer says yet what its request did: attache reconcile "
         + "\(pipeline.called) asks the org; undo it then"
     }
     if let verdict, !verdict.isSettled, isWritten {

@@ -179,7 +179,7 @@ struct PrimeStage {
 
   /// The open edits that a user's next generation carries.
   private func carried(_ snapshotID: String) throws -> [CarriedEdit] {
-    guard run.pipeline.reconcile.nextGeneration, snapshotID != SnapshotID.global else { return [] }
+    guard run.pipeline.reconcile.returnOpenEdits, snapshotID != SnapshotID.global else { return [] }
     let soups = run.pipeline.stores(of: .user).flatMap { store in
       store.schema.soups.map {
         SoupKey(

@@ -154,8 +154,8 @@ struct ReconcileStage {
     var result = ReconcileOptions()
     result.sendAs = settings.sendAs
     result.onInactiveUser = settings.onInactiveUser
-    result.strict = settings.strict
-    result.acrossSnapshots = settings.acrossSnapshots
+    result.conditionalUpdates = settings.conditionalUpdates
+    result.deviceConflicts = settings.deviceConflicts
     result.orderParentsFirst = settings.orderParentsFirst
     result.recreateDeleted = settings.recreateDeleted
     result.quietWindowSeconds = Int64(settings.quietWindowSeconds)

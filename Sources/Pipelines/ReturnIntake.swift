@@ -133,7 +133,8 @@ struct ReturnIntake: Sendable {
       let issued = try issued(stamp, validated.sourceName, &warnings)
       let isKnown = isKnown(stamp)
       if !isKnown || !Files.exists(data.issued(stamp.generation, of: stamp.user)) {
-        let why = isKnown ? "is not kept any more (keep.basesDays)" : "this ledger does not know"
+        let why =
+          isKnown ? "is not kept any more (keep.issuedRecordDays)" : "this ledger does not know"
         warnings.append(
           "\(taken.name): what generation \(stamp.generation) issued \(why): "
             + "its edits are compared as the SDK compares")

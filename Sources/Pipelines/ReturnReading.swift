@@ -43,7 +43,7 @@ struct ReturnReading: Sendable {
       reading.compared.formUnion(rule?.soups ?? [])
     } catch let error as SnapshotError where error.isDamage {
       reading = try read(issued.map { IssuedDates(made: $0.created) }, nil)
-      if pipeline.reconcile.trust == .diff {
+      if pipeline.reconcile.detectEdits == .compare {
         reading.warnings.append("edits without flags cannot be looked for: \(error)")
       }
     }
@@ -134,7 +134,9 @@ struct ReturnReading: Sendable {
     _ validated: ValidatedStore, _ key: StoreKey
   ) throws -> (rule: UnflaggedRule, soups: [SoupKey])? {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
-    guard pipeline.reconcile.trust == .diff, hasRecords, Files.exists(path) else { return nil }
+    guard pipeline.reconcile.detectEdits == .compare, hasRecords, Files.exists(path) else {
+      return nil
+    }
     let issued = try IssuedRecordReader(path: path)
     let settings = settings(of: validated)
     var sent: [String: Set<String>] = [:]

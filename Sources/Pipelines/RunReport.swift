@@ -85,7 +85,8 @@ struct RunReport {
   /// The directory of a rehearsed report, whose files are replaced; those of a run's report are not.
   static func rehearsalDirectory(_ place: String) -> MarkedDirectory {
     MarkedDirectory(
-      place, maker: "attache run --rehearse", names: Set(ReportFormats.all.flatMap { $0.files }))
+      place, maker: "attache run --dry-run --report",
+      names: Set(ReportFormats.all.flatMap { $0.files }))
   }
 
   /// Writes the report that a dry run foresees into a directory of the user's, in every form.

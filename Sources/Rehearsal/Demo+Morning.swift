@@ -16,7 +16,7 @@ extension Demo {
     let decided = open.filter { !keepsOpen || !Self.left.contains($0.verdict) }
     let byFile = decided.filter { [.conflict, .deletedOnServer].contains($0.verdict) }
     let byCommand = decided.filter { [.failed, .notVisible].contains($0.verdict) }
-    let byPage = open.filter { $0.verdict == .clash }
+    let byPage = open.filter { $0.verdict == .deviceConflict }
     expect(
       byFile.count == (keepsOpen ? 1 : 2) && byCommand.count == (keepsOpen ? 0 : 2)
         && byPage.count == 2,
@@ -32,7 +32,7 @@ extension Demo {
     let open = result.open.values.reduce(0, +)
     expect(open == (keepsOpen ? Self.left.count : 0), "edits are open still: \(result.open)")
     let expected: [Verdict: Int] =
-      keepsOpen ? [.updated: 1, .dropped: 2] : [.updated: 3, .dropped: 3]
+      keepsOpen ? [.updated: 1, .discarded: 2] : [.updated: 3, .discarded: 3]
     expect(
       result.verdicts.filter { expected[$0.key] != nil } == expected,
       "the decisions became \(result.verdicts)")
@@ -109,7 +109,7 @@ extension Demo {
         switch edit.verdict {
         case .conflict: Decision.Kind.device.option
         case .failed: "--set \"Title=Facility manager\""
-        default: Decision.Kind.drop.option
+        default: Decision.Kind.discard.option
         }
       say("  attache decide \(called) \(edit.number) \(option)   # \(edit.verdict.rawValue)")
     }
@@ -128,7 +128,7 @@ extension Demo {
         ? (
           .fields(["Title": .value("Facility manager")], rest: .device),
           "--set \"Title=Facility manager\""
-        ) : (.whole(.drop), Decision.Kind.drop.option)
+        ) : (.whole(.discard), Decision.Kind.discard.option)
       say(
         "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
@@ -140,15 +140,18 @@ extension Demo {
   private mutating func decideOnPage(
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
-    say("Two clash, and are decided side by side on the page that one command serves:")
+    say(
+      "Two contradict each other, and are decided side by side on the page that one command serves:"
+    )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
       pipeline, root: places.snapshots, variables: org.variables, by: "the office")
     let visit = try await ReviewVisit(server.address)
     let listed = try await visit.get("edits")["edits"]?.array ?? []
     let numbers = edits.map(\.number)
-    let clashes = listed.filter { $0["verdict"] == .string(Verdict.clash.rawValue) }
-    expect(clashes.compactMap { $0["edit"]?.int } == numbers, "the page lists \(clashes)")
+    let contradicting = listed.filter { $0["verdict"] == .string(Verdict.deviceConflict.rawValue) }
+    expect(
+      contradicting.compactMap { $0["edit"]?.int } == numbers, "the page lists \(contradicting)")
     let list = numbers.map { number -> JSONValue in
       let side = number == numbers.first ? Decision.Side.device : .server
       return ["edit": JSONValue(number), "decision": .string(side.rawValue)]

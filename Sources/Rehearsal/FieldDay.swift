@@ -68,7 +68,7 @@ package struct FieldDay: Sendable {
 
     let contact = try pick("contacts", on: ada)
     try ada.edit("contacts", id: contact, ["Email": "new@example.com"], now: tick())
-    add("ada corrects an e-mail address, which the field list leaves out", .filtered)
+    add("ada corrects an e-mail address, which the field list leaves out", .notInFieldList)
   }
 
   private mutating func bensAfternoon() throws {
@@ -91,7 +91,7 @@ package struct FieldDay: Sendable {
     let account = try pick("accounts", on: cleo)
     try cleo.edit("accounts", id: account, ["Phone": "+1 555 0142"], now: tick())
     try org.change("Account", account, ["Phone": "+1 555 0142"])
-    add("cleo writes down a number that the office enters too", .alreadyThere)
+    add("cleo writes down a number that the office enters too", .alreadyInOrg)
 
     try cleo.create(
       "accounts", type: "Account", ["Name": "Harbour Crane 7"], localID: "local_2001", now: tick())
@@ -118,7 +118,7 @@ package struct FieldDay: Sendable {
     used.insert(account)
     try ada.edit("accounts", id: account, ["Description": "Gate on the left."], now: tick())
     try ben.edit("accounts", id: account, ["Description": "Gate on the right."], now: tick())
-    add("ada and ben both rewrite one description", .clash, .clash)
+    add("ada and ben both rewrite one description", .deviceConflict, .deviceConflict)
   }
 
   // MARK: props

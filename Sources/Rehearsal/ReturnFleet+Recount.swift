@@ -45,7 +45,7 @@ extension ReturnFleet {
         switch held {
         case phone: .updated
         case "office": .conflict
-        case "1" where (editors[id] ?? 0) > 1: .clash
+        case "1" where (editors[id] ?? 0) > 1: .deviceConflict
         case "1" where phone.utf8.count > 40: .failed
         default: nil
         }

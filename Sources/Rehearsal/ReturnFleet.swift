@@ -170,11 +170,11 @@ package struct ReturnFleet: Sendable {
 
   /// What a device does with one of its accounts.
   enum Deed {
-    case update, conflict, failure, clash
+    case update, conflict, failure, deviceConflict
   }
 
   func deed(_ number: Int, _ place: Int) -> Deed {
-    if number % 4 == 0, number + 1 < returns, place == 0 { return .clash }
+    if number % 4 == 0, number + 1 < returns, place == 0 { return .deviceConflict }
     switch place - 1 {
     case 0..<shares.conflicts: return .conflict
     case shares.conflicts..<(shares.conflicts + shares.failures): return .failure

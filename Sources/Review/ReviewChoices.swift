@@ -42,7 +42,7 @@ enum ReviewChoices {
   ) throws(Unreadable) -> DecisionRequest.Choice {
     switch kind {
     case .undo: throw Unreadable()
-    case .device, .server, .again, .drop:
+    case .device, .server, .retry, .discard:
       guard let decision = Decision(kind, [:]) else { throw Unreadable() }
       return .whole(decision)
     case .record:

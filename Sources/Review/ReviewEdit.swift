@@ -75,8 +75,8 @@ enum ReviewEdit {
       if let words = options.words(of: look) { now["message"] = .string(words) }
       object["now"] = .object(now)
     }
-    let clashing = edit.detail.otherEdits.compactMap { others[$0] }
-    object["others"] = .array(clashing.map { other(edit, $0, options) })
+    let opponents = edit.detail.otherEdits.compactMap { others[$0] }
+    object["others"] = .array(opponents.map { other(edit, $0, options) })
     return .object(object)
   }
 

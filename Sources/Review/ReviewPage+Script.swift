@@ -277,7 +277,7 @@ extension ReviewPage {
       if (!edit) return
       // Of an edit that has no value of the org to take, the other way is to give it up.
       const wanted = decision === 'server' && !edit.possible.includes('server')
-        ? 'drop' : decision
+        ? 'discard' : decision
       if (!choose(edit, wanted ? {decision: wanted} : null)) {
         tell(`Not possible here: ${words[wanted]}.`)
         return
@@ -347,7 +347,7 @@ extension ReviewPage {
           + (field.masked ? placeholders.masked : 'entered' in field ? said(field.entered)
             : 'device' in field ? said(field.device) : placeholders.withheld))
           .join(', ') : ''
-        const isDoubtful = plan.verdict === 'in doubt'
+        const isDoubtful = plan.verdict === 'unconfirmed'
           && byNumber.get(plan.edit)?.decision === 'device'
         return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
           plan.action ? `${plan.action} ${sent}` : isDoubtful

@@ -50,7 +50,7 @@ enum ReviewPage {
 
   /// What is decided by one key, with that key; `ReviewPage.words` says what each does.
   static let keys: [(kind: Decision.Kind, key: String)] = [
-    (.device, "d"), (.server, "s"), (.again, "a"), (.drop, "x"),
+    (.device, "d"), (.server, "s"), (.retry, "r"), (.discard, "x"),
   ]
 
   private static let buttons = keys.map {

@@ -1,6 +1,8 @@
-/// Something that happened between us and an org, for progress and logs; never holds values.
+/// An event between attache and an org, for progress and logs.
+///
+/// It never contains values.
 package enum OrgEvent: Sendable, Hashable {
-  /// A request was answered.
+  /// A response was received.
   case answered(
     kind: RequestKind, request: String, status: Int, milliseconds: Int, bytes: Int,
     identity: String)
@@ -10,9 +12,8 @@ package enum OrgEvent: Sendable, Hashable {
   /// A request is repeated after a pause, as attempt so many of at most so many.
   case retrying(
     request: String, reason: String, attempt: Int, of: Int, milliseconds: Int, identity: String)
-  /// A session began.
+  /// A session started.
   case loggedIn(username: String, userID: String)
-  /// An expired session was renewed.
   case renewed(username: String)
 }
 

@@ -22,8 +22,7 @@ package enum AttacheTool {
     ],
     sections: sections,
     commands: [
-      RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
-      ReconcileUndoCommand.self,
+      RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileUndoCommand.self,
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
       PackCommand.self, PruneCommand.self, BackupCommand.self, RecoverCommand.self,
@@ -47,7 +46,7 @@ package enum AttacheTool {
       Note("NO_COLOR", "no colour, if it is set and --color is not given"),
       Note("HTTPS_PROXY, NO_PROXY", "the proxy, and the hosts that are reached without it"),
       Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
-    ])
+    ], former: former)
 
   /// The list of commands as the first help page divides it.
   private static let sections = [
@@ -60,4 +59,18 @@ package enum AttacheTool {
       "setup",
       ["init", "check", "prune", "backup", "recover", "completion", "manual", "help"]),
   ]
+
+  /// The words of versions before 1.0.
+  private static let former = FormerWords(
+    options: [
+      "again": "--retry", "drop": "--discard", "rehearse": "--dry-run --report DIR",
+      "json": "--format json", "conflicts": "--verdict conflict",
+      "clashes": "--verdict device-conflict", "failed": "--verdict failed",
+      "in-doubt": "--verdict unconfirmed", "created-twice": "--verdict duplicate-created",
+      "deleted": "--verdict deleted-on-server", "merged": "--verdict merged-on-server",
+      "not-visible": "--verdict not-visible", "not-permitted": "--verdict not-permitted",
+      "blocked": "--verdict blocked", "held": "--verdict not-attempted",
+      "not-configured": "--verdict not-configured",
+    ],
+    commands: ["reconcile retry": "attache decide PIPELINE --retry --verdict VERDICTS --now"])
 }

@@ -20,18 +20,18 @@ extension PipelineReader {
   /// what the ledger says of it as long as that.
   private func checkKeep(_ pipeline: Pipeline, _ root: JSONNode) {
     let (keep, expiry) = (pipeline.keep, pipeline.pack.expiresAfterDays)
-    if keep.basesDays < expiry {
+    if keep.issuedRecordDays < expiry {
       reader.report(
-        root["keep"]?["basesDays"] ?? root,
-        "a bundle is good for \(expiry) days, and what it issued would be kept for \(keep.basesDays)",
-        "write \(expiry) or more in keep.basesDays, or fewer days in pack.expiresAfterDays")
+        root["keep"]?["issuedRecordDays"] ?? root,
+        "a bundle is good for \(expiry) days, and what it issued would be kept for \(keep.issuedRecordDays)",
+        "write \(expiry) or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays")
     }
-    if keep.runsDays < keep.basesDays {
+    if keep.runsDays < keep.issuedRecordDays {
       reader.report(
         root["keep"]?["runsDays"] ?? root,
-        "what was issued is kept for \(keep.basesDays) days, and what became of its edits for "
+        "what was issued is kept for \(keep.issuedRecordDays) days, and what became of its edits for "
           + "\(keep.runsDays)",
-        "write \(keep.basesDays) or more in keep.runsDays")
+        "write \(keep.issuedRecordDays) or more in keep.runsDays")
     }
   }
 
@@ -132,22 +132,24 @@ extension PipelineReader {
   /// What an app did not flag may be what it has sent itself: it is never sent over what others have changed
   /// since, and never taken for an edit that a generation carried.
   private func checkTrust(_ pipeline: Pipeline, _ root: JSONNode) {
-    guard pipeline.reconcile.trust == .diff, let settings = root["reconcile"] else { return }
-    if pipeline.reconcile.nextGeneration {
+    guard pipeline.reconcile.detectEdits == .compare, let settings = root["reconcile"] else {
+      return
+    }
+    if pipeline.reconcile.returnOpenEdits {
       reader.report(
-        settings["nextGeneration"] ?? settings,
-        "edits that the next generation carries go by the flags of their rows, so \"trust\" cannot be "
+        settings["returnOpenEdits"] ?? settings,
+        "edits that the next generation carries go by the flags of their rows, so \"detectEdits\" cannot be "
           + "\"diff\"",
-        "write \"nextGeneration\": false, or \"trust\": \"flags\"")
+        "write \"returnOpenEdits\": false, or \"detectEdits\": \"flags\"")
     }
     guard pipeline.reconcile.mode != .mergeFields else { return }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       for sync in store.reconciled where sync.options.mergeMode == .overwrite {
         reader.report(
           place(of: sync, "reconcile", node),
-          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"trust\": \"diff\" it would send once more "
+          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"detectEdits\": \"compare\" it would send once more "
             + "what an app has sent itself, over what others have changed since",
-          "give it \"mergeMode\": \"LEAVE_IF_CHANGED\", or write \"trust\": \"flags\"")
+          "give it \"mergeMode\": \"LEAVE_IF_CHANGED\", or write \"detectEdits\": \"flags\"")
       }
     }
   }

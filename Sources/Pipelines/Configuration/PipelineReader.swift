@@ -27,7 +27,7 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
-    let node = withoutAbsent(whole)
+    let node = withoutFormer(withoutAbsent(whole))
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }

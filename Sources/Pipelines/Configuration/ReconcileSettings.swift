@@ -14,11 +14,11 @@ package struct ReconcileSettings: Sendable, Hashable {
   }
 
   /// How edits are found.
-  package enum Trust: String, CaseIterable, Sendable {
+  package enum EditDetection: String, CaseIterable, Sendable {
     /// By the flags that the SDK sets.
     case flags
     /// By comparison with what was issued, too.
-    case diff
+    case compare
   }
 
   private static let standard = ReconcileOptions()
@@ -30,13 +30,13 @@ package struct ReconcileSettings: Sendable, Hashable {
   /// How an edit meets what others changed.
   package var mode = Mode.config
   /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
-  package var strict = Self.standard.strict
+  package var conditionalUpdates = Self.standard.conditionalUpdates
   /// What becomes of edits of one record in several snapshots.
-  package var acrossSnapshots = Self.standard.acrossSnapshots
+  package var deviceConflicts = Self.standard.deviceConflicts
   /// Whether parents are sent before their children.
   package var orderParentsFirst = Self.standard.orderParentsFirst
   /// How edits are found.
-  package var trust = Trust.flags
+  package var detectEdits = EditDetection.flags
   /// When a record that is gone is created again.
   package var recreateDeleted = Self.standard.recreateDeleted
   /// How long a create in doubt may still be on its way.
@@ -50,12 +50,12 @@ package struct ReconcileSettings: Sendable, Hashable {
   /// The largest share of a soup that is deleted without being confirmed.
   package var maxDeletes = Percentage(DeletionGuard.standardPercent)
   /// Whether the next generation carries the edits that are open, so that their devices install.
-  package var nextGeneration = true
+  package var returnOpenEdits = true
 
   static let keys = [
-    "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
-    "recreateDeleted", "quietWindowSeconds", "correlationField", "bulkAbove", "maxChanges",
-    "nextGeneration",
+    "sendAs", "onInactiveUser", "mode", "conditionalUpdates", "deviceConflicts",
+    "orderParentsFirst", "detectEdits", "recreateDeleted", "quietWindowSeconds", "correlationField",
+    "bulkAbove", "maxChanges", "returnOpenEdits",
   ]
 
   init() {}
@@ -64,10 +64,10 @@ package struct ReconcileSettings: Sendable, Hashable {
     sendAs = object.word("sendAs", "a way to send", default: sendAs)
     onInactiveUser = object.word("onInactiveUser", "a way to go on", default: onInactiveUser)
     mode = object.word("mode", "a way to merge", default: mode)
-    strict = object.bool("strict", default: strict)
-    acrossSnapshots = object.word("acrossSnapshots", "a way to decide", default: acrossSnapshots)
+    conditionalUpdates = object.bool("conditionalUpdates", default: conditionalUpdates)
+    deviceConflicts = object.word("deviceConflicts", "a way to decide", default: deviceConflicts)
     orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
-    trust = object.word("trust", "a way to find edits", default: trust)
+    detectEdits = object.word("detectEdits", "a way to find edits", default: detectEdits)
     recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     correlationField = Self.correlation(object)
@@ -78,7 +78,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
     // What goes by comparison cannot go by the flags of the rows that are carried.
-    nextGeneration = object.bool("nextGeneration", default: trust != .diff)
+    returnOpenEdits = object.bool("returnOpenEdits", default: detectEdits != .compare)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
@@ -108,9 +108,10 @@ package struct ReconcileSettings: Sendable, Hashable {
   var json: JSONValue {
     [
       "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
-      "mode": .string(mode.rawValue), "strict": JSONValue(strict),
-      "acrossSnapshots": .string(acrossSnapshots.rawValue),
-      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(trust.rawValue),
+      "mode": .string(mode.rawValue), "conditionalUpdates": JSONValue(conditionalUpdates),
+      "deviceConflicts": .string(deviceConflicts.rawValue),
+      "orderParentsFirst": JSONValue(orderParentsFirst),
+      "detectEdits": .string(detectEdits.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),
       "quietWindowSeconds": JSONValue(quietWindowSeconds),
       "correlationField": .object(
@@ -121,7 +122,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       "bulkAbove": JSONValue(bulkAbove),
       "maxChanges": [
         "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
-      ], "nextGeneration": JSONValue(nextGeneration),
+      ], "returnOpenEdits": JSONValue(returnOpenEdits),
     ]
   }
 }

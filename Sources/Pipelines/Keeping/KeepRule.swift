@@ -9,7 +9,7 @@ import System
 ///   holds is on its devices. Of an older one nothing is read any more but `generation.json`, which stays,
 ///   and until when its bundles are good, which is noted beside it (`PrunedGeneration`).
 /// - Issued records, with that note and `generation.json`: a return of the generation is compared with them.
-///   They stay while one of its bundles is good, for `basesDays` after the last device could get it (a
+///   They stay while one of its bundles is good, for `issuedRecordDays` after the last device could get it (a
 ///   phone that was restored from a backup may hand back an old store), while an edit that came from it or
 ///   that it carried is open, and for the last generation that a user's device handed back from. Then a
 ///   return is compared as the SDK compares, and is told to be.
@@ -145,7 +145,7 @@ package enum KeepRule {
   }
 
   private static func mayBeHeld(_ keep: KeepSettings) -> String {
-    "a device, or one that was restored from a backup, may hold it still (keep.basesDays: \(keep.basesDays))"
+    "a device, or one that was restored from a backup, may hold it still (keep.issuedRecordDays: \(keep.issuedRecordDays))"
   }
 
   /// Why what an old generation issued is needed.
@@ -162,7 +162,8 @@ package enum KeepRule {
       because.append(
         "a device handed back from it last, and nothing shows that it has a newer one")
     }
-    guard let retired = one.retired, facts.now - retired >= Int64(keep.basesDays) * day else {
+    guard let retired = one.retired, facts.now - retired >= Int64(keep.issuedRecordDays) * day
+    else {
       return because.isEmpty ? [mayBeHeld(keep)] : because
     }
     return because
