@@ -138,7 +138,8 @@ package struct PipelineUndo: Sendable {
 
   private func refused(_ refusals: [DecisionRefusal], _ run: String) -> PipelineError {
     PipelineError(
-      refusals.contains { $0 == .unknown($0.edit) } ? .usage : .configuration, "undo.refused", "nothing was undone",
+      refusals.contains { $0 == .unknown($0.edit) } ? .usage : .configuration, "undo.refused",
+      "nothing was undone",
       reason: refusals.map(\.description).joined(separator: "; "),
       fix: "attache report \(pipeline.called) \(run) shows what the run changed")
   }

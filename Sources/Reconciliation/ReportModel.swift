@@ -25,8 +25,9 @@ package struct ReportModel {
   package let findings: [Finding]
   /// The findings of earlier reports that still need review.
   package let earlierFindings: [Finding]
-  /// The runs before this one, oldest first, at most `RunHistory.most`; none in the report of one user.
-  package let history: [RunHistory]
+  /// The runs before this one, oldest first, fewer than `RunHistory.most`; none in the report of one
+  /// user.
+  package var history: [RunHistory]
   /// Whether the report is of a dry run, in which nothing was sent.
   package let isRehearsal: Bool
 

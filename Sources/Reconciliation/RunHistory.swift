@@ -20,9 +20,18 @@ package struct RunHistory: Sendable, Hashable {
   /// How long it took.
   package let seconds: Double
 
+  /// The facts of a run by their values.
+  package init(
+    run: String, started: Int64, edits: Int, open: Int, records: Int, seconds: Double
+  ) {
+    (self.run, self.started, self.edits, self.open) = (run, started, edits, open)
+    (self.records, self.seconds) = (records, seconds)
+  }
+
   /// The facts of a run; nil for one that did not finish.
   init?(_ row: RunRow) {
-    guard let ended = row.ended, let text = row.summary, let summary = try? JSONValue(parsing: text),
+    guard let ended = row.ended, let text = row.summary,
+      let summary = try? JSONValue(parsing: text),
       let edits = summary["edits"]?["found"]?.int
     else { return nil }
     run = row.id

@@ -102,7 +102,8 @@ extension Demo {
     let open = try PipelineDecisions(pipeline, root: places.snapshots).open().map(\.edit)
     let called = pipeline.called
     say("")
-    say("The org runs at \(org.server.url), and \(open.count) edits are open. Try in another terminal:")
+    say("The org runs at \(org.server.url), and \(open.count) edits are open.")
+    say("Try in another terminal:")
     say("  attache decide \(called) --list")
     for edit in open {
       let option =

@@ -67,7 +67,8 @@ package enum AttacheMain {
           continue
         }
         program.note(
-          styled: "\(String(line[..<colon.lowerBound]), .red): \(String(line[colon.upperBound...]))")
+          styled: "\(String(line[..<colon.lowerBound]), .red): \(String(line[colon.upperBound...]))"
+        )
       }
     }
     return diagnostic.status

@@ -29,7 +29,7 @@ struct InitQuestions {
       let answer = try ask(
         isAnybody ? question + ":" : question + " (nothing for who logs in):", isRequired: isAnybody
       ) { answer in
-        Self.list(answer).first { !$0.contains("@") }.map { "\"\($0)\" is not a user name: it has no @" }
+        Self.list(answer).compactMap(Self.wrongUserName).first
       }
       options.users = Self.list(answer)
     }
@@ -37,7 +37,7 @@ struct InitQuestions {
       let answer = try ask(
         "the integration user, who lists users and sees every record (nothing for none):",
         isRequired: false
-      ) { $0.contains("@") ? nil : "\"\($0)\" is not a user name: it has no @" }
+      ) { Self.wrongUserName($0) }
       options.integrationUser = answer.isEmpty ? nil : answer
     }
     if options.from == nil, options.objects.isEmpty {
@@ -60,10 +60,10 @@ struct InitQuestions {
     let method = LoginSettings.Method(rawValue: answer) ?? .jwt
     // A secret is never typed here: it is where the nights find it.
     switch method {
-    case .jwt: options.keyFile = try ask("the file with the private key:", fault: missingFile)
-    case .clientCredentials: options.secretFile = try ask("the file with the app's secret:", fault: missingFile)
-    case .refreshToken: options.refreshFile = try ask("the file with the refresh token:", fault: missingFile)
-    case .accessToken: options.tokenFile = try ask("the file with the access token:", fault: missingFile)
+    case .jwt: options.keyFile = try askFile("the private key")
+    case .clientCredentials: options.secretFile = try askFile("the app's secret")
+    case .refreshToken: options.refreshFile = try askFile("the refresh token")
+    case .accessToken: options.tokenFile = try askFile("the access token")
     case .sf: options.alias = try ask("the alias that sf knows the org by:")
     }
   }
@@ -86,6 +86,10 @@ struct InitQuestions {
       "there was no answer", hint: "give it as an option; attache init --help lists them")
   }
 
+  private func askFile(_ what: String) throws(UsageError) -> String {
+    try ask("the file with \(what):", fault: missingFile)
+  }
+
   private func missingFile(_ answer: String) -> String? {
     Files.exists(program.absolute(answer)) ? nil : "there is no file \(answer)"
   }
@@ -95,8 +99,13 @@ struct InitQuestions {
       || answer.hasPrefix("http://localhost")
   }
 
+  private static func wrongUserName(_ name: String) -> String? {
+    name.contains("@") ? nil : "\"\(name)\" is not a user name: it has no @"
+  }
+
   private static func isAPIName(_ name: String) -> Bool {
-    name.first?.isLetter == true && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+    name.first?.isLetter == true
+      && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
   }
 
   private static func list(_ answer: String) -> [String] {

@@ -5,9 +5,11 @@ import System
 
 /// The soups and paths that a Smart SQL statement names in braces.
 ///
-/// Smart SQL itself takes a path that no element has: its values are null. A user who asks has mistyped it.
+/// Smart SQL itself accepts a path that no element has, with null values. On a command line such a
+/// path is mistyped.
 enum StoreReferences {
-  /// Refuses a soup that the store does not have, and a path that no index and no element of its soup has.
+  /// Throws for a soup that the store does not have, and for a path that no index and no element of
+  /// its soup has.
   static func check(_ query: String, in store: Store) throws {
     let soups = try store.soupNames().sorted()
     for reference in references(of: query) {
@@ -23,7 +25,8 @@ enum StoreReferences {
       else { continue }
       let known = try Set(indexes).union(keys(of: reference.soup, store)).sorted()
       throw UsageError(
-        "no element of soup \"\(reference.soup)\" has \"\(path)\"", hint: hint(path, "paths", known),
+        "no element of soup \"\(reference.soup)\" has \"\(path)\"",
+        hint: hint(path, "paths", known),
         command: "attache store query")
     }
   }
@@ -47,7 +50,9 @@ enum StoreReferences {
       if first == "'" { isQuoted.toggle() }
       guard first == "{", !isQuoted, let end = rest.firstIndex(of: "}") else { continue }
       let parts = rest[..<end].split(separator: ":", omittingEmptySubsequences: false)
-      if parts.count <= 2 { found.append((String(parts[0]), parts.count == 2 ? String(parts[1]) : nil)) }
+      if parts.count <= 2 {
+        found.append((String(parts[0]), parts.count == 2 ? String(parts[1]) : nil))
+      }
       rest = rest[end...].dropFirst()
     }
     return found
@@ -59,8 +64,9 @@ enum StoreReferences {
     // What cannot stand in a path of SQLite's JSON is left to the statement itself.
     guard !path.contains("'"), !path.contains("\"") else { return true }
     var isThere = false
+    let type = "json_type({\(soup):_soup}, '$.\(path)')"
     try store.forEachRow(
-      ofSmartSQL: "SELECT 1 FROM {\(soup)} WHERE json_type({\(soup):_soup}, '$.\(path)') IS NOT NULL LIMIT 1"
+      ofSmartSQL: "SELECT 1 FROM {\(soup)} WHERE \(type) IS NOT NULL LIMIT 1"
     ) { _, _ in isThere = true }
     return isThere
   }
@@ -68,7 +74,8 @@ enum StoreReferences {
   /// The members of the first elements.
   private static func keys(of soup: String, _ store: Store) throws -> Set<String> {
     var keys: Set<String> = []
-    try store.forEachRow(ofSmartSQL: "SELECT {\(soup):_soup} FROM {\(soup)} LIMIT 100") { _, values in
+    let query = "SELECT {\(soup):_soup} FROM {\(soup)} LIMIT 100"
+    try store.forEachRow(ofSmartSQL: query) { _, values in
       for (name, _) in values.first?.object ?? [:] { keys.insert(name) }
     }
     return keys

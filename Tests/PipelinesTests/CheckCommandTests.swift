@@ -16,7 +16,9 @@ import Testing
   @Test(arguments: files)
   func `check prints a pipeline file of which it prints the same`(_ file: String) async throws {
     let directory = TemporaryDirectory("check")
-    let first = try await ProgramRun.blocking(["check", World.repository + "/" + file, "--offline-secrets"])
+    let first = try await ProgramRun.blocking([
+      "check", World.repository + "/" + file, "--offline-secrets",
+    ])
     #expect(first.status == 0, "\(first.everything)")
     let path = directory.file("effective.json")
     try DurableFile.write(Array(first.output.utf8), to: path)

@@ -32,7 +32,8 @@ import Testing
     let list = try await decide("--list")
     #expect(list.status == 0)
     #expect(list.output.contains("edit 1: conflict, Account \(id) of ada@example.com"))
-    #expect(list.output.contains("! Phone: device \"device\", server \"office\", base \"+1 555 0100\""))
+    #expect(
+      list.output.contains(#"! Phone: device "device", server "office", base "+1 555 0100""#))
     #expect(
       list.output.contains(
         "attache decide \(scene.world.called) 1 --take device | --take server | --set FIELD=VALUE | --retry"

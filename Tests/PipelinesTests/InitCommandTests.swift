@@ -71,8 +71,8 @@ import Testing
         "syncUpSite_Visit__c",
       ])
     // What a user edits, and not what the org or its data services keep.
-    let up = syncs.first { $0["syncName"] == "syncUpContact" }?["options"]?["fieldlist"]?.array ?? []
-    let fields = up.compactMap(\.string)
+    let up = syncs.first { $0["syncName"] == "syncUpContact" }
+    let fields = up?["options"]?["fieldlist"]?.array?.compactMap(\.string) ?? []
     #expect(fields.contains("LastName") && fields.contains("MailingStreet"), "\(fields)")
     #expect(!fields.contains { $0.hasSuffix("GeocodeAccuracy") || $0.hasSuffix("CleanStatus") })
     #expect(!fields.contains("MailingLatitude") && !fields.contains("Jigsaw"), "\(fields)")

@@ -113,7 +113,8 @@ import Testing
     let scene = try DecisionScene()
     _ = try await scene.conflict()
     let world = scene.world
-    for words in [["decide", world.pipeline.file, "77", "--take", "device"], ["explain", world.pipeline.file, "77"]] {
+    let file = world.pipeline.file
+    for words in [["decide", file, "77", "--take", "device"], ["explain", file, "77"]] {
       let run = try await ProgramRun.blocking(
         words + ["--data", world.root], variables: world.variables)
       #expect(run.status == 2, "\(words): \(run.everything)")

@@ -35,7 +35,7 @@ import Testing
     #expect(run.status == 0, "\(run.everything)")
     let text = String(decoding: try Files.read(log), as: UTF8.self)
     #expect(
-      text.contains(/org answered HTTP 503 SERVER_UNAVAILABLE, retry 1 of 6 in \d+ m?s: GET /),
+      text.contains(/org answered HTTP 503 SERVER_UNAVAILABLE, retry 1 of 6 in \d+ m?s: GET/),
       "\(text)")
   }
 

@@ -38,7 +38,8 @@ package struct DraftedObjects: Sendable {
       edited[object.name] = await fields(onLayoutOf: object.name, session)
     }
     return DraftedObjects(
-      objects: objects, edited: edited, address: session.instanceURL, username: session.identity.username)
+      objects: objects, edited: edited, address: session.instanceURL,
+      username: session.identity.username)
   }
 
   private static func session(_ draft: PipelineDraft, _ access: OrgAccess) async throws -> Session {

@@ -33,7 +33,8 @@ package struct PipelineDraft: Sendable {
   /// The pipeline file.
   private var json: JSONValue {
     JSONObject.of([
-      ("$schema", schema.map(JSONValue.string)), ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
+      ("$schema", schema.map(JSONValue.string)),
+      ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
       (
         "org",
         JSONObject.of([

@@ -8,11 +8,12 @@ struct DemoCommand: Command {
   static let name = "demo"
   static let summary = "show the whole job on an embedded org"
   static let discussion = """
-    Starts an org of its own on a free port, primes three technicians' snapshots, plays a day in the field, \
-    ingests and reconciles what comes back, and primes again. It checks itself and exits with status 1 if \
-    the result is not what was played. On a terminal it asks whether to leave the org running and three edits \
-    open, so that every command it prints can be tried; --keep-open does so without the question. It brings its own pipeline, which it writes into the scratch directory, \
-    and its results stay under snapshots/demo. It empties only directories that an earlier demo made.
+    Starts its own org on a free port, primes three technicians' snapshots, plays a day in the field, ingests and \
+    reconciles the returned stores, and primes again. It checks itself and exits with status 1 if the result is \
+    not what was played. On a terminal it asks whether to leave the org running and three edits open, so that \
+    every command it prints can be tried; --keep-open does so without the question. The demo writes its own \
+    pipeline into the scratch directory, and its results stay under snapshots/demo. It empties only directories \
+    that an earlier demo made.
     """
   static let examples = [Note("attache demo", "in any directory that you may write to")]
   static var parameters: [Parameter<Self>] {
@@ -39,7 +40,8 @@ struct DemoCommand: Command {
       pipelineFile: pipeline.map(context.absolute), snapshots: context.absolute(data),
       scratch: context.absolute(scratch))
     let keepsOpen = keepOpen || asks(context)
-    let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) { [verbose = context.verbosity > 0] in
+    let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) {
+      [verbose = context.verbosity > 0] in
       try await Demo.run(
         places, keepsOpen: keepsOpen,
         report: { event in

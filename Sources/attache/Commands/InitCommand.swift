@@ -89,7 +89,8 @@ struct InitCommand: Command {
   /// Where the schema of pipeline files is: as installed, else as it is in the source tree.
   private static func schemaPath() -> String {
     let directory = Files.parent(of: ProcessEnvironment.executablePath()) ?? ""
-    let installed = (Files.parent(of: directory) ?? "") + "/share/doc/attache/docs/pipeline.schema.json"
+    let prefix = Files.parent(of: directory) ?? ""
+    let installed = prefix + "/share/doc/attache/docs/pipeline.schema.json"
     return Files.exists(installed) ? installed : "../docs/pipeline.schema.json"
   }
 

@@ -69,7 +69,8 @@ enum EventText {
   ) -> String {
     let state = reason.hasPrefix("HTTP ") ? "org answered \(reason)" : "org unreachable"
     let pause =
-      milliseconds < 1000 ? "\(milliseconds) ms" : DurationText.of(seconds: Double(milliseconds) / 1000)
+      milliseconds < 1000
+      ? "\(milliseconds) ms" : DurationText.of(seconds: Double(milliseconds) / 1000)
     return "\(state), retry \(attempt) of \(most) in \(pause)"
   }
 

@@ -1,7 +1,7 @@
 /// The one line of a terminal that is rewritten in place.
-enum StatusLine {
+package enum StatusLine {
   /// The text in so many columns: whole parts between commas and semicolons as long as one fits, else whole words.
-  static func cut(_ text: String, columns: Int) -> String {
+  package static func cut(_ text: String, columns: Int) -> String {
     guard text.count > columns else { return text }
     let room = text.prefix(max(0, columns))
     // A part that ends exactly at the edge is whole.
