@@ -49,7 +49,7 @@ package struct ReportModel {
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
     usernames = try state.usernames()
-    history = user == nil ? try state.runs(before: run.number).compactMap(RunHistory.init) : []
+    history = user == nil ? try state.runs(before: run.number).compactMap { RunHistory($0) } : []
     names = try OrgNames(state)
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
       try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)

@@ -36,9 +36,9 @@ package struct RunHistory: Sendable, Hashable {
     else { return nil }
     run = row.id
     started = row.started
-    self.edits = edits
-    open = (summary["open"]?.object ?? [:]).reduce(0) { $0 + ($1.1.int ?? 0) }
-    records = (summary["stages"]?.array ?? []).reduce(0) { $0 + ($1["records"]?.int ?? 0) }
+    self.edits = Int(edits)
+    open = (summary["open"]?.object ?? [:]).reduce(0) { $0 + Int($1.value.int ?? 0) }
+    records = (summary["stages"]?.array ?? []).reduce(0) { $0 + Int($1["records"]?.int ?? 0) }
     seconds = Double(max(0, ended - row.started)) / 1000
   }
 }

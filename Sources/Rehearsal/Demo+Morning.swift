@@ -31,8 +31,8 @@ extension Demo {
     for verdict in Verdict.allCases {
       if let count = result.verdicts[verdict] { say("  \(pad(count)) \(verdict.rawValue)") }
     }
-    let open = result.open.values.reduce(0, +)
-    expect(open == (keepsOpen ? Self.left.count : 0), "edits are open still: \(result.open)")
+    let left = result.open.values.reduce(0, +)
+    expect(left == (keepsOpen ? Self.left.count : 0), "edits are open still: \(result.open)")
     let expected: [Verdict: Int] =
       keepsOpen ? [.updated: 1, .discarded: 2] : [.updated: 3, .discarded: 3]
     expect(

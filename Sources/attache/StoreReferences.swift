@@ -20,7 +20,7 @@ enum StoreReferences {
       }
       guard let path = reference.path, !special.contains(path) else { continue }
       let indexes = try store.indexSpecs(of: reference.soup).map(\.path)
-      guard try !indexes.contains(path), try store.count(of: reference.soup) > 0,
+      guard !indexes.contains(path), try store.count(of: reference.soup) > 0,
         try !isThere(path, in: reference.soup, of: store)
       else { continue }
       let known = try Set(indexes).union(keys(of: reference.soup, store)).sorted()

@@ -33,7 +33,7 @@ enum DecisionText {
       func text(_ value: JSONValue?) -> String {
         let shown = options.shown(value, of: field.name)
         // A text in quotes cannot be taken for a word of ours.
-        if case .value(.string(let text)) = shown, shown.isText { return JSONText.quoted(text) }
+        if case .value(.string(let text)) = shown, !text.isEmpty { return JSONText.quoted(text) }
         return shown.words
       }
       let mark = field.isConflicting ? "!" : " "
