@@ -11,9 +11,9 @@ enum EventText {
     case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten, .leftOpen,
       .snapshotStarted, .retrying:
       return nil
-    case .returnIngested(let name, let snapshot, _, let edits, let new, let leftAlone):
+    case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
-      return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
+      return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
         + (known > 0 ? ", \(known) seen before" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
