@@ -140,7 +140,7 @@ extension ToolDescription {
 
   private static func section(_ title: String, _ notes: [Note], _ given: Int? = nil) -> String {
     guard !notes.isEmpty else { return "" }
-    let column = given ?? column(notes.map(\.name))
+    let column = given ?? Self.column(notes.map(\.name))
     var text = "\n\(title):\n"
     for note in notes {
       let left = "  " + note.name
