@@ -44,13 +44,13 @@ struct Options: Sendable {
 
   /// Those of a command that runs a pipeline.
   static var run: [Parameter<Options>] {
-    pipeline
-      + [
-        .option(
-          "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
-          completes: .files, \.logFile),
-        .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
-      ].map(\.shared)
+    let log: [Parameter<Options>] = [
+      .option(
+        "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
+        completes: .files, \.logFile),
+      .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
+    ]
+    return pipeline + log.map(\.shared)
   }
 }
 
