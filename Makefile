@@ -54,7 +54,7 @@ test: tested  ## lint, the demo and every suite; TEST='--filter NAME' runs the t
 	$(RUN) $(TEST)
 else
 test: lint tested
-	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
+	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org </dev/null
 	.ci/suites $(TESTED) $(SCRATCH)/logs
 endif
 

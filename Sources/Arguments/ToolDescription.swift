@@ -12,6 +12,8 @@ package struct ToolDescription: Sendable {
   package let discussion: String
   /// Words that are followed by a sub-command, with their summaries.
   package let groups: [Note]
+  /// The parts of the list of commands on the first help page; empty for one list of all.
+  package let sections: [HelpSection]
   /// Every command for users, those that each program has at the end.
   package let commands: [CommandDescription]
   /// The commands that other programs call.
@@ -35,7 +37,9 @@ package struct ToolDescription: Sendable {
       CommandDescription(
         builtIn: "completion", "print a completion script for a shell",
         examples: [
-          Note("source <(\(name) completion bash)", "in ~/.bashrc, for every new shell")
+          Note(
+            "source <(\(name) completion bash)",
+            "in this shell; the same line at the end of ~/.bashrc serves every new one")
         ],
         [shell]),
       CommandDescription(

@@ -5,7 +5,7 @@ import System
 /// The outside world as commands see it: the environment, the directory, and where output goes.
 ///
 /// Built once in `AttacheMain`; nothing else reads the process's surroundings.
-package struct Program: Sendable {
+package struct Program: CommandContext {
   /// The environment's variables.
   let variables: [String: String]
   /// The working directory, for names given on the command line only.
@@ -16,6 +16,12 @@ package struct Program: Sendable {
   let outputIsTerminal: Bool
   /// Whether messages go to a terminal that can move its cursor.
   let errorIsTerminal: Bool
+  /// When messages have colour.
+  var color = ColorChoice.auto
+  /// How much is said of requests: 1 for a line for each, 2 with its status, time and size.
+  var verbosity = 0
+  /// The file to which each request of an org is added.
+  var debugHTTP: String?
 
   /// The first line that could not be written.
   private let lost = Locked<SystemError?>(nil)
@@ -29,6 +35,34 @@ package struct Program: Sendable {
     self.inputIsTerminal = inputIsTerminal
     self.outputIsTerminal = outputIsTerminal
     self.errorIsTerminal = errorIsTerminal
+  }
+
+  /// The options of every command.
+  package static var globals: [Parameter<Program>] {
+    [
+      .option(
+        "color", "WHEN", "use colour and bold (auto: on a terminal, unless NO_COLOR is set)",
+        \.color),
+      .counted(
+        "verbose", short: "v",
+        "print a line for each request; -vv adds its status, time and size", \.verbosity),
+      .option(
+        "debug-http", "FILE", "append each request to FILE, one JSON line each, without secrets",
+        completes: .files, \.debugHTTP),
+    ]
+  }
+
+  /// Whether lines on standard output have colour and bold.
+  var colorsOutput: Bool { isColored(outputIsTerminal) }
+  /// Whether lines on standard error have colour and bold.
+  var colorsErrors: Bool { isColored(errorIsTerminal) }
+
+  private func isColored(_ isTerminal: Bool) -> Bool {
+    switch color {
+    case .always: true
+    case .never: false
+    case .auto: isTerminal && (variables["NO_COLOR"] ?? "").isEmpty && variables["TERM"] != "dumb"
+    }
   }
 
   /// The process's own surroundings.
@@ -46,6 +80,12 @@ package struct Program: Sendable {
   /// Names and words from outside may stand in it: here, and nowhere else, they are made fit for a
   /// terminal and for one line of a log.
   func print(_ line: String) { put(1, VisibleText.line(line) + "\n") }
+
+  /// Writes a line with its styles to standard output.
+  func print(styled line: StyledLine) { put(1, line.rendered(isColored: colorsOutput) + "\n") }
+
+  /// Writes a line with its styles to standard error.
+  func note(styled line: StyledLine) { put(2, line.rendered(isColored: colorsErrors) + "\n") }
 
   /// Writes our own text of many lines to standard output: help, the manual page.
   func write(_ text: String) { put(1, text) }
@@ -71,7 +111,7 @@ package struct Program: Sendable {
   /// It is cut where the terminal's line ends: one that went on in the next could not be taken away.
   func show(_ line: String) {
     let room = (ProcessEnvironment.columns(2) ?? 80) - 1
-    put(2, "\r\u{1B}[K" + VisibleText.line(line).prefix(max(0, room)))
+    put(2, "\r\u{1B}[K" + StatusLine.cut(VisibleText.line(line), columns: room))
   }
 
   /// Prints one JSON document, or one line of them.
@@ -108,6 +148,9 @@ package struct Program: Sendable {
     let absolute = absolute(path)
     guard Files.exists(absolute) else {
       throw UsageError("there is no file \(path)", hint: "correct the name")
+    }
+    if Files.isDirectory(absolute) {
+      throw UsageError("\(path) is a directory", hint: "name a file")
     }
     do throws(SystemError) {
       try Files.checkInput(absolute)
