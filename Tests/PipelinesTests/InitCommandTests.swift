@@ -186,7 +186,7 @@ import Testing
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
 
-  @Test func `at a terminal, init asks for what is missing, and asks wrong answers again`() async throws {
+  @Test func `at a terminal, init asks for what is missing, again if need be`() async throws {
     let key = world.directory.file("jwt.key")
     let answers = [
       "jtw", "jwt", key + ".pub", key, "ada", "ada@example.com", "", "Account; Contact",
