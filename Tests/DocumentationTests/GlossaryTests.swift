@@ -51,7 +51,7 @@ import Testing
     let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("17 2 ") })
     // The pages name the program without its path.
     let plain = line.replacing("@BINDIR@/", with: "")
-    let pages = ["README.md", "docs/install.md"]
+    let pages = ["README.md", "docs/how-to/schedule.md"]
     let found = try pages.map { try Page($0).text.split(separator: "\n").count { $0 == plain } }
     #expect(found.reduce(0, +) == copies)
   }
