@@ -11,31 +11,34 @@ extension Demo {
   ///
   /// Then applies the decisions in a run, and checks that the devices can install.
   mutating func morningAfter(_ pipeline: Pipeline, _ org: DemoOrg) async throws {
-    chapter("The morning after: a person decides")
+    chapter("The next morning: an operator decides")
     let decisions = PipelineDecisions(pipeline, root: places.snapshots)
     let open = try decisions.open().map(\.edit)
-    say("\(open.count) edits wait.")
+    say("\(open.count) edits need a decision.")
     let byFile = open.filter { [.conflict, .deletedOnServer].contains($0.verdict) }
     let byCommand = open.filter { [.failed, .notVisible].contains($0.verdict) }
     let byPage = open.filter { $0.verdict == .deviceConflict }
     expect(
       byFile.count == 2 && byCommand.count == 2 && byPage.count == 2,
-      "nobody thought of these edits: \(open.map(\.verdict.rawValue))")
+      "unexpected open edits: \(open.map(\.verdict.rawValue))")
     try decideByFile(byFile, decisions, pipeline)
     try decideByCommand(byCommand, decisions, pipeline)
     try await decideOnPage(byPage, pipeline, org)
     let result = try await run(pipeline, org, [.reconcile, .prime, .pack])
-    say("The next run carries the decisions out:")
+    say("The next run applies the decisions:")
     for verdict in Verdict.allCases {
       if let count = result.verdicts[verdict] { say("  \(pad(count)) \(verdict.rawValue)") }
     }
-    expect(result.open.isEmpty, "edits are open still: \(result.open)")
+    expect(result.open.isEmpty, "edits are still open: \(result.open)")
     expect(
-      result.verdicts == [.updated: 3, .discarded: 3], "the decisions became \(result.verdicts)")
+      result.verdicts == [.updated: 3, .discarded: 3],
+      "the decisions resulted in \(result.verdicts)")
     try expectIncluded(pipeline)
     try installNewest(result, DataDirectory(root: places.snapshots, name: pipeline.name), org)
-    say("Nothing is open any more, and the three phones install their new bundles over what they")
-    say("handed back: no row waits in them.")
+    say(
+      "No edit is open any more, and the three phones install their new bundles over the stores they"
+    )
+    say("returned: the bundles contain no open edits.")
   }
 
   /// Checks that each phone may install its newest bundle over its last return, and that the bundle
@@ -48,7 +51,7 @@ extension Demo {
     for snapshot in snapshots {
       guard let device = devices[snapshot.username] else { continue }
       let bundle = try newestBundle(snapshot, device.platform, data)
-      expect(try device.mayInstall(bundle), "\(snapshot.username) may not install \(bundle)")
+      expect(try device.mayInstall(bundle), "\(snapshot.username) cannot install \(bundle)")
       let place = places.scratch + "/devices/\(snapshot.username)-morning"
       let next = try Device.install(bundle, device.platform, into: place, now: org.org.now())
       let waiting = try next.dirtyElements()
@@ -67,10 +70,10 @@ extension Demo {
     }
     let document: JSONValue = ["format": 1, "decisions": .array(list)]
     try DurableFile.write(document.bytes(pretty: true, sortedKeys: false), to: path)
-    say("Two are decided by a file:")
+    say("Two are decided in a file:")
     say("  attache decide \(pipeline.called) --file \(ShellWord.quoted(path))")
     for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
-    let entered = try decisions.enter(try DecisionFile.read(path: path), by: "the office")
+    let entered = try decisions.enter(try DecisionFile.read(path: path), by: "operator")
     expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
   }
 
@@ -79,7 +82,7 @@ extension Demo {
   private mutating func decideByCommand(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
-    say("Two are decided with a command each:")
+    say("Two are decided by one command each:")
     for edit in edits {
       let (choice, option): (DecisionRequest.Choice, String) =
         edit.verdict == .failed
@@ -90,7 +93,7 @@ extension Demo {
       say(
         "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
-      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "the office")
+      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "operator")
     }
   }
 
@@ -99,11 +102,11 @@ extension Demo {
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
     say(
-      "Two contradict each other, and are decided side by side on the page that one command serves:"
+      "Two are a device conflict, and are decided side by side on the page that one command serves:"
     )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
-      pipeline, root: places.snapshots, variables: org.variables, by: "the office")
+      pipeline, root: places.snapshots, variables: org.variables, by: "operator")
     let visit = try await ReviewVisit(server.address)
     let listed = try await visit.get("edits")["edits"]?.array ?? []
     let numbers = edits.map(\.number)

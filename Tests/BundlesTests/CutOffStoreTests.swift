@@ -64,7 +64,7 @@ import Testing
       let refusal = try refusal(Array(whole.dropLast(cut)))
       #expect(refusal?.code == .damaged, "\(cut) bytes")
       #expect(refusal?.sentence.contains("is cut off in page \(whole.count / 4096)") == true)
-      #expect(refusal?.fix == "hand the store back again")
+      #expect(refusal?.fix == "return the store again")
       // So it says to whoever asks about the file itself.
       let path = directory.file("checked.db")
       try DurableFile.write(Array(whole.dropLast(cut)), to: path)
@@ -96,6 +96,6 @@ import Testing
     let other = try #require((1...last).last { !pages.contains($0) })
     let refusal = try refusal(Array(store[..<(other * 4096 - 300)]), log: log)
     #expect(refusal?.code == .damaged)
-    #expect(refusal?.sentence.contains("is cut off in page \(other)") == true)
+    #expect(refusal?.sentence.contains("is truncated in page \(other)") == true)
   }
 }

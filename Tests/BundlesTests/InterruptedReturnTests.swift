@@ -52,8 +52,8 @@ import Testing
     #expect(try Files.read(taken) == before)
     #expect(
       validated.notes == [
-        "returned.db: the device was interrupted in changing the indexes of soup \"accounts\"; "
-          + "the change was finished in the copy that is read"
+        "returned.db: the device was interrupted while changing the indexes of soup \"accounts\"; "
+          + "the change was completed in the copy that is read"
       ])
     #expect(validated.stores[0].reindexedSoups == ["accounts"])
     let store = try Store(untrusted: validated.stores[0].path)
@@ -118,7 +118,7 @@ import Testing
       }
       #expect(refusal?.code == .notAStore, "\(change)")
       // What was begun of a copy is gone with the private directory's other files.
-      #expect(refusal?.sentence.contains("is no SmartStore") == true)
+      #expect(refusal?.sentence.contains("is not a SmartStore") == true)
     }
   }
 }
