@@ -177,7 +177,7 @@ extension BrokenConfiguration {
       .pipeline(#""limits""#, "\"inbox\": {\"path\": \"in\\u0000box\"},\n  \"limits\"")),
     .init(
       "a query that lacks a comma",
-      #"syncs.json:9:18: syncs[0].target.query: the query gives a field an alias: "FirstName LastName", which an org refuses; write a comma between the fields: FirstName, LastName"#,
+      #"syncs.json:9:18: syncs[0].target.query: the query has a field alias, which an org refuses: "FirstName LastName"; write a comma between the fields: FirstName, LastName"#,
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
     .init(
       "a feature that does not exist yet",

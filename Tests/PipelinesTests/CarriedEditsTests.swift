@@ -198,7 +198,7 @@ import Testing
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1])
     let told = try scene.scene.edits(of: night.run)
-    #expect(told.first?.detail.message?.contains("gave it up") == true)
+    #expect(told.first?.detail.message?.contains("discarded it") == true)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.includes()[scene.install(of: phone)] == 1)
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)

@@ -101,7 +101,7 @@ import Testing
 
   @Test(arguments: [
     ("Nothing__c", "there is no field Contact.Nothing__c"), ("Department", "is not unique"),
-    ("Email", "is no text field"),
+    ("Email", "is not a text field"),
   ])
   func `an unsuitable field is refused before anything is sent`(_ field: String, _ words: String)
     async throws

@@ -150,7 +150,7 @@ import Testing
     let half = try await decide(
       #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "discard"}"#)
     #expect(half.status == 4)
-    #expect(half.messages.contains("edit 7: there is no edit of this number"))
+    #expect(half.messages.contains("edit 7: no edit has this number"))
     #expect(try scene.states() == [])
     let done = try await decide(
       #"{"edit": 1, "decision": "set", "values": {"Phone": "both"}, "shown": {"Phone": "office"}}"#,

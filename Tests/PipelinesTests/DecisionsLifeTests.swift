@@ -70,7 +70,7 @@ import Testing
     _ = try await scene.conflict(["Phone": "device", "Description": "mine"])
     let device = DecisionRequest(edit: 1, .whole(.device))
     let refused: [(DecisionRequest, String)] = [
-      (DecisionRequest(edit: 99, .whole(.device)), "edit 99: there is no edit of this number"),
+      (DecisionRequest(edit: 99, .whole(.device)), "edit 99: no edit has this number"),
       (
         DecisionRequest(edit: 1, .fields(["Description": .text("ours")], rest: nil)),
         "both sides changed Phone too"
@@ -97,7 +97,7 @@ import Testing
     #expect(try await scene.night().verdicts == [.discarded: 1])
     #expect(try scene.states() == ["device withdrawn", "server done"])
     let error = #expect(throws: PipelineError.self) { try scene.decide(1, .device) }
-    #expect(error?.reason?.contains("it is settled (discarded)") == true)
+    #expect(error?.reason?.contains("it is resolved (discarded)") == true)
   }
 
   @Test
@@ -194,7 +194,7 @@ import Testing
       let error = #expect(throws: PipelineError.self) {
         try enter(old.replacing(own, with: other))
       }
-      #expect(error?.reason?.contains("of another pipeline or of before a recovery") == true)
+      #expect(error?.reason?.contains("from another pipeline or from before a recovery") == true)
       #expect(error?.reason?.contains(column) == true)
     }
     try scene.office(id, ["Phone": "newer", "Description": .string(theirs)])

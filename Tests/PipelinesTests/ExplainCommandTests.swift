@@ -41,7 +41,7 @@ import Testing
       "filled by syncDown", "changed on a device of ada@example.com", "edit 1",
       "Phone: \(before) → +1 555 0151", "edit 1 came back in ada.sqlite: device 1, ios",
       "hand-back 1", "edit 1 is conflict, says run ",
-      "Phone: \(before) → +1 555 0151; the org holds +1 555 0152",
+      "Phone: \(before) → +1 555 0151; the org has +1 555 0152",
     ]
     expect(told, inOrderIn: story.output)
     // By the number of the edit, and by the Id's short form, the same.
@@ -67,7 +67,7 @@ import Testing
     let told = [
       "“New Mill” (local_77 on the device)", "made on a device", "Phone: 1",
       "create for edit 1 as ada@example.com (Name, Phone)", "done",
-      "its answer had been lost", "edit 1 is created",
+      "its answer was lost at first", "edit 1 is created",
     ]
     expect(told, inOrderIn: story.output)
     #expect(try await explain("1").output == story.output)
@@ -80,8 +80,8 @@ import Testing
     #expect(story.status == 0)
     let told = [
       "edit 1 is conflict, says run ",
-      "edit 1 was carried to ada@example.com in generation 2, ios: soup ",
-      "accounts; its row says: Not sent: the record changed in the org after this device read it.",
+      "edit 1 was returned to ada@example.com in generation 2, ios: soup ",
+      "accounts; message in its row: Not sent: the record changed in the org after this device read it.",
     ]
     expect(told, inOrderIn: story.output)
     let document = try await carried.world.program(["explain"], ["1", "--json"])

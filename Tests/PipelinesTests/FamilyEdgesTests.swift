@@ -144,8 +144,8 @@ import Testing
     #expect(left.verdicts == [.failed: 1])
     #expect(
       try DecisionScene(world).edits(of: left.run).first?.detail.message == """
-        entity is deleted: it refers to a record that was deleted in the org; restore that one, or \
-        enter another, or change that one's own row on the device, which makes it anew
+        entity is deleted: it refers to a record that was deleted in the org; restore that record, or \
+        enter another one, or edit that record's own row on the device, which recreates it
         """)
 
     try family.device.edit(
@@ -182,8 +182,8 @@ import Testing
     #expect(child.detail.fields.first?.device == "Grown")
     #expect(
       child.detail.message == """
-        the deletion of its parent is not settled: it goes with that, and is sent where that is \
-        given up
+        the deletion of its parent is not resolved: it is deleted with the parent, or sent if that \
+        deletion is discarded
         """)
     return (parent.number, child.number, try #require(keeper.id))
   }

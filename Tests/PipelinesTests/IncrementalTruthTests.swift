@@ -113,7 +113,7 @@ import Testing
     // A restored org's clock stands before the last record that was read.
     try world.org.setClock(OrgTemplate.clockStart - 86_400_000)
     let summary = try await world.run()
-    #expect(summary.warnings.contains { $0.contains("all is read again") })
+    #expect(summary.warnings.contains { $0.contains("everything is read again") })
     #expect(try ids("contacts") == Array(contacts.dropFirst()))
   }
 

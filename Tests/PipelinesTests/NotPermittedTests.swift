@@ -110,12 +110,12 @@ import Testing
       try refusals(world) == [
         "AccountId refers to a record that was not issued to the user",
         "AccountId refers to a record that was not issued to the user",
-        "no sync that the app has for it names the object type Account",
-        "no sync that the app has for it names the object type Product2",
-        "no sync that the app has for it names the object type WorkOrder",
-        "the user was not issued the record where the device edited it",
-        "the user was not issued the record where the device edited it",
-        "the user was not issued the record where the device edited it",
+        "none of the app's syncs for it names the object type Account",
+        "none of the app's syncs for it names the object type Product2",
+        "none of the app's syncs for it names the object type WorkOrder",
+        "the user was not issued the record in the soup where the device edited it",
+        "the user was not issued the record in the soup where the device edited it",
+        "the user was not issued the record in the soup where the device edited it",
       ])
     #expect(try foreign.map { try world.record("Account", $0) } == before)
     let admin = try world.user("admin")

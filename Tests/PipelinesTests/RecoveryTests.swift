@@ -109,7 +109,7 @@ import Testing
     ].joined()
     #expect(
       stories.contains(
-        "looked for since the ledger was recovered (LastName, Title): nobody knows whether it was sent"
+        "looked up since the ledger was recovered (LastName, Title): unknown whether it was sent"
       ), "\(stories)"
     )
     #expect(!stories.contains("no answer came back"), "\(stories)")

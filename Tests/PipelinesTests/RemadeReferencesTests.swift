@@ -63,7 +63,7 @@ import Testing
     #expect(try parent(of: "first", scene) == new)
     #expect(
       try words("first", in: anew, scene)
-        == "AccountId names the record that was made anew in the place of \(old)")
+        == "AccountId refers to the record that was recreated in place of \(old)")
 
     try phone.edit("accounts", id: local, ["Website": "w2"], now: scene.world.org.now())
     try kid("later", of: local, on: phone, scene)
@@ -72,7 +72,7 @@ import Testing
     #expect(try parent(of: "later", scene) == new)
     #expect(
       try words("later", in: later, scene)
-        == "AccountId names the record that was made anew in the place of local_p")
+        == "AccountId refers to the record that was recreated in place of local_p")
     #expect(try scene.field("Website", of: new) == "w2")
   }
 

@@ -249,7 +249,7 @@ struct ReviewPageTests {
     let (server, browser) = try await open(scene)
     let words = try await browser.text("#detail")
     #expect(
-      words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can stand."))
+      words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can be sent."))
     // Where both can stand, both are sent.
     try await browser.press("d")
     try await browser.press("j")

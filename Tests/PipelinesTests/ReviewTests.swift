@@ -230,7 +230,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "second")
     let never = try await page.post(
       "decide", ["decisions": [["edit": 1, "revision": 9, "decision": "device"]]], status: 400)
-    #expect(never["message"] == "edit 1 was never shown with this revision; reload the page")
+    #expect(never["message"] == "edit 1 was never shown like this; reload the page")
   }
 
   @Test func `a colleague's decision is replaced with their name in the plan`() async throws {
@@ -262,7 +262,7 @@ import Testing
     ]
     let plan = try await page.work("plan", body)
     #expect(plan["planned"]?.array?.count == 1)
-    #expect(plan["refused"]?[0]?["reason"] == "there is no edit of this number")
+    #expect(plan["refused"]?[0]?["reason"] == "no edit has this number")
     _ = try await page.post("decide", body, status: 409)
     #expect(try scene.states() == [])
     for wrong: JSONValue in [

@@ -139,7 +139,7 @@ import Testing
     let outcome = try scene.sync("--name", "sync2")
     #expect(outcome.status == 3, "\(outcome.error)")
     #expect(outcome.output.contains("sync2: 3 changes, 1 failed, 2 sent"), "\(outcome.output)")
-    #expect(outcome.output.contains("no JSON object: nothing was sent"))
+    #expect(outcome.output.contains("not a JSON object: nothing was sent"))
     #expect(try scene.world.record("Account", ids[0])["Name"] == "cut \u{FFFD}")
     #expect(try scene.world.record("Account", ids[2])["Name"] == "whole")
     #expect(try scene.world.record("Account", ids[1])["Name"] != "broken")

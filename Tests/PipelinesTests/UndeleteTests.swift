@@ -69,7 +69,7 @@ import Testing
     #expect(undone.findings == [] && undone.exitStatus == .done)
     #expect(calls == 1)
     #expect(try scene.isThere(id, "Contact"))
-    #expect(try message(1, in: undone) == "the record is back from the recycle bin")
+    #expect(try message(1, in: undone) == "the record was restored from the recycle bin")
     #expect(
       try scene.rows(of: "success.csv", in: undone).first?.hasSuffix("Item Undeleted") == true)
     #expect(try scene.undoing.plan(run: run).undone.map(\.edit) == [1])
@@ -161,7 +161,7 @@ import Testing
       #expect(undone.verdicts == [.notUndone: 1])
       #expect(undone.exitStatus == .needsAttention)
       let edit = try scene.edit(1, in: undone)
-      #expect(edit.detail.message?.hasPrefix("it was deleted once more since: restore it") == true)
+      #expect(edit.detail.message?.hasPrefix("the record was deleted again: restore it") == true)
       #expect(edit.detail.serverChange?.by == user.id)
       #expect(try !scene.isThere(id, "Contact"))
     }
@@ -174,7 +174,8 @@ import Testing
     #expect(undone.verdicts == [.notUndone: 1])
     #expect(undone.findings == [.notUndone])
     #expect(
-      try message(1, in: undone) == "nobody sees it in the recycle bin, it may be purged" + bin)
+      try message(1, in: undone) == "it is not visible in the recycle bin, and may have been purged"
+        + bin)
     #expect(calls == 0)
 
     let account = try make("Account", ["Name": "Quay"])
@@ -188,7 +189,7 @@ import Testing
     try org.merge(contacts[0], into: contacts[1])
     let merged = try await scene.undo(second.run)
     #expect(merged.verdicts == [.notUndone: 1])
-    let words = "the record was merged into \(contacts[1]) since"
+    let words = "the record has been merged into \(contacts[1])"
     #expect(try message(2, in: merged) == words + bin)
   }
 

@@ -155,7 +155,7 @@ import Testing
     #expect(undone.verdicts == [.undone: 2])
     // The org brings the detail back with its master.
     #expect(scene.world.server.log.entries.count { $0.kind == .soapUndelete } == 1)
-    #expect(try scene.edit(2, in: undone).detail.message == "the record is back in the org")
+    #expect(try scene.edit(2, in: undone).detail.message == "the record was restored in the org")
     #expect(try scene.isThere(id))
     #expect(try scene.isThere(kid, "Contact"))
     try await scene.scene.expectClosed()
@@ -253,7 +253,7 @@ import Testing
     #expect(try text("report.html").contains("<b>1</b> undone"))
     #expect(try text("records.csv").contains("undo: carried out"))
     #expect(try text("success.csv").contains("\(before),Item Updated"))
-    #expect(try await undo("99").messages.contains("edit 99: there is no edit of this number"))
+    #expect(try await undo("99").messages.contains("edit 99: no edit has this number"))
     let mistyped = try await scene.world.program(["reconcile", "undo"], ["20260101T000000Z-99"])
     #expect(mistyped.status == 4)
     #expect(mistyped.messages.contains("there is no run 20260101T000000Z-99"))

@@ -50,7 +50,7 @@ import Testing
     #expect(undone.exitStatus == .needsAttention)
     #expect(scene.writes == writes)
     let edit = try scene.edit(1, in: undone)
-    #expect(edit.detail.message == "the record was changed in the org since")
+    #expect(edit.detail.message == "the record has been changed in the org")
     #expect(edit.detail.fields.first?.server == (fields["Phone"] ?? "device"))
     #expect(edit.detail.serverChange?.by == (try scene.world.user("admin").id))
     #expect(edit.detail.decision?.fate == .askedAgain)
@@ -110,7 +110,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://device.example")
     let edit = try scene.edit(1, in: undone)
     #expect(
-      edit.detail.message == "what Website held before is not known, so it stays as it was sent")
+      edit.detail.message == "the former values of Website are unknown, so the sent ones stay")
     #expect(edit.detail.decision?.fate == .carriedOut)
     for file in ["success.csv", "error.csv"] {
       let rows = try scene.rows(of: file, in: undone)
@@ -241,7 +241,7 @@ import Testing
     }
     #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
     let unknown = refusal(run, [1, 99])
-    #expect(unknown?.reason == "edit 99: there is no edit of this number")
+    #expect(unknown?.reason == "edit 99: no edit has this number")
     let undone = try await scene.undo(run)
     #expect(refusal(undone.run)?.code == "undo.of-undo")
 

@@ -59,7 +59,7 @@ import Testing
     for command in ours { #expect(command.contains(" --data \(snapshots)"), "\(command)") }
     let list = ours.first { $0.contains(" decide ") && $0.contains(" --take ") }
     let told = Pasted(try #require(list))
-    #expect(told.text.contains("it is settled"), "\(told)")
+    #expect(told.text.contains("it is resolved"), "\(told)")
     let story = try #require(ours.first { $0.hasPrefix("attache explain") } ?? list)
     #expect(!Pasted(story).text.contains("no ledger"))
   }
@@ -136,7 +136,7 @@ import Testing
       let lines = StoryText.lines(story, pipeline.report.reportMask)
       let text = lines.joined(separator: "\n")
       #expect(text.contains("edit \(number) came back in "), "\(text)")
-      #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(", says run ") })
+      #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(" in run ") })
       let kinds = story.events.map(\.kind)
       expectOrder(story.events, text)
       for kind in kinds {

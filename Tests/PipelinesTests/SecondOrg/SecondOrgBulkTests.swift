@@ -130,7 +130,7 @@ import Testing
       ["kind": .string(kind), "path": "/failedResults", "times": 100_000])
     let first = try await scene.run()
     #expect(first.findings == [], "\(scene.skipped)")
-    #expect(first.warnings.contains { $0.contains("and all is read by pages") })
+    #expect(first.warnings.contains { $0.contains("so all records are read by pages") })
     #expect(try await scene.differences() == [])
     let work = try await BulkWork(scene)
     let second = try await scene.run()
