@@ -1,16 +1,20 @@
 import System
 
-/// A program: its commands, declared once; parsing, help, completion and manual are views of it.
+/// A program with its commands.
+///
+/// Parsing, help, completion and the manual are derived from them.
 package struct Tool<Context: Sendable>: Sendable {
-  /// What the words of a command line ask for.
+  /// The result of parsing a command line.
   package enum Invocation: Sendable {
-    /// A text to print: help, version, completion script, manual page.
+    /// Text to print: help, version, completion script, manual page.
     case answer(String)
     /// A command with its values, ready to run.
     case command(name: String, run: @Sendable (Context) async throws -> ExitStatus)
   }
 
-  /// What is known of the program, for help and documentation; made anew at each call.
+  /// The description of the program, for help and documentation.
+  ///
+  /// Built at each call.
   package var description: ToolDescription { describe() }
   private let name: String
   private let version: String
@@ -23,7 +27,7 @@ package struct Tool<Context: Sendable>: Sendable {
     let parse: @Sendable ([String]) throws(UsageError) -> Invocation?
   }
 
-  /// A program with these commands, in the order in which help lists them.
+  /// Creates a program with its commands, in the order in which help lists them.
   package init(
     name: String, summary: String, version: String, date: String, discussion: String = "",
     groups: [Note] = [], commands: [any Command<Context>.Type], exitStatuses: [Note],
@@ -32,7 +36,7 @@ package struct Tool<Context: Sendable>: Sendable {
     entries = commands.map { Self.entry($0, former) }
     self.former = former
     (self.name, self.version) = (name, version)
-    // Nine tenths of what the program does to tell its version would be this.
+    // Built on demand, because it would take most of the time of `--version`.
     describe = {
       ToolDescription(
         name: name, summary: summary, version: version, date: date, discussion: discussion,
@@ -56,7 +60,7 @@ package struct Tool<Context: Sendable>: Sendable {
     }
   }
 
-  /// What `words` (without the program's own name) ask for.
+  /// Parses the words of a command line, without the program's own name.
   package func parse(_ words: [String]) throws(UsageError) -> Invocation {
     if words.first == "--version" { return .answer("\(name) \(version)\n") }
     let description = description
@@ -65,7 +69,7 @@ package struct Tool<Context: Sendable>: Sendable {
     }
     if first.hasPrefix("-") {
       throw UsageError(
-        "the command comes first, then \"\(first)\"",
+        "the command must come before \"\(first)\"",
         hint: "\(description.name) help lists the commands", command: description.name)
     }
     let command = try description.command(calledBy: words)

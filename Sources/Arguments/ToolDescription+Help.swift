@@ -1,8 +1,7 @@
-/// The help pages.
 extension ToolDescription {
   private static let width = 80
 
-  /// The page of the whole program.
+  /// The help page of the program.
   package var help: String {
     var text = "\(name) - \(summary)\n\nusage: \(name) COMMAND [OPTION]... [ARGUMENT]...\n"
     text += Self.paragraphs(discussion)
@@ -12,7 +11,7 @@ extension ToolDescription {
     return text + "\n\(name) help COMMAND explains one command.\n"
   }
 
-  /// The page of a group: its commands.
+  /// The help page of a group, with its commands.
   func help(forGroup group: String) -> String {
     let summary = groups.first { $0.name == group }?.text ?? ""
     let members = commands.filter { $0.words[0] == group }
@@ -21,7 +20,7 @@ extension ToolDescription {
       + "\n\(name) help \(group) COMMAND explains one of them.\n"
   }
 
-  /// The page of one command.
+  /// The help page of one command.
   package func help(for command: CommandDescription) -> String {
     var text = "\(name) \(command.name) - \(command.summary)\n\n"
     text += Self.wrap(
@@ -43,7 +42,7 @@ extension ToolDescription {
     return text + Self.section("exit status", exitStatuses)
   }
 
-  /// The line that shows how a command is written.
+  /// The synopsis of a command.
   package func synopsis(of command: CommandDescription) -> String {
     let options = command.options.filter { $0.name != "help" }.map { option in
       let value = option.kind == .flag ? "" : " " + option.placeholder
@@ -81,7 +80,7 @@ extension ToolDescription {
     }.joined()
   }
 
-  /// The paragraphs of a discussion: what empty lines separate, each on one line.
+  /// The paragraphs of a discussion, each on one line.
   static func paragraphList(_ text: String) -> [String] {
     var paragraphs: [[Substring]] = [[]]
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -109,7 +108,7 @@ extension ToolDescription {
     return text
   }
 
-  /// Words on lines of at most `width` characters, brackets in one piece when asked.
+  /// Wraps words at `width` characters, optionally without breaking inside brackets.
   private static func wrap(
     _ text: String, indent: Int, hanging: Int, keepingBrackets: Bool = false
   ) -> String {

@@ -1,7 +1,7 @@
-/// Reads the words after a command's name into its properties.
+/// Parses the words after a command's name into its properties.
 ///
-/// Grammar: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab` for two flags; `--` ends the
-/// options; a lone `-` is an argument. A parameter that takes one value may be given once.
+/// Grammar: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab` for two flags; `--` ends
+/// the options; a lone `-` is an argument. A parameter with one value may be given only once.
 struct WordParser<C: Command> {
   private let parameters = C.parameters
   private var command = C()
@@ -12,7 +12,7 @@ struct WordParser<C: Command> {
 
   init(former: FormerWords = FormerWords()) { self.former = former }
 
-  /// The command with what the words say, or nil when they ask for its help page.
+  /// Returns the command with the values of the words; nil if they ask for its help page.
   mutating func parse(_ words: [String]) throws(UsageError) -> C? {
     var index = 0
     while index < words.count {
@@ -94,7 +94,9 @@ struct WordParser<C: Command> {
     }
   }
 
-  /// The next word; one that looks like an option is more likely a forgotten value.
+  /// Returns the next word.
+  ///
+  /// If it looks like an option, the value was probably forgotten.
   private func value(
     of parameter: Parameter<C>, _ words: [String], _ index: inout Int
   ) throws(UsageError) -> String {
@@ -104,8 +106,8 @@ struct WordParser<C: Command> {
     let word = words[index]
     if word.hasPrefix("-"), word.count > 1, Double(word) == nil {
       throw UsageError(
-        "\(parameter.spelling) needs a value and \"\(word)\" looks like an option",
-        hint: "write \(parameter.spelling)=\(word) if it is meant")
+        "\(parameter.spelling) needs a value, and \"\(word)\" looks like an option",
+        hint: "write \(parameter.spelling)=\(word) if it is the value")
     }
     index += 1
     return word
@@ -117,7 +119,7 @@ struct WordParser<C: Command> {
     case .option where !isFirst:
       throw UsageError("\(parameter.spelling) is given twice", hint: "it takes one value")
     case .repeatable where isFirst:
-      // What the user lists replaces a default list.
+      // Words from the user replace the default list.
       parameter.clear(&command)
     case .argument, .arguments, .option, .repeatable, .flag: break
     }

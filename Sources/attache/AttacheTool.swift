@@ -1,7 +1,6 @@
 import Arguments
 import System
 
-/// The program's commands, in the order in which help lists them.
 package enum AttacheTool {
   static let version = "0.1.0"
 
@@ -44,7 +43,7 @@ package enum AttacheTool {
       Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
     ], former: former)
 
-  /// The words of versions before 1.0.
+  /// The options and commands of versions before 1.0.
   private static let former = FormerWords(
     options: [
       "again": "--retry", "drop": "--discard", "rehearse": "--dry-run --report DIR",

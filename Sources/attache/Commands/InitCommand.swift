@@ -3,7 +3,8 @@ import JSON
 import Pipelines
 import System
 
-/// `attache init`: writes a pipeline with its store and sync files, from an app's own or from what the org says.
+/// `attache init`: writes a pipeline with its store and sync files, from an app's own files or from
+/// the org's objects.
 struct InitCommand: Command {
   static let name = "init"
   static let summary = "write a new pipeline, from an app's own files or from the org's objects"
@@ -84,7 +85,7 @@ struct InitCommand: Command {
     return try await tell(written, context)
   }
 
-  /// Says what was written, what the org says to it, and what to do next.
+  /// Prints what was written, the result of the check against the org, and the next steps.
   private func tell(_ written: Pipeline, _ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: written.file)
     let outcome: Result<OrgCheck, any Error>

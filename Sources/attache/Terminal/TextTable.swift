@@ -1,8 +1,9 @@
 import System
 
-/// Rows in columns, for a person to read.
+/// Formats rows in columns.
 enum TextTable {
-  /// The lines of a table whose columns are as wide as their widest value, 60 at most.
+  /// Returns the lines of a table whose columns are as wide as their widest value, but at most 60
+  /// characters.
   static func lines(header: [String], rows: [[String]]) -> [String] {
     let all = ([header] + rows).map { $0.map(oneLine) }
     let columns = all.map(\.count).max() ?? 0
@@ -25,7 +26,7 @@ enum TextTable {
     return [line(all[0]), line(rule)] + all.dropFirst().map(line)
   }
 
-  /// A value on one line, as it will be printed, shortened.
+  /// A value on one line, shortened.
   private static func oneLine(_ value: String) -> String {
     let clean = VisibleText.line(value).replacing("\t", with: " ")
     return clean.count <= 60 ? clean : String(clean.prefix(59)) + "…"
