@@ -1,56 +1,53 @@
-/// What a shell offers where a value is expected.
+/// What a shell offers as the value of a parameter.
 package enum ValueCompletion: Sendable, Hashable {
-  /// Nothing.
   case nothing
-  /// Names of files.
+  /// File names.
   case files
-  /// Names of directories.
+  /// Directory names.
   case directories
-  /// These words.
+  /// Fixed words.
   case words([String])
-  /// What the program prints for `complete KIND` and the words of the command line; with files, these too.
+  /// The words that the program prints for `complete KIND` and the command line, and optionally
+  /// files too.
   case asked(String, orFiles: Bool)
 }
 
-/// What is known of a parameter, without the type it belongs to.
+/// The description of a parameter, without the type that it belongs to.
 package struct ParameterDescription: Sendable, Hashable {
-  /// How a parameter stands on the command line.
+  /// How a parameter is written on the command line.
   package enum Kind: Sendable, Hashable {
-    /// By position, once.
+    /// A positional argument.
     case argument
-    /// By position, as often as one likes.
+    /// Any number of positional arguments.
     case arguments
     /// `--name value`.
     case option
-    /// `--name value`, as often as one likes.
+    /// `--name value`, any number of times.
     case repeatable
     /// `--name`.
     case flag
 
-    /// Whether it stands by position.
     package var isPositional: Bool { self == .argument || self == .arguments }
   }
 
-  /// How it stands on the command line.
   package let kind: Kind
   /// The name: of an option without its dashes, of an argument in lower case.
   package let name: String
   /// The one-letter form of an option.
   package let short: Character?
-  /// What stands for the value in help, in capitals.
+  /// The placeholder of the value in help, in capitals.
   package let placeholder: String
-  /// One line.
+  /// One line in lower case.
   package let summary: String
-  /// Whether it must be there.
   package let isRequired: Bool
   /// The default as help shows it.
   package let defaultText: String?
-  /// What a shell offers.
+  /// What a shell offers as the value.
   package let completion: ValueCompletion
   /// Whether several commands take it and the page of the program explains it.
   package var isShared = false
 
-  /// `--help`, which every command has.
+  /// The `--help` option of every command.
   static let help = ParameterDescription(
     kind: .flag, name: "help", short: "h", placeholder: "", summary: "print this page",
     isRequired: false, defaultText: nil, completion: .nothing, isShared: true)
@@ -78,7 +75,7 @@ package struct Parameter<Root> {
     return shared
   }
 
-  /// A positional argument that must be there.
+  /// A required positional argument.
   package static func argument<V: ArgumentValue>(
     _ name: String, _ summary: String, completes: ValueCompletion = .nothing,
     _ path: WritableKeyPath<Root, V>
@@ -86,7 +83,7 @@ package struct Parameter<Root> {
     make(.argument, name, nil, nil, summary, true, completes, V.self) { $0[keyPath: path] = $1 }
   }
 
-  /// A positional argument that may be left out.
+  /// An optional positional argument.
   package static func argument<V: ArgumentValue>(
     _ name: String, _ summary: String, completes: ValueCompletion = .nothing,
     _ path: WritableKeyPath<Root, V?>
@@ -94,7 +91,7 @@ package struct Parameter<Root> {
     make(.argument, name, nil, nil, summary, false, completes, V.self) { $0[keyPath: path] = $1 }
   }
 
-  /// The rest of the positional arguments.
+  /// The remaining positional arguments.
   package static func arguments<V: ArgumentValue>(
     _ name: String, _ summary: String, required: Bool = false,
     completes: ValueCompletion = .nothing, _ path: WritableKeyPath<Root, [V]>
@@ -104,7 +101,7 @@ package struct Parameter<Root> {
     }
   }
 
-  /// An option with a default, or one that must be given.
+  /// An option with a default, or a required one.
   package static func option<V: ArgumentValue>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
     required: Bool = false, completes: ValueCompletion = .nothing,
@@ -116,7 +113,7 @@ package struct Parameter<Root> {
     ) { $0[keyPath: path] = $1 }
   }
 
-  /// An option that may be absent.
+  /// An optional option.
   package static func option<V: ArgumentValue>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
     completes: ValueCompletion = .nothing, _ path: WritableKeyPath<Root, V?>
@@ -127,7 +124,9 @@ package struct Parameter<Root> {
     ) { $0[keyPath: path] = $1 }
   }
 
-  /// An option that may be given several times; with `commas` one word may also hold a list.
+  /// An option that may be given several times.
+  ///
+  /// With `commas`, one word may also contain a list.
   package static func option<V: ArgumentValue>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
     commas: Bool = false, completes: ValueCompletion = .nothing,
@@ -142,7 +141,7 @@ package struct Parameter<Root> {
     ) { $0[keyPath: path].append($1) }
   }
 
-  /// A switch that is off until it is named.
+  /// A flag that is off by default.
   package static func flag(
     _ name: String, short: Character? = nil, _ summary: String,
     _ path: WritableKeyPath<Root, Bool>
@@ -177,7 +176,7 @@ package struct Parameter<Root> {
     return whole
   }
 
-  /// How errors and help write it: `--jobs`, `PIPELINE`.
+  /// The name in errors and help: `--jobs`, `PIPELINE`.
   var spelling: String { kind.isPositional ? placeholder : "--" + name }
 
   func described(in blank: Root) -> ParameterDescription {
@@ -211,7 +210,7 @@ package struct Parameter<Root> {
         for piece in commas ? word.split(separator: ",").map(String.init) : [word] {
           guard let value = V(argument: piece) else {
             throw UsageError(
-              "\(spelling) cannot be \"\(piece)\": it has to be \(V.expectation)",
+              "\(spelling) cannot be \"\(piece)\": it must be \(V.expectation)",
               hint: NearestWord.suggestion(for: piece, among: words))
           }
           assign(&root, value)

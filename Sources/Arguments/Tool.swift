@@ -4,7 +4,7 @@ import System
 package struct Tool<Context: CommandContext>: Sendable {
   /// What the words of a command line ask for.
   package enum Invocation: Sendable {
-    /// A text to print: help, version, completion script, manual page.
+    /// Text to print: help, version, completion script, manual page.
     case answer(String)
     /// A command with its values, ready to run, and the options that every command takes.
     case command(
@@ -12,7 +12,9 @@ package struct Tool<Context: CommandContext>: Sendable {
       run: @Sendable (Context) async throws -> ExitStatus)
   }
 
-  /// What is known of the program, for help and documentation; made anew at each call.
+  /// The description of the program, for help and documentation.
+  ///
+  /// Built at each call.
   package var description: ToolDescription { describe() }
   private let name: String
   private let version: String
@@ -25,7 +27,7 @@ package struct Tool<Context: CommandContext>: Sendable {
     let parse: @Sendable ([String]) throws(UsageError) -> Invocation?
   }
 
-  /// A program with these commands, in the order in which help lists them.
+  /// Creates a program with its commands, in the order in which help lists them.
   package init(
     name: String, summary: String, version: String, date: String, discussion: String = "",
     groups: [Note] = [], sections: [HelpSection] = [],
@@ -35,7 +37,7 @@ package struct Tool<Context: CommandContext>: Sendable {
     entries = commands.map { Self.entry($0, former) }
     self.former = former
     (self.name, self.version) = (name, version)
-    // Nine tenths of what the program does to tell its version would be this.
+    // Built on demand, because it would take most of the time of `--version`.
     describe = {
       ToolDescription(
         name: name, summary: summary, version: version, date: date, discussion: discussion,
@@ -69,7 +71,7 @@ package struct Tool<Context: CommandContext>: Sendable {
     }
   }
 
-  /// What `words` (without the program's own name) ask for.
+  /// Parses the words of a command line, without the program's own name.
   package func parse(_ words: [String]) throws(UsageError) -> Invocation {
     if words.first == "--version" { return .answer("\(name) \(version)\n") }
     let description = description
@@ -83,7 +85,7 @@ package struct Tool<Context: CommandContext>: Sendable {
           command: description.name)
       }
       throw UsageError(
-        "the command comes first, then \"\(first)\"",
+        "the command must come before \"\(first)\"",
         hint: "\(description.name) help lists the commands", command: description.name)
     }
     let command = try description.command(calledBy: words)

@@ -1,8 +1,7 @@
-/// The help pages.
 extension ToolDescription {
   private static let width = 80
 
-  /// The page of the whole program.
+  /// The help page of the program.
   package var help: String {
     var text = "\(name) - \(summary)\n\nusage: \(name) COMMAND [OPTION]... [ARGUMENT]...\n"
     text += Self.paragraphs(discussion)
@@ -50,7 +49,7 @@ extension ToolDescription {
       + "\n\(name) help \(group) COMMAND explains one of them.\n"
   }
 
-  /// The page of one command.
+  /// The help page of one command.
   package func help(for command: CommandDescription) -> String {
     var text = "\(name) \(command.name) - \(command.summary)\n\n"
     text += Self.wrap(
@@ -83,7 +82,7 @@ extension ToolDescription {
     return text
   }
 
-  /// The line that shows how a command is written.
+  /// The synopsis of a command.
   package func synopsis(of command: CommandDescription) -> String {
     let options = command.options.filter { !$0.isShared }.map { option in
       let value = option.kind == .flag ? "" : " " + option.placeholder
@@ -121,7 +120,7 @@ extension ToolDescription {
     }.joined()
   }
 
-  /// The paragraphs of a discussion: what empty lines separate, each on one line.
+  /// The paragraphs of a discussion, each on one line.
   static func paragraphList(_ text: String) -> [String] {
     var paragraphs: [[Substring]] = [[]]
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -153,7 +152,7 @@ extension ToolDescription {
     return text
   }
 
-  /// Words on lines of at most `width` characters, brackets in one piece when asked.
+  /// Wraps words at `width` characters, optionally without breaking inside brackets.
   private static func wrap(
     _ text: String, indent: Int, hanging: Int, keepingBrackets: Bool = false
   ) -> String {

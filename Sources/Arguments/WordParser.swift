@@ -1,7 +1,7 @@
-/// Reads the words after a command's name into its properties.
+/// Parses the words after a command's name into its properties.
 ///
-/// Grammar: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab` for two flags; `--` ends the
-/// options; a lone `-` is an argument. A parameter that takes one value may be given once.
+/// Grammar: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab` for two flags; `--` ends
+/// the options; a lone `-` is an argument. A parameter with one value may be given only once.
 struct WordParser<C: Command> {
   private let parameters = C.parameters
   private var command = C()
@@ -14,7 +14,7 @@ struct WordParser<C: Command> {
 
   init(former: FormerWords = FormerWords()) { self.former = former }
 
-  /// The command with what the words say, or nil when they ask for its help page.
+  /// Returns the command with the values of the words; nil if they ask for its help page.
   mutating func parse(_ words: [String]) throws(UsageError) -> C? {
     var index = 0
     while index < words.count {
@@ -151,7 +151,7 @@ struct WordParser<C: Command> {
     case .option where !isFirst:
       throw UsageError("\(parameter.spelling) is given twice", hint: "it takes one value")
     case .repeatable where isFirst:
-      // What the user lists replaces a default list.
+      // Words from the user replace the default list.
       parameter.clear(&command)
     case .argument, .arguments, .option, .repeatable, .flag: break
     }

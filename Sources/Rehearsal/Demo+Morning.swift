@@ -11,7 +11,7 @@ extension Demo {
   ///
   /// Then applies the decisions in a run, and checks that the devices can install.
   mutating func morningAfter(_ pipeline: Pipeline, _ org: DemoOrg) async throws {
-    chapter("The morning after: a person decides")
+    chapter("The next morning: an operator decides")
     let decisions = PipelineDecisions(pipeline, root: places.snapshots)
     let open = try decisions.open().map(\.edit)
     say("\(open.count) edits wait.")
@@ -27,7 +27,7 @@ extension Demo {
     if !byCommand.isEmpty { try decideByCommand(byCommand, decisions, pipeline) }
     try await decideOnPage(byPage, pipeline, org)
     let result = try await run(pipeline, org, [.reconcile, .prime, .pack])
-    say("The next run carries the decisions out:")
+    say("The next run applies the decisions:")
     for verdict in Verdict.allCases {
       if let count = result.verdicts[verdict] { say("  \(pad(count)) \(verdict.rawValue)") }
     }
@@ -44,8 +44,10 @@ extension Demo {
       return
     }
     try installNewest(result, DataDirectory(root: places.snapshots, name: pipeline.name), org)
-    say("Nothing is open any more, and the three phones install their new bundles over what they")
-    say("handed back: no row waits in them.")
+    say(
+      "No edit is open any more, and the three phones install their new bundles over the stores they"
+    )
+    say("returned: the bundles contain no open edits.")
   }
 
   /// Checks that each phone may install its newest bundle over its last return, and that the bundle
@@ -58,7 +60,7 @@ extension Demo {
     for snapshot in snapshots {
       guard let device = devices[snapshot.username] else { continue }
       let bundle = try newestBundle(snapshot, device.platform, data)
-      expect(try device.mayInstall(bundle), "\(snapshot.username) may not install \(bundle)")
+      expect(try device.mayInstall(bundle), "\(snapshot.username) cannot install \(bundle)")
       let place = places.scratch + "/devices/\(snapshot.username)-morning"
       let next = try Device.install(bundle, device.platform, into: place, now: org.org.now())
       let waiting = try next.dirtyElements()
@@ -80,7 +82,7 @@ extension Demo {
     say(keepsOpen ? "One is decided by a file:" : "Two are decided by a file:")
     say("  attache decide \(pipeline.called) --file \(ShellWord.quoted(path))")
     for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
-    let entered = try decisions.enter(try DecisionFile.read(path: path), by: "the office")
+    let entered = try decisions.enter(try DecisionFile.read(path: path), by: "operator")
     expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
   }
 
@@ -126,7 +128,7 @@ extension Demo {
   private mutating func decideByCommand(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
-    say("Two are decided with a command each:")
+    say("Two are decided by one command each:")
     for edit in edits {
       let (choice, option): (DecisionRequest.Choice, String) =
         edit.verdict == .failed
@@ -137,7 +139,7 @@ extension Demo {
       say(
         "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
-      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "the office")
+      _ = try decisions.enter([DecisionRequest(edit: edit.number, choice)], by: "operator")
     }
   }
 
@@ -146,11 +148,11 @@ extension Demo {
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
     say(
-      "Two contradict each other, and are decided side by side on the page that one command serves:"
+      "Two are a device conflict, and are decided side by side on the page that one command serves:"
     )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
-      pipeline, root: places.snapshots, variables: org.variables, by: "the office")
+      pipeline, root: places.snapshots, variables: org.variables, by: "operator")
     let visit = try await ReviewVisit(server.address)
     let listed = try await visit.get("edits")["edits"]?.array ?? []
     let numbers = edits.map(\.number)

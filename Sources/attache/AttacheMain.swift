@@ -3,11 +3,14 @@ import Pipelines
 import Salesforce
 import System
 
-/// The program, whose entry point is the target `attache-program`.
+/// The program.
+///
+/// Its entry point is in the target `attache-program`.
 package enum AttacheMain {
   /// Runs the command that the arguments name, and ends the process with its exit status.
   ///
-  /// It is not asynchronous: the concurrency runtime waits for ever for threads that it cannot have.
+  /// It is not asynchronous, because the concurrency runtime would wait forever for threads that
+  /// the system refuses.
   package static func run() {
     ProcessEnvironment.fillStandardStreams()
     ProcessLimits.umask077()
@@ -21,7 +24,7 @@ package enum AttacheMain {
     do {
       switch try AttacheTool.tool.parse(words) {
       case .answer(let text):
-        // Told at once: it takes no threads.
+        // Printed here, without starting threads.
         program.write(text)
         ProcessEnvironment.leave(program.ending(.done).rawValue)
       case .command(_, let globals, let run):
@@ -53,7 +56,7 @@ package enum AttacheMain {
     }
   }
 
-  /// Says an error; the exit status that it means.
+  /// Prints an error, and returns its exit status.
   private static func told(
     _ error: any Error, _ words: [String], _ program: Program
   ) -> ExitStatus {

@@ -1,7 +1,6 @@
 import Arguments
 import System
 
-/// The program's commands, in the order in which help lists them.
 package enum AttacheTool {
   static let version = "1.0.0"
 

@@ -3,7 +3,7 @@ import JSON
 import Pipelines
 import System
 
-/// An error as its user sees it: at most four lines, a stable code, and the exit status.
+/// An error as shown to the user: at most four lines, with a stable code and the exit status.
 struct Diagnostic {
   let status: ExitStatus
   let lines: [String]

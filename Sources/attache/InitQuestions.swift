@@ -2,11 +2,11 @@ import Arguments
 import Pipelines
 import System
 
-/// What a person at the terminal is asked for, where the options do not say it.
+/// The questions of `attache init` at a terminal, for settings that the options lack.
 struct InitQuestions {
   let program: Program
 
-  /// The options with what somebody answered; as they are where nobody can be asked.
+  /// Returns the options completed by the answers; unchanged without a terminal.
   func completed(_ given: InitOptions) throws(UsageError) -> InitOptions {
     guard program.inputIsTerminal, program.errorIsTerminal else { return given }
     var options = given

@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache check`: reads a pipeline with all its files, offline, and prints what it means.
+/// `attache check`: validates a pipeline with all its files, offline, and prints its meaning.
 struct CheckCommand: Command {
   static let name = "check"
   static let summary = "read a pipeline and everything it names, offline"
@@ -56,7 +56,7 @@ struct CheckCommand: Command {
     return .done
   }
 
-  /// Tells a test to whoever is told of a run's end.
+  /// Sends a test to all notification targets.
   private func test(_ notices: RunNotices, _ context: Program) async throws -> ExitStatus {
     let (answers, signal) = await Interruption.brief(spent: 0) { await notices.test() }
     guard !answers.isEmpty else {

@@ -3,7 +3,7 @@ import Pipelines
 import Rehearsal
 import System
 
-/// `attache demo`: the whole job on an embedded org, told as a story.
+/// `attache demo`: plays a whole scenario on an embedded org.
 struct DemoCommand: Command {
   static let name = "demo"
   static let summary = "show the whole job on an embedded org"

@@ -3,7 +3,8 @@ import JSON
 import Pipelines
 import System
 
-/// `attache init`: writes a pipeline with its store and sync files, from an app's own or from what the org says.
+/// `attache init`: writes a pipeline with its store and sync files, from an app's own files or from
+/// the org's objects.
 struct InitCommand: Command {
   static let name = "init"
   static let summary = "write a new pipeline, from an app's own files or from the org's objects"

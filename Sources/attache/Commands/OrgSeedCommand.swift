@@ -3,7 +3,7 @@ import JSON
 import LocalOrg
 import System
 
-/// `attache org seed`: deterministic data for the embedded org.
+/// `attache org seed`: creates deterministic data for the embedded org.
 struct OrgSeedCommand: Command {
   static let name = "org seed"
   static let summary = "fill the embedded org with related records"
@@ -49,7 +49,7 @@ struct OrgSeedCommand: Command {
     }
     let org = try Org(
       directory: context.absolute(data),
-      // Two deterministic orgs are equal; others are no copies of each other.
+      // Two deterministic orgs are equal; others have different IDs.
       options: .init(clockStart: clock?.milliseconds, hasOwnID: clock == nil))
     if scale > 0 {
       try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))

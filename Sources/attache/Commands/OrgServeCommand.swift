@@ -5,7 +5,7 @@ import LocalOrg
 import Synchronization
 import System
 
-/// `attache org serve`: the embedded org, for rehearsals and for other people's clients.
+/// `attache org serve`: serves the embedded org, for rehearsals and other clients.
 struct OrgServeCommand: Command {
   static let name = "org serve"
   static let summary = "serve the embedded org over HTTP"
@@ -131,7 +131,7 @@ struct OrgServeCommand: Command {
   }
 }
 
-/// A signal that somebody waits for.
+/// Waits for a signal.
 final class Stop: Sendable {
   private struct State {
     var signal: Int32?

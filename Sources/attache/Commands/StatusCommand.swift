@@ -5,7 +5,7 @@ import Pipelines
 import Reconciliation
 import System
 
-/// `attache status`: what is open, and when things last happened.
+/// `attache status`: shows open items and the last runs.
 struct StatusCommand: Command {
   static let name = "status"
   static let summary = "show what is open: edits, returns that wait, snapshots, last runs"

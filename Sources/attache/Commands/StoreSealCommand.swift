@@ -4,7 +4,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store seal`: a plain store as a SQLCipher 4 file.
+/// `attache store seal`: encrypts a plain store as a SQLCipher 4 file.
 struct StoreSealCommand: Command {
   static let name = "store seal"
   static let summary = "seal a plain store: a SQLCipher 4 file under a passphrase"

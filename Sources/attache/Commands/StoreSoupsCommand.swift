@@ -3,7 +3,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store soups`: what a store holds.
+/// `attache store soups`: lists the soups of a store.
 struct StoreSoupsCommand: Command {
   static let name = "store soups"
   static let summary = "list the soups of a store, with their elements and indexes"

@@ -3,7 +3,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store unseal`: a SQLCipher 4 file as a plain store.
+/// `attache store unseal`: decrypts a SQLCipher 4 file to a plain store.
 struct StoreUnsealCommand: Command {
   static let name = "store unseal"
   static let summary = "unseal a store: a plain file again"

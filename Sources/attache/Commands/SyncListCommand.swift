@@ -4,7 +4,7 @@ import MobileSync
 import SmartStore
 import System
 
-/// `attache sync list`: the syncs of a store.
+/// `attache sync list`: lists the syncs of a store.
 struct SyncListCommand: Command {
   static let name = "sync list"
   static let summary = "list the syncs of a store and where they stand"

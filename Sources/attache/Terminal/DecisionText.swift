@@ -4,9 +4,10 @@ import Pipelines
 import Reconciliation
 import System
 
-/// Decisions and what waits for one, for a person and for a program.
+/// The text and JSON of open edits and decisions.
 enum DecisionText {
-  /// An open edit in a few lines: its record, the values of all sides, and what may be decided.
+  /// Returns an open edit in a few lines: its record, the values of all sides, and the possible
+  /// decisions.
   static func lines(
     _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
   ) -> [StyledLine] {
@@ -52,7 +53,7 @@ enum DecisionText {
     return lines
   }
 
-  /// What was decided, for a program.
+  /// The recorded decisions as JSON.
   static func json(_ result: PipelineDecisions.Result) -> JSONValue {
     [
       "type": "decided",

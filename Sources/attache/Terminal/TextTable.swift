@@ -1,6 +1,6 @@
 import System
 
-/// Rows in columns, for a person to read.
+/// Formats rows in columns.
 enum TextTable {
   /// The lines of a table whose columns are as wide as their widest value; with `isCut`, for a terminal, 60 at most.
   static func lines(header: [String], rows: [[String]], isCut: Bool) -> [String] {
