@@ -101,7 +101,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
-        \(Self.isUnderWay) OR (e.verdict IS NOT \(Verdict.duplicateCreated) AND \(Self.hasArrivedLate)),
+        \(Self.isUnderWay) OR \(Self.hasArrivedLate),
         e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id

@@ -32,7 +32,7 @@ struct UsersWhoLeftTests {
     #expect(day.verdicts(summary) == "discarded 1, not attempted 1")
     #expect(
       summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edits were not attempted"))
-    #expect(try states(day) == ["drop done"])
+    #expect(try states(day) == ["discard done"])
     #expect(try day.details().contains { $0.decision?.fate == .carriedOut })
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
