@@ -62,7 +62,7 @@ extension Step.Moment {
   var words: String {
     switch self {
     case .now: ""
-    case .same: ", in the second of the change before"
+    case .same: ", in the same second as the change before"
     case .late(let seconds): ", committed \(seconds) s late"
     }
   }
