@@ -19,7 +19,7 @@ struct IngestBench {
   ]
 
   func measure() async throws -> IngestReport {
-    options.note("\(fleet.returns) stores: the first time they have to be made, which takes minutes")
+    options.note("\(fleet.returns) stores: making them takes minutes the first time")
     try await fleet.make()
     var report = IngestReport(
       returns: fleet.returns, bytes: try fleet.files.reduce(0) { try $0 + Files.size(of: $1) })

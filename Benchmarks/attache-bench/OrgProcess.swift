@@ -15,7 +15,7 @@ struct OrgProcess {
     words = [
       "--workload", kind.rawValue, "--records", "\(records)", "--directory", options.directory,
     ]
-    options.note("\(records) records: starting the org, which has to create its pages the first time")
+    options.note("\(records) records: starting the org; its pages are created the first time")
     process = try ChildProcess.start(
       ProcessEnvironment.executablePath(),
       ["org"] + words + ["--parent", "\(ProcessEnvironment.processID())"]

@@ -123,7 +123,8 @@ struct ReconcileReport: BenchReport {
     for delay in [0, 100] {
       guard let ratio = speedUp(delay) else { continue }
       lines.append(
-        "\(concurrency) concurrent requests are \(Self.decimal(ratio)) times as fast as one, at \(delay) ms")
+        "\(concurrency) concurrent requests are \(Self.decimal(ratio)) times as fast as one, at \(delay) ms"
+      )
     }
     lines += best.map {
       "the larger run's own work\($0.strikes ? " with faults" : "") amounts to \($0.ownEditsPerSecond) edits per "
