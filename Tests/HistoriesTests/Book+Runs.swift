@@ -159,10 +159,9 @@ extension Book {
     if change.issued == before.value { return false }
     // A first upsert overwrites whatever has its external ID, except what the pipeline itself has
     // sent since the bundle was made.
-    let isOfApp =
-      transition.oldAuthor == .phone
-      || world.watch.author(of: transition.old, in: transition.field) == .phone
-    let isUnknown = isOfApp || (transition.oldTime ?? 0) <= change.bundle
+    let first = world.watch.firstEntry(of: transition.old, in: transition.field)
+    let isOfApp = transition.oldAuthor == .phone || first?.author == .phone
+    let isUnknown = isOfApp || (first?.time ?? 0) <= change.bundle
     if isUpserted(change, in: world), isUnknown { return true }
     // To the pipeline, what an app sent by itself is like another user's change, also if an undo
     // restored it.

@@ -165,9 +165,9 @@ final class OrgWatch: Sendable {
   }
   /// The author of a field's current value.
   func lastAuthor(in field: FieldID) -> Author? { history(field.record, field.field).last?.author }
-  /// The first author of a value in a field.
-  func author(of value: String?, in field: FieldID) -> Author? {
-    history(field.record, field.field).first { $0.value == value }?.author
+  /// The first entry of a value in a field, which an undo can restore later.
+  func firstEntry(of value: String?, in field: FieldID) -> Entry? {
+    history(field.record, field.field).first { $0.value == value }
   }
   /// Whether a value was ever in that field of any record.
   func hasSeen(_ value: String, anywhere field: String) -> Bool {

@@ -241,7 +241,7 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
       case .create: "creates a record"
       }
     return "another user \(what)"
-      + (isSameSecond ? ", in the same second as the change before" : "")
+      + (isSameSecond ? ", in the second of the previous change" : "")
   }
 }
 

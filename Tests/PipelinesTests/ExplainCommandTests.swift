@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `a conflict and the hand-back that mends it are told in order`() async throws {
+  @Test func `a conflict and the return that fixes it are listed in order`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     let before = try #require(try world.record("Account", account)["Phone"]?.string)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now() + 1)
@@ -55,7 +55,7 @@ import Testing
     #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
-  @Test func `a record that a device made is found by local id, with its request`() async throws {
+  @Test func `a record created on a device is found by local id, with its request`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "New Mill", "Phone": "1"], localID: "local_77",
@@ -73,8 +73,7 @@ import Testing
     #expect(try await explain("1").output == story.output)
   }
 
-  @Test func `an edit that generations carried is reported with row and generations`() async throws
-  {
+  @Test func `a redelivered edit is listed with its row and generations`() async throws {
     let carried = try CarriedScene()
     let (_, account) = try await carried.carriedConflict()
     let story = try await carried.world.program(["explain"], [account])
@@ -92,7 +91,7 @@ import Testing
     #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
-  @Test func `masked values stay masked, and the unknown is said in one sentence`() async throws {
+  @Test func `masked values stay masked, and an unknown name gets one sentence`() async throws {
     let (device, contact) = try await world.primed("ada", first: "contacts")
     try device.edit("contacts", id: contact, ["Email": "secret@x.example"], now: world.org.now())
     try await world.run(device, as: "ada.sqlite")
@@ -104,7 +103,7 @@ import Testing
       let unknown = try await explain(name)
       #expect(unknown.status == 4)
       #expect(unknown.output == "")
-      #expect(unknown.messages.contains("nothing is known here of \(name)"))
+      #expect(unknown.messages.contains("nothing is known about \(name)"))
     }
   }
 }

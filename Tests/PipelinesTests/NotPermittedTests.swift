@@ -51,7 +51,7 @@ import Testing
       .filter { $0.verdict == .notPermitted }.compactMap(\.detail.message).sorted()
   }
 
-  @Test func `what a user was issued and made is sent for him`() async throws {
+  @Test func `records that a user was issued or created are sent as that user`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     let accounts = try own("Account", of: "ada", world)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["\"sendAs\": \"integration\"", "\"onInactiveUser\": \"integration\""])
-  func `no device changes what its user was not issued`(_ reconcile: String) async throws {
+  func `no device changes a record that its user was not issued`(_ reconcile: String) async throws {
     let world = try Self.world(reconcile)
     let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)
@@ -152,7 +152,7 @@ import Testing
     #expect(try world.record("Account", foreign)["Name"] != "666")
   }
 
-  @Test func `what an earlier generation issued may be changed by its device`() async throws {
+  @Test func `a device may change what an earlier generation issued`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     // Cleo's account, which ada sees no more.

@@ -225,7 +225,7 @@ struct ReportTests {
       .changesHeld, "x",
       [
         "username": "ada@example.com",
-        "reason": "more changes than reconcile.maxChanges lets through",
+        "reason": "more changes than reconcile.maxChanges allows",
         "fix": "this sends them: attache reconcile demo --confirm 0123456789abcdef",
       ], run: run.id)
     let page = try Self.text(HTMLReport.self, try Self.model(day))

@@ -9,7 +9,7 @@ import Testing
 
 /// The story of the README, in a directory of its own.
 @Suite struct DemoTests {
-  @Test func `the demo's verdicts are as they were played`() async throws {
+  @Test func `the demo's verdicts are as played`() async throws {
     let directory = TemporaryDirectory("demo")
     let places = Demo.Places(
       snapshots: directory.file("snapshots"), scratch: directory.file("scratch"))
@@ -97,7 +97,9 @@ import Testing
   }
 
   @Test(arguments: [".", "snapshots", "snapshots/demo", "snapshots/demo/inner"])
-  func `a scratch directory that holds the data, or is in it, fails`(_ name: String) async throws {
+  func `a scratch directory inside the data, or around them, is refused`(_ name: String)
+    async throws
+  {
     let directory = TemporaryDirectory("demo")
     // The outer one first: the inner one is nothing that a demo did not make.
     for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {
