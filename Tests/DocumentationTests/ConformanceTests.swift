@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// The tables of `docs/conformance.md`: the SDKs' own cases and the tests that hold them.
+/// The tables of `docs/conformance.md`: the SDKs' own cases and the tests that port them.
 ///
-/// Two fixtures list the cases of the SDKs and why one is not ported, if it is not. A test names the
+/// Two fixtures list the cases of the SDKs, with the reason if one is not ported. A test lists the
 /// cases that it ports in `// SDK:` comments.
 @Suite struct ConformanceTests {
   static let page = Page.root.appending(path: "docs/conformance.md")
 
-  /// Cases of Mobile Sync that have to be ported, whatever the share.
+  /// The cases of Mobile Sync that must be ported, regardless of the share.
   static let required = [22...23, 119...120, 133...135, 145...158, 197...205]
 
   static func rendered(_ store: ConformancePart, _ sync: ConformancePart) -> String {
@@ -67,7 +67,7 @@ import Testing
     #expect(committed == page, "run it with UPDATE_CONFORMANCE=1")
   }
 
-  @Test func `nineteen cases of twenty are ported, and those that lose data all are`() throws {
+  @Test func `nineteen of twenty cases are ported, and all about data loss`() throws {
     let sync = try ConformancePart.mobileSync()
     #expect(sync.rows.compactMap(\.item.row) == Array(1...237))
     let missing = sync.others.compactMap(\.item.row)

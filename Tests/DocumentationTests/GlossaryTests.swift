@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the glossary says of the files, and what stands in several of them, is so.
+/// The glossary's statements about files, and texts that several files share, are correct.
 @Suite struct GlossaryTests {
-  /// The rows of the section that says where each rule stands: the rule, and the file.
+  /// The rows of the section about the location of each rule: the rule, and the file.
   private func rows() throws -> [(rule: String, file: String)] {
     let page = try Page("docs/glossary.md").prose
     let start = try #require(page.range(of: "## Where each rule stands"))
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// The files of `Sources/` by their modules and names, as the rows name them.
+  /// The files of `Sources/` by module and name, as in the rows.
   private func sources() throws -> [String: Int] {
     let place = Page.root.appending(path: "Sources")
     let walker = try #require(FileManager.default.enumerator(atPath: place.path))
@@ -26,7 +26,7 @@ import Testing
     return counts
   }
 
-  @Test func `every file that is named for a rule is there, and is one`() throws {
+  @Test func `every file named for a rule exists, and is a single one`() throws {
     let (rows, sources) = (try rows(), try sources())
     #expect(rows.count > 100)
     #expect(Set(rows.map(\.rule)).count == rows.count, "a rule has two rows")
@@ -46,10 +46,10 @@ import Testing
   }
 
   @Test(arguments: [("packaging/cron/attache", 2), ("packaging/cron/crontab", 1)])
-  func `the lines for cron are those that the package has`(_ file: String, _ copies: Int) throws {
+  func `the cron lines match those of the package`(_ file: String, _ copies: Int) throws {
     let text = try String(contentsOf: Page.root.appending(path: file), encoding: .utf8)
     let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("17 2 ") })
-    // The pages name the program without its place.
+    // The pages name the program without its path.
     let plain = line.replacing("@BINDIR@/", with: "")
     let pages = ["README.md", "docs/how-to/schedule.md"]
     let found = try pages.map { try Page($0).text.split(separator: "\n").count { $0 == plain } }
