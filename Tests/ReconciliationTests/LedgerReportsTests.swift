@@ -32,7 +32,7 @@ struct LedgerReportsTests {
 
   @Test func `of an edit that several runs judged the last verdict is shown`() throws {
     let first = try begin()
-    try state.settle(1, run: first, Settlement(.held))
+    try state.settle(1, run: first, Settlement(.notAttempted))
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
     let second = try begin()
     try state.settle(1, run: second, Settlement(.updated))
