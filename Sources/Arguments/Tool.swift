@@ -39,7 +39,7 @@ package struct Tool<Context: Sendable>: Sendable {
         groups: groups,
         commands: commands.filter { !$0.isHidden }.map { Self.describe($0) }
           + ToolDescription.builtIns(of: name),
-        hidden: commands.filter(\.isHidden).map { Self.describe($0) },
+        hidden: commands.filter { $0.isHidden }.map { Self.describe($0) },
         exitStatuses: exitStatuses, variables: variables)
     }
   }
