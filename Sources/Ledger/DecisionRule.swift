@@ -1,19 +1,18 @@
-/// What a person may decide about an edit: one table.
+/// The table of decisions that are possible for an edit.
 package enum DecisionRule {
-  /// What it depends on.
+  /// The facts that the possible decisions depend on.
   package struct Subject: Sendable, Hashable {
-    /// The edit's last verdict; nil while no run has taken it up.
+    /// The edit's latest verdict; nil if no run has processed it.
     package var verdict: Verdict?
-    /// What the device did.
+    /// The operation that the device performed.
     package var operation: EditOperation
-    /// Whether the edit's record has an Id in the org.
+    /// Whether the edit's record has an ID in the org.
     package var hasRecord: Bool
     /// Whether the row in the device's store could be read.
     package var isReadable: Bool
-    /// Whether what it changed in the org is to be undone.
+    /// Whether the edit's changes in the org are to be undone.
     package var isToBeUndone = false
 
-    /// A subject.
     package init(
       verdict: Verdict?, operation: EditOperation, hasRecord: Bool, isReadable: Bool = true
     ) {
@@ -22,14 +21,14 @@ package enum DecisionRule {
     }
   }
 
-  /// What is possible, the likeliest first; nothing where the edit is settled.
+  /// The possible decisions, the most likely one first; empty if the edit is resolved.
   ///
-  /// Where the org has values to take, `server` leaves them; where there are none, `drop` gives the
-  /// edit up. A deletion has no fields to set.
+  /// If the org has values to keep, `server` keeps them; otherwise `discard` discards the edit. A
+  /// deletion has no fields to set.
   package static func possible(_ subject: Subject) -> [Decision.Kind] {
     guard let verdict = subject.verdict else { return [.discard] }
     if verdict.isSettled { return [] }
-    // What stands in the org is not sent again: only the undoing can be given up.
+    // A change that is already in the org is not sent again; only the undo can be discarded.
     guard subject.isReadable, !subject.isToBeUndone else { return [.discard] }
     let deletes = subject.operation == .delete || subject.operation == .dropped
     let kinds: [Decision.Kind]
@@ -59,19 +58,21 @@ package enum DecisionRule {
     return deletes ? kinds.filter { $0 != .set } : kinds
   }
 
-  /// What a person should do about an edit, with the command and what it takes here, the likeliest first; nil for
-  /// nothing.
+  /// What an operator should do about an edit: the command and its possible arguments, the most
+  /// likely one first; nil if nothing is needed.
   ///
-  /// `pipeline` is what names it in a command.
+  /// `pipeline` is the pipeline's name or path as used in a command.
   package static func nextStep(_ subject: Subject, in pipeline: String, edit: Int64) -> String? {
     step(subject.verdict, possible(subject), "\(pipeline) \(edit)")
   }
 
-  /// What a person should do about edits of a verdict; the word `EDIT` stands for the number of one, and what it
-  /// takes depends on it: all that some of them take are named.
+  /// What an operator should do about edits with a verdict.
+  ///
+  /// `EDIT` stands for an edit's number. The possible arguments depend on the edit, so all that
+  /// apply to some edit with the verdict are listed.
   package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
     var kinds = possible(Subject(verdict: verdict, operation: .update, hasRecord: true))
-    // What only a new record takes stands before what is the next best for it.
+    // A decision that only a new record accepts goes before its nearest alternative.
     var place = kinds.endIndex
     for kind in possible(Subject(verdict: verdict, operation: .create, hasRecord: false)).reversed()
     {
@@ -97,7 +98,8 @@ package enum DecisionRule {
     return "\(advice): attache decide \(place) \(others) or \(last)."
   }
 
-  /// Why a decision is not possible, in one sentence that names what is; nil where it is.
+  /// Why a decision is not possible, as one sentence that names the possible ones; nil if it is
+  /// possible.
   package static func refusal(_ kind: Decision.Kind, of subject: Subject) -> String? {
     let possible = possible(subject)
     if possible.contains(kind) { return nil }

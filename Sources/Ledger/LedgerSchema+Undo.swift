@@ -1,5 +1,6 @@
 extension LedgerSchema {
-  /// What a settled edit changed may be undone: by a decision, and with two more of the settled verdicts.
+  /// The changes of a resolved edit can be undone, which takes a decision and two more resolved
+  /// verdicts.
   static let undoing =
     [
       """
@@ -25,7 +26,7 @@ extension LedgerSchema {
       """,
     ] + partlyUndone
 
-  /// The settled verdicts have one more.
+  /// There is one more resolved verdict.
   static let partlyUndone = [
     "DROP INDEX outcome_unsettled",
     "CREATE INDEX outcome_unsettled ON outcome (verdict) WHERE \(isUnsettledOutcome)",

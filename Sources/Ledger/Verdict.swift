@@ -1,5 +1,6 @@
-/// What became of an edit: a closed list, one per edit and run, whose counts add up to the edits
-/// found.
+/// The outcome of an edit: a closed list.
+///
+/// Each edit has one per run, so their counts add up to the edits found.
 package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// The record was created in the org.
   case created
@@ -7,15 +8,15 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case updated
   /// The record was deleted in the org.
   case deleted
-  /// The device holds the values that it was given, or created and deleted the record itself.
+  /// The device has the values that it was issued, or created and deleted the record itself.
   case unchanged
-  /// The org holds the device's values already, or the record is gone on both sides.
+  /// The org already has the device's values, or the record is deleted on both sides.
   case alreadyInOrg = "already in org"
   /// Every edited field is outside the field list.
   case notInFieldList = "not in field list"
   /// The record changed in the org since the device read it, and the merge mode leaves it.
   case conflict
-  /// Several edits of the record, of several devices or of one, contradict each other.
+  /// Several edits of the record, from several devices or from one, contradict each other.
   case deviceConflict = "device conflict"
   /// The device and attache both created the record.
   case duplicateCreated = "duplicate created"
@@ -23,32 +24,34 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case deletedOnServer = "deleted on server"
   /// The record was merged into another one in the org.
   case mergedOnServer = "merged on server"
-  /// The record exists, and the sender may not see it; or nobody could prove what became of it.
+  /// The record exists but the sender cannot see it, or its state could not be determined.
   case notVisible = "not visible"
-  /// A later hand-back of the same device holds this edit, or it was seen before.
+  /// A later return of the same device has replaced this edit, or it was seen before.
   case superseded
-  /// A person decided that it is not sent.
+  /// An operator decided that it is not sent.
   case discarded
-  /// What it had changed in the org was undone.
+  /// The edit's changes in the org were undone.
   case undone
-  /// Of what it had changed in the org some fields were undone, and others stand.
+  /// Some of the edit's changes in the org were undone, and others remain.
   case partlyUndone = "partly undone"
-  /// What it changed was to be undone, and stands in the org.
+  /// The edit's changes were to be undone, but remain in the org.
   case notUndone = "not undone"
   /// It refers to a record that could not be sent.
   case blocked
-  /// It would go out with other rights than its user's, and is not the user's to make.
+  /// It would be sent with other permissions than its user's, and its user may not make the change.
   case notPermitted = "not permitted"
   /// No sync up of the pipeline covers the soup.
   case notConfigured = "not configured"
   /// The org refused it, or it cannot be read.
   case failed
-  /// It was not attempted: inactive user, guard, deadline or limit; or another writer held the record.
+  /// It was not attempted because of an inactive user, a guard, a deadline or a limit, or because
+  /// another process kept the record locked.
   case notAttempted = "not attempted"
-  /// It was sent, and no answer says whether it arrived; or it may have been, before a recovery.
+  /// It was sent without an answer that says whether it arrived, or may have been sent before a
+  /// recovery.
   case unconfirmed = "unconfirmed"
 
-  /// Says whether the edit needs nothing more, so that its device may install over it.
+  /// Whether the edit is resolved, so that its device may install over it.
   package var isSettled: Bool {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
@@ -60,11 +63,11 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Says whether the edit stands for the earlier ones of its row and device: it was dealt with, not
-  /// given up, nor is it only a copy of another one.
+  /// Whether the verdict closes the earlier edits of its row and device: the edit was processed,
+  /// not discarded, and is not just a copy of another one.
   package var closesEarlier: Bool { isSettled && self != .superseded && self != .discarded }
 
-  /// Says whether the next run takes the edit up by itself.
+  /// Whether the next run processes the edit again.
   package var isWaiting: Bool {
     switch self {
     case .blocked, .notAttempted, .unconfirmed, .notConfigured: true
@@ -76,7 +79,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Says whether a sync up leaves the edit on its device for the next sync up of the soup.
+  /// Whether a sync up leaves the edit on its device for the next sync up of the soup.
   package var leavesEdit: Bool {
     switch self {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
@@ -87,13 +90,13 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// Says whether the org was changed.
+  /// Whether the org was changed.
   package var isWritten: Bool { self == .created || self == .updated || self == .deleted }
 
-  /// Says whether something in the org was taken back.
+  /// Whether any change in the org was undone.
   package var isUndone: Bool { self == .undone || self == .partlyUndone }
 
-  /// What it means, in one sentence.
+  /// What the verdict means, in one sentence.
   package var meaning: String {
     switch self {
     case .created: "The record was created in the org."
@@ -128,9 +131,9 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// What an operator should do about it; nil for nothing.
+  /// What an operator should do about it; nil if nothing.
   ///
-  /// The commands are `DecisionRule`'s.
+  /// The commands come from `DecisionRule`.
   package var advice: String? {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .superseded, .discarded, .undone:

@@ -1,16 +1,16 @@
 import Ledger
 
-/// Decides whether edits of several lineages meet in one record.
+/// Decides whether edits of several lineages conflict over one record.
 package enum DeviceConflictRule {
-  /// The edits that `edit` clashes with under a policy; empty when it may be sent.
+  /// The edits that `edit` conflicts with under a policy; empty if it may be sent.
   ///
-  /// None of `claims` is of its lineage's own past. `issued` is when its bundle was made: a clash that
-  /// was reported before that is over.
+  /// None of `claims` belongs to the past of its lineage. `issued` is the time of its bundle: a
+  /// device conflict reported before then is over.
   package static func opponents(
     of edit: RecordClaim, deviceDate: String?, issued: Int64?, claims: [RecordClaim],
     policy: ReconcileOptions.DeviceConflicts
   ) -> [Int64] {
-    // What was undone is not in the org any more.
+    // A change that was undone is no longer in the org.
     let others = claims.filter { $0.editID != edit.editID && $0.verdict != .undone }
     let written = others.filter { claim in
       guard let date = claim.writtenDate else { return false }
@@ -34,7 +34,8 @@ package enum DeviceConflictRule {
 }
 
 extension ReconcileOptions.DeviceConflicts {
-  /// Whether of two edits of one record this is the one to send; edits are numbered as they come in.
+  /// Whether the policy sends `edit` rather than `other`, another edit of the same record; edits
+  /// are numbered in order of arrival.
   func sends(_ edit: Int64, over other: Int64) -> Bool {
     switch self {
     case .manual: false

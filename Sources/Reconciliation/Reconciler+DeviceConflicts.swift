@@ -2,10 +2,10 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Clashes of earlier nights, where the pipeline says by now which edit of one is sent.
+// Device conflicts from earlier runs, after the pipeline has been configured to choose between them.
 extension Reconciler {
-  /// Opens the edits of earlier nights' clashes that `deviceConflicts` sends; the others stay where they
-  /// are, for a person.
+  /// Reopens the edits of earlier device conflicts that `reconcile.deviceConflicts` sends; the others
+  /// are left for an operator.
   nonisolated(nonsending) func takeUpDeviceConflicts() async throws {
     for (snapshotID, edits) in try standingDeviceConflicts() {
       let access: RecordReader?
@@ -21,14 +21,15 @@ extension Reconciler {
     }
   }
 
-  /// The edits that an earlier night left in a clash and that the policy may send, by snapshot.
+  /// The edits that an earlier run left in a device conflict and that the policy may send, by
+  /// snapshot.
   func standingDeviceConflicts() throws -> [(snapshotID: String, edits: [OpenEdit])] {
     guard options.deviceConflicts != .manual else { return [] }
     var found: [(String, [OpenEdit])] = []
     for snapshotID in try state.snapshotsWithDeviceConflicts() {
       let edits = try state.deviceConflicts(snapshotID: snapshotID).filter { conflict in
         guard options.only?.contains(conflict.edit.id) != false else { return false }
-        // Of several that were told with it, the policy means one.
+        // The policy chooses one of the edits that were reported together.
         return conflict.others.allSatisfy {
           options.deviceConflicts.sends(conflict.edit.id, over: $0)
         }

@@ -3,7 +3,8 @@ import Ledger
 import Salesforce
 
 extension LedgerDatabase {
-  /// What becomes of a decided edit whatever the org holds; nil where that matters, or nothing is decided.
+  /// The outcome of a decided edit that does not depend on the org's state; nil if it depends on
+  /// it, or if nothing is decided.
   func decidedWithoutOrg(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     switch edit.decision?.decision {
     case .discard?:
@@ -23,8 +24,8 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says whether all that an edit holds is in its record: what its device has entered since is still to be
-  /// sent.
+  /// Whether all of an edit's values are in its record; if not, the device's later changes still
+  /// have to be sent.
   private func isWhollySent(_ edit: OpenEdit) throws -> Bool {
     switch edit.operation {
     case .synced: true
@@ -33,10 +34,10 @@ extension LedgerDatabase {
     }
   }
 
-  /// What becomes of a decided edit whose user cannot act: what ends without a write needs nobody's login.
+  /// The outcome of a decided edit whose user cannot log in: what needs no write needs no login.
   ///
-  /// That the org's values stand is taken as it was said, though nobody can compare them with those that were
-  /// shown; nil for what has to be sent, or is not decided.
+  /// A decision for the org's values is accepted as it is, although they cannot be compared with
+  /// those shown. Nil if something has to be sent, or nothing is decided.
   func decidedWithoutLogin(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     guard edit.decision?.decision == .server else { return try decidedWithoutOrg(edit, rules) }
     var detail = OutcomeDetail.because(
@@ -47,16 +48,16 @@ extension LedgerDatabase {
   }
 }
 
-// What a person has decided, as far as the org is not asked.
+// Decisions, as far as they do not depend on the org.
 extension SnapshotPlanner {
-  /// Says whether a decision says which edit of a clash stands.
+  /// Whether a decision determines which edit of a device conflict is sent.
   func isAboveDeviceConflict(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server
   }
 }
 
 extension OutcomeDetail {
-  /// Puts what the org holds beside the fields.
+  /// Adds the org's values to the fields.
   mutating func showServer(_ record: JSONObject) {
     for index in fields.indices where fields[index].server == nil {
       guard let value = record[fields[index].name] else { continue }

@@ -3,10 +3,10 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Which edits are in each other's way: those of other devices (`DeviceConflictRule`), and those of one device that
-// contradict each other.
+// Conflicts between edits: with those of other devices (`DeviceConflictRule`), and between those of one
+// device.
 extension SnapshotPlanner {
-  /// The verdict of an edit that clashes with others; nil for one that may be sent.
+  /// The verdict of an edit that conflicts with others; nil if it may be sent.
   func deviceConflict(_ edit: OpenEdit) throws -> Settlement? {
     let claims: [RecordClaim]
     if let recordID = edit.recordID {
@@ -16,7 +16,7 @@ extension SnapshotPlanner {
     } else {
       claims = []
     }
-    // Where no other edit is of the record, as of most, nothing else is asked.
+    // Most records have only one edit, and nothing else has to be checked.
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
     let ancestry = try state.ancestry(ofEdit: edit.id)
@@ -45,10 +45,11 @@ extension SnapshotPlanner {
     return Settlement(.deviceConflict, detail)
   }
 
-  /// Listed fields in which an edit's device may have sent by itself what the org holds.
+  /// The listed fields in which an edit's device may itself have sent the org's values.
   ///
-  /// All of them, where its user wrote the record last and no write of ours has left it so: the device's own sync keeps
-  /// the date of its copy, and nothing else tells of it. Of an app without marks those of `unmarkedFields`.
+  /// If its user wrote the record last and no write of attache accounts for its state, these are
+  /// all of them: the device's own sync keeps the date of its copy, and nothing else shows it. If
+  /// the app does not identify its installation, they are those of `unmarkedFields`.
   func doubted(_ candidate: Candidate) throws -> Set<String> {
     let edit = candidate.edit
     guard candidate.operation == .update, let recordID = edit.recordID,
@@ -63,16 +64,17 @@ extension SnapshotPlanner {
     return try state.unmarkedFields(of: edit, candidate.element, candidate.listed)
   }
 
-  /// Says whether an update has nothing that may travel: it is in nobody's way.
+  /// Whether an update has nothing to send, so that it cannot conflict.
   func changesNothing(_ edit: OpenEdit, _ comparison: FieldComparison) -> Bool {
     edit.syncOperation == .update && comparison.edited.isEmpty && !comparison.hasNoBase
   }
 
-  /// The edits of the same record in other soups or stores of the device that contradict one: they
-  /// set a field that both send to something else, or one deletes what the other edits.
+  /// The edits of the same record in other soups or stores of the device that contradict an edit:
+  /// they set a field that both send to another value, or one deletes what the other edits.
   ///
-  /// Nothing says which of two rows of one device its user meant, so `deviceConflicts` does not
-  /// either. What does not contradict is merged: each sends the fields that were edited in it.
+  /// Nothing shows which of two rows of one device its user meant, so `reconcile.deviceConflicts`
+  /// does not decide it either. Edits that do not contradict each other are merged: each sends the
+  /// fields that were edited in it.
   private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
     let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
       rules.contains { $0.soup == other.soup }

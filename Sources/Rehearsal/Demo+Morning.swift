@@ -6,8 +6,10 @@ import Review
 import System
 
 extension Demo {
-  /// Ends what the night left in the three ways that there are, a file, the command line and the review
-  /// page, lets a run carry it out, and looks whether the devices may install.
+  /// Resolves the remaining edits in three ways: with a file, on the command line and on the review
+  /// page.
+  ///
+  /// Then applies the decisions in a run, and checks that the devices can install.
   mutating func morningAfter(_ pipeline: Pipeline, _ org: DemoOrg) async throws {
     chapter("The morning after: a person decides")
     let decisions = PipelineDecisions(pipeline, root: places.snapshots)
@@ -36,7 +38,8 @@ extension Demo {
     say("handed back: no row waits in them.")
   }
 
-  /// Each phone may take its newest bundle over what it handed back, and nothing waits in that.
+  /// Checks that each phone may install its newest bundle over its last return, and that the bundle
+  /// contains no open edits.
   private mutating func installNewest(
     _ night: RunSummary, _ data: DataDirectory, _ org: DemoOrg
   ) throws {
@@ -53,7 +56,7 @@ extension Demo {
     }
   }
 
-  /// The device is right in the conflict, and what the office deleted stays deleted.
+  /// Resolves the conflict with the device's values, and lets a deletion in the org stand.
   private mutating func decideByFile(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
@@ -71,7 +74,8 @@ extension Demo {
     expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
   }
 
-  /// The org refused a title that is too long, and one record is not the technician's any more.
+  /// Resolves a title that is too long for the org, and a record that the technician can no longer
+  /// see.
   private mutating func decideByCommand(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
@@ -90,7 +94,7 @@ extension Demo {
     }
   }
 
-  /// Two technicians wrote another description of one visit: the first stands.
+  /// Resolves two descriptions of one visit by two technicians: the first one wins.
   private mutating func decideOnPage(
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
@@ -123,7 +127,7 @@ extension Demo {
     await server.stop()
   }
 
-  /// Every technician's hand-back is in the newest bundles.
+  /// Checks that the newest bundles include every technician's return.
   mutating func expectIncluded(_ pipeline: Pipeline) throws {
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
     let ledger = try data.openLedger()

@@ -1,7 +1,7 @@
 import Reconciliation
 
 extension ReviewPage {
-  /// One edit with the values of its sides.
+  /// The details of one edit with the values of its sides.
   static let detailScript = #"""
 
     // One edit.

@@ -160,8 +160,8 @@ extension BrokenConfiguration {
     .init(
       "an address with a name and a password",
       #"""
-      pipeline.json:5:12: org.url: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
-      pipeline.json:23:27: notify.heartbeat: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
+      pipeline.json:5:12: org.url: an address must not contain a user name or password; remove what stands before the @; a login is written in org.login
+      pipeline.json:23:27: notify.heartbeat: an address must not contain a user name or password; remove what stands before the @; a login is written in org.login
       """#,
       .pipeline("https://example.my", "https://ada:s3cret@example.my"),
       .pipeline(

@@ -14,7 +14,7 @@ extension BrokenConfiguration {
       .bytes(.pipeline, [0x7B, 0xFF])),
     .init(
       "a trailing comma",
-      #"pipeline.json:23:25: a comma stands before the closing }; remove the comma"#,
+      #"pipeline.json:23:25: there is a comma before the closing }; remove the comma"#,
       .pipeline(
         "\"platforms\": [\"ios\"],\n  \"limits\": {\"jobs\": 60}",
         "\"platforms\": [\"ios\"],\n  \"limits\": {\"jobs\": 60},")),
@@ -38,7 +38,7 @@ extension BrokenConfiguration {
       .pipeline(#""format": 1"#, #""format" 1"#)),
     .init(
       "a missing bracket",
-      #"pipeline.json:23:11: ":" cannot stand here; write a comma, or ] to close the array that opens at line 22"#,
+      #"pipeline.json:23:11: ":" is not allowed here; write a comma, or ] to close the array that opens at line 22"#,
       .pipeline(#"["ios"]"#, #"["ios""#)),
     .init(
       "a key that is there twice",
@@ -54,11 +54,11 @@ extension BrokenConfiguration {
       .pipeline(#""name": "first""#, #""name": "first""#)),
     .init(
       "something after the end",
-      #"pipeline.json:24:2: something follows the end of the file's object; remove it"#,
+      #"pipeline.json:24:2: data follows the end of the file's object; remove it"#,
       .pipeline("\"limits\": {\"jobs\": 60}\n}", "\"limits\": {\"jobs\": 60}\n}}")),
     .init(
       "a string that is not closed",
-      #"pipeline.json:3:11: the string that opens here is not closed on its line; write " at its end; a line break cannot stand in a string"#,
+      #"pipeline.json:3:11: the string opened here is not closed on its line; write " at its end; a string cannot contain a line break"#,
       .pipeline(#""name": "first","#, #""name": "first,"#)),
     .init(
       "an unknown key",

@@ -277,7 +277,7 @@ import Testing
       (.status(500, code: "API_DISABLED_FOR_ORG", message: "API is off"), "API is off"),
       (
         .status(500, code: "INVALID_SESSION_ID", message: "no"),
-        "SOAP does not take the session: no"
+        "SOAP does not accept the session: no"
       ),
     ]
     for (fault, words) in faults {

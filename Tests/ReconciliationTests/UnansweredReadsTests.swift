@@ -38,7 +38,7 @@ struct UnansweredReadsTests {
     #expect(summary.interruption == nil)
     #expect(try day.record("Account", account)["Phone"] == "2")
     let words = try #require(try day.details().compactMap(\.message).first)
-    #expect(words.contains("asked about Contact: gack") && words.contains("500"), "\(words)")
+    #expect(words.contains("requesting Contact: gack") && words.contains("500"), "\(words)")
     // Held it stays open, and is sent when the org has mended.
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 1")

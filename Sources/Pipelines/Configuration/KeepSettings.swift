@@ -1,27 +1,31 @@
 import JSON
 import Reconciliation
 
-/// What is kept of the nights that are over, and for how long.
+/// How long files and values of finished runs are kept.
 package struct KeepSettings: Sendable, Hashable {
-  /// Whether the pipeline file asks for it: without the section only `attache prune` removes anything.
+  /// Whether the pipeline file has the section.
+  ///
+  /// Without it, only `attache prune` removes anything.
   package var isAsked = false
-  /// The newest generations of a snapshot whose stores and bundles stay.
+  /// The number of newest generations of a snapshot whose stores and bundles are kept.
   package var generations = 3
-  /// For how many days the issued records of an older generation stay.
+  /// The days for which the issued records of older generations are kept.
   package var issuedRecordDays = 60
-  /// For how many days a return stays whose edits are in the ledger.
+  /// The days for which a return is kept after its edits are in the ledger.
   package var returnedDays = 90
-  /// For how many days reports stay, and the values of settled edits in the ledger.
+  /// The days for which reports, and the values of resolved edits, are kept.
   package var runsDays = 400
 
-  /// A day more than requests that may still arrive are looked out for.
+  /// One day longer than late requests are watched for.
   private static let leastRunsDays = Int(Reconciler.watchMilliseconds / KeepRule.day) + 1
 
   static let keys = ["generations", "issuedRecordDays", "returnedDays", "runsDays"]
 
   init() {}
 
-  /// Reads the section, where there is one; what it does not say is no shorter than bundles are good.
+  /// Reads the section, if present.
+  ///
+  /// Defaults are never shorter than bundles are valid.
   init(_ object: ConfigurationObject?, bundlesAreGood days: Int) {
     isAsked = object != nil
     issuedRecordDays = max(issuedRecordDays, days)

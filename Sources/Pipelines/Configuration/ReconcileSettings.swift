@@ -3,53 +3,53 @@ import MobileSync
 import Reconciliation
 import Salesforce
 
-/// How edits go up.
+/// How edits are sent.
 package struct ReconcileSettings: Sendable, Hashable {
-  /// How an edit meets what others changed.
+  /// How an edit is combined with changes of other users.
   package enum Mode: String, CaseIterable, Sendable {
-    /// As each sync up's merge mode has it.
+    /// As the merge mode of each sync up says.
     case config
-    /// Under LEAVE_IF_CHANGED an edit is sent where nobody else has touched its fields.
+    /// Under LEAVE_IF_CHANGED, an edit is sent if no one else has changed its fields.
     case mergeFields
   }
 
-  /// How edits are found.
+  /// How edits are detected.
   package enum EditDetection: String, CaseIterable, Sendable {
     /// By the flags that the SDK sets.
     case flags
-    /// By comparison with what was issued, too.
+    /// Also by comparison with the issued records.
     case compare
   }
 
   private static let standard = ReconcileOptions()
 
-  /// As whom edits are sent.
+  /// The user as whom edits are sent.
   package var sendAs = Self.standard.sendAs
-  /// What becomes of the edits of a user who is not active any more.
+  /// The action for edits of a user who is no longer active.
   package var onInactiveUser = Self.standard.onInactiveUser
-  /// How an edit meets what others changed.
+  /// How an edit is combined with changes of other users.
   package var mode = Mode.config
-  /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
+  /// Whether the org itself checks the condition of an update under LEAVE_IF_CHANGED.
   package var conditionalUpdates = Self.standard.conditionalUpdates
-  /// What becomes of edits of one record in several snapshots.
+  /// The action for edits of one record by several devices.
   package var deviceConflicts = Self.standard.deviceConflicts
   /// Whether parents are sent before their children.
   package var orderParentsFirst = Self.standard.orderParentsFirst
-  /// How edits are found.
+  /// How edits are detected.
   package var detectEdits = EditDetection.flags
-  /// When a record that is gone is created again.
+  /// When a deleted record is created again.
   package var recreateDeleted = Self.standard.recreateDeleted
-  /// How long a create in doubt may still be on its way.
+  /// How many seconds a create without an answer may still be in flight.
   package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
-  /// The unique external id of an object that every create fills with its edit's identity, by object.
+  /// The unique external ID field that every create sets to its edit's identity, by object.
   package var correlationField: [String: String] = [:]
-  /// Above how many changes of one user, action and object the org does them in a bulk job.
+  /// The number of changes by one user, action and object above which a bulk job is used.
   package var bulkAbove = Self.standard.bulkAbove
-  /// The most changes of one device of a snapshot that are sent without being confirmed.
+  /// The largest number of changes from one device that are sent without confirmation.
   package var maxChangesPerSnapshot = Self.standard.maxChanges.perSnapshot
-  /// The largest share of a soup that is deleted without being confirmed.
+  /// The largest share of a soup that is deleted without confirmation.
   package var maxDeletes = Percentage(DeletionGuard.standardPercent)
-  /// Whether the next generation carries the edits that are open, so that their devices install.
+  /// Whether the next generation redelivers open edits, so that their devices can install it.
   package var returnOpenEdits = true
 
   static let keys = [
@@ -77,8 +77,8 @@ package struct ReconcileSettings: Sendable, Hashable {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
-    // What goes by comparison cannot go by the flags of the rows that are carried.
-    returnOpenEdits = object.bool("returnOpenEdits", default: detectEdits != .compare)
+    // Edits detected by comparison cannot be redelivered by the rows' flags.
+    returnOpenEdits = object.bool("returnOpenEdits", default: trust != .diff)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
