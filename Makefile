@@ -117,7 +117,7 @@ bench-ratios:  ## the benchmarks' ratios on small data, beside those that are ke
 	@Benchmarks/ratios.py $(BENCHES)
 endif
 
-bench-page:  ## what `make bench` measured last, in docs/performance.md
+bench-page:  ## write the last results of `make bench` into Benchmarks/README.md
 	@Benchmarks/page.py Benchmarks/out/bench.json
 
 # Root installs what somebody with a compiler has built.

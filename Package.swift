@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The target list is the architecture: a ladder in which a target imports only what its line names.
-// What each is for stands in docs/architecture.md. TidyTests reads this table, and every import.
+// docs/dev/architecture.md describes each target. TidyTests reads this table, and every import.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
