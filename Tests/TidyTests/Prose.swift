@@ -50,7 +50,8 @@ enum Prose {
       if !paragraph.isEmpty { units.append(Unit(line: start, text: text)) }
       paragraph = []
     }
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       let line = line.trimmingCharacters(in: .whitespaces)
       let isFence = line.hasPrefix("```")
       if isFence { isCode.toggle() }
