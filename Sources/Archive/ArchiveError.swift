@@ -1,39 +1,37 @@
 import CArchive
 
-/// Why an archive could not be written, or was refused.
+/// The reason an archive could not be written or was rejected.
 package struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of trouble it is.
+  /// The category of an archive error.
   package enum Kind: Sendable, Hashable {
     /// A file could not be read or written.
     case file
-    /// The bytes are damaged, cut short or no archive of ours.
+    /// The bytes are damaged or truncated, or are not an archive that attache writes.
     case damaged
-    /// An entry is of a kind or a name that no bundle has.
+    /// An entry has a type or a name that a bundle never has.
     case refusedEntry
-    /// There is more in it than it may hold.
+    /// The content exceeds a limit.
     case tooLarge
   }
 
-  /// What kind of trouble it is.
   package let kind: Kind
-  /// The archive.
+  /// The path of the archive.
   package let path: String
-  /// What is wrong, without the path.
+  /// The reason, without the path.
   package let message: String
-  /// The error number of the system's call that failed; 0 where none did.
+  /// The `errno` of the failed system call; 0 if no system call failed.
   package var errno: Int32 = 0
 
-  /// Makes an error of its parts.
   package init(_ kind: Kind, _ path: String, _ message: String) {
     self.kind = kind
     self.path = path
     self.message = message
   }
 
-  /// One sentence: the archive and what is wrong.
+  /// One sentence: the archive, then the reason.
   package var description: String { path.isEmpty ? message : "\(path): \(message)" }
 
-  /// The error of a call on a libarchive handle that has just failed.
+  /// The error of the libarchive call that has just failed on `handle`.
   static func last(_ kind: Kind, _ path: String, _ what: String, _ handle: OpaquePointer?)
     -> ArchiveError
   {

@@ -1,27 +1,28 @@
-/// The kinds of archive that a bundle can be.
+/// The archive formats of a bundle.
 package enum ArchiveFormat: String, CaseIterable, Sendable, Hashable {
-  /// Deflated zip, which every device can open.
+  /// Zip with deflate, which every device can open.
   case zip
-  /// Tar, compressed by gzip.
+  /// Tar, compressed with gzip.
   case tarGz = "tar.gz"
-  /// Tar, compressed by Zstandard: the quickest and the smallest.
+  /// Tar, compressed with Zstandard: the fastest format, and the smallest files.
   case tarZst = "tar.zst"
 
-  /// The compression levels that the format has.
+  /// The compression levels of the format.
   package var levels: ClosedRange<Int> { self == .tarZst ? 1...19 : 0...9 }
 
-  /// The format that a file's name promises.
+  /// The format that matches the extension of a file name.
   package init?(path: String) {
     guard let format = ArchiveFormat.allCases.first(where: { path.hasSuffix("." + $0.rawValue) })
     else { return nil }
     self = format
   }
 
-  /// The format that a file's first bytes show.
+  /// The format that matches the first bytes of a file.
   package init?(firstBytes bytes: [UInt8]) {
     if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) {
       self = .zip
-      // With the method: a sealed store begins with 16 random bytes, and two are soon met.
+      // The compression method is part of the check. A sealed store starts with 16 random bytes,
+      // which can easily match two bytes by chance.
     } else if bytes.starts(with: [0x1F, 0x8B, 0x08]) {
       self = .tarGz
     } else if bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {

@@ -1,22 +1,24 @@
 import CArchive
 
-/// Reads an archive that may have been made to do harm.
+/// Reads an archive from an untrusted source.
 ///
-/// It is a stream of regular files and nothing else: an entry's name is only ever compared, what
-/// it holds goes where the caller says, and every bound is checked while bytes come.
+/// Only regular files are accepted. An entry's name is compared but never used as a path, its
+/// content goes where the caller says, and every limit is checked while bytes arrive.
 package final class ArchiveReader {
-  /// How much an archive may hold.
+  /// The limits on an archive's content.
   package struct Limits: Sendable, Hashable {
-    /// Entries, directories included.
+    /// The number of entries, including directories.
     package var entries: Int
-    /// Bytes of all entries.
+    /// The unpacked bytes of all entries.
     package var totalBytes: Int64
-    /// Bytes of one entry.
+    /// The unpacked bytes of one entry.
     package var entryBytes: Int64
-    /// Bytes that come out for one that is in the file.
+    /// The unpacked bytes per byte of the file.
     package var ratio: Int64
 
-    /// Makes limits; the defaults are far above what a bundle is.
+    /// Creates limits.
+    ///
+    /// The defaults are far above the size of any bundle.
     package init(
       entries: Int = 64, totalBytes: Int64 = 16 << 30, entryBytes: Int64 = 4 << 30,
       ratio: Int64 = 200
@@ -28,20 +30,20 @@ package final class ArchiveReader {
     }
   }
 
-  /// One regular file of the archive.
+  /// A regular file in the archive.
   package struct Entry: Sendable, Hashable {
-    /// Its checked, relative name.
+    /// The validated, relative name.
     package let name: String
-    /// What its header says of its size, where it says anything.
+    /// The size in the entry's header; nil if the header has none.
     package let size: Int64?
   }
 
-  /// The format that the first bytes showed.
+  /// The format, detected from the first bytes.
   package let format: ArchiveFormat
   private let path: String
   private let limits: Limits
   private var mostBytes: Int64
-  /// What a compressed tar is read through; nil for zip.
+  /// The source that decompresses a tar; nil for zip.
   private let source: CompressedSource?
   private let handle: OpaquePointer
   private let header: OpaquePointer
@@ -49,26 +51,31 @@ package final class ArchiveReader {
   private var entryCount = 0
   private var totalBytes: Int64 = 0
   private var current: Entry?
-  /// Whether a checksum was compared that covers every byte: known when `next` has answered nil.
+  /// Whether a verified checksum covers every byte.
   ///
-  /// Zip and gzip always have one; of Zstandard's frames only those that were made with one.
+  /// Final once `next` has returned nil.
+  ///
+  /// Zip and gzip always have a checksum. A Zstandard frame has one only if its writer asked for
+  /// it.
   package private(set) var isChecked = false
 
-  /// Opens an archive; its kind is what its first bytes say, not its name.
+  /// Opens an archive.
+  ///
+  /// Its first bytes determine the format, not its name.
   package init(path: String, limits: Limits = Limits()) throws(ArchiveError) {
     let (size, head) = try DiskFile.head(path, count: 4)
     guard let format = ArchiveFormat(firstBytes: head) else {
-      throw ArchiveError(.damaged, path, "it is no zip, tar.gz or tar.zst archive")
+      throw ArchiveError(.damaged, path, "it is not a zip, tar.gz or tar.zst archive")
     }
     guard let handle = archive_read_new(), let header = archive_entry_new() else {
-      throw ArchiveError(.file, path, "no memory to read it")
+      throw ArchiveError(.file, path, "out of memory while reading it")
     }
     self.path = path
     self.format = format
     self.limits = limits
     self.handle = handle
     self.header = header
-    // A small file may be all zeros inside; the floor keeps the ratio from refusing it.
+    // A small file may contain only zeros. The minimum keeps the ratio from rejecting it.
     let byRatio = size.multipliedReportingOverflow(by: limits.ratio)
     mostBytes = min(
       limits.totalBytes, byRatio.overflow ? .max : max(byRatio.partialValue, 1 << 20))
@@ -103,20 +110,20 @@ package final class ArchiveReader {
     return source
   }
 
-  /// Bytes for the headers of a tar's entries and its end.
+  /// The bytes allowed for the headers of a tar's entries and its end.
   private static let slack: Int64 = 1 << 20
 
-  /// Lets the archive hold as many bytes more as its manifest declares: what a hostile archive may
-  /// hold for its size is no limit for records that are very much alike.
+  /// Raises the limit by the bytes that the archive's manifest declares: records that resemble each
+  /// other compress better than the ratio allows.
   ///
-  /// The limits of one entry and of all stay.
+  /// The limits per entry and in total still apply.
   package func allow(_ bytes: Int64) {
     let sum = mostBytes.addingReportingOverflow(max(0, bytes))
     mostBytes = min(limits.totalBytes, sum.overflow ? .max : sum.partialValue)
     source?.limit = mostBytes + ArchiveReader.slack
   }
 
-  // Just the one format: libarchive would otherwise unwrap layer under layer.
+  // Only one format is enabled. Otherwise libarchive would unwrap nested layers.
   private static func configure(_ handle: OpaquePointer, _ format: ArchiveFormat) -> Bool {
     switch format {
     case .zip: archive_read_support_format_zip_seekable(handle) == ARCHIVE_OK
@@ -124,15 +131,17 @@ package final class ArchiveReader {
     }
   }
 
-  /// What has just gone wrong: what the compressed bytes say of it comes first.
+  /// The error that has just occurred.
+  ///
+  /// An error in the compressed bytes takes precedence.
   private func damage(_ what: String) -> ArchiveError {
     source?.failure ?? .last(.damaged, path, what, handle)
   }
 
   /// The next regular file; nil at the end.
   ///
-  /// Directories are passed over, all else is refused. At the end the checksums of the whole archive
-  /// are compared: what was read before is not to be believed until then.
+  /// Directories are skipped; any other entry type is rejected. The checksums of the whole archive
+  /// are compared at the end, so do not trust what was read before `next` has returned nil.
   package func next() throws(ArchiveError) -> Entry? {
     while true {
       current = nil
@@ -141,7 +150,7 @@ package final class ArchiveReader {
         isChecked = try source?.finish() ?? true
         return nil
       }
-      // A warning too: a header that needs an excuse is none of ours.
+      // Warnings are rejected too: attache never writes a header that causes one.
       guard status == ARCHIVE_OK else { throw damage("an entry's header cannot be read") }
       entryCount += 1
       if entryCount > limits.entries {
@@ -168,10 +177,10 @@ package final class ArchiveReader {
       archive_entry_hardlink(header) == nil && archive_entry_symlink(header) == nil
       && archive_entry_is_encrypted(header) == 0
     guard type == attache_ae_ifreg() || type == attache_ae_ifdir(), isPlain else {
-      throw ArchiveError(.refusedEntry, path, "the entry \(name) is no plain file")
+      throw ArchiveError(.refusedEntry, path, "the entry \(name) is not a regular file")
     }
     guard names.insert(EntryName.folded(name)).inserted else {
-      throw ArchiveError(.refusedEntry, path, "the entry \(name) is there twice")
+      throw ArchiveError(.refusedEntry, path, "the entry \(name) appears twice")
     }
     if type == attache_ae_ifdir() { return nil }
     let size = archive_entry_size_is_set(header) != 0 ? archive_entry_size(header) : nil
@@ -192,10 +201,10 @@ package final class ArchiveReader {
 
   private func tooLarge(_ name: String) -> ArchiveError {
     ArchiveError(
-      .tooLarge, path, "the entry \(name) unpacks to more than an archive of its size may hold")
+      .tooLarge, path, "the entry \(name) unpacks to more than an archive of its size may contain")
   }
 
-  /// Hands out the content of the entry that `next` answered, piece by piece.
+  /// Passes the content of the entry that `next` returned to `body`, piece by piece.
   package func read(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     guard let current else { return }
     self.current = nil
@@ -213,11 +222,11 @@ package final class ArchiveReader {
     }
     if let size = current.size, size != count {
       throw ArchiveError(
-        .damaged, path, "the entry \(current.name) has \(count) bytes where \(size) are promised")
+        .damaged, path, "the entry \(current.name) has \(count) bytes, but its header says \(size)")
     }
   }
 
-  /// The whole content of the entry that `next` answered, at most `limit` bytes.
+  /// The whole content of the entry that `next` returned, at most `limit` bytes.
   package func readAll(limit: Int) throws -> [UInt8] {
     var content: [UInt8] = []
     let name = current?.name ?? ""

@@ -1,22 +1,23 @@
 import CArchive
 
-/// Writes an archive whose bytes depend on nothing but its content, its format and its level.
+/// Writes an archive whose bytes depend only on its content, its format and its level.
 ///
-/// No owner, no mode but 0600, one time for all entries, no host, no time zone. Zip keeps local
-/// time only, so its entries are dated 1980-01-01, its zero.
+/// Entries have no owner, the mode 0600 and the same time; the archive names no host and no time
+/// zone. Zip stores local time only, so its entries are dated 1980-01-01, the start of zip's
+/// calendar.
 package final class ArchiveWriter {
   private let path: String
   private let format: ArchiveFormat
   private let modifiedSeconds: Int
   private var handle: OpaquePointer?
-  /// What a tar is compressed through, with a checksum; nil where libarchive compresses itself.
+  /// The compressor of a tar, which adds a checksum; nil if libarchive compresses by itself.
   private let compressor: CompressedFileWriter?
 
-  /// Starts an archive at `path`, replacing what stands there.
+  /// Starts an archive at `path`, replacing an existing file.
   ///
-  /// `level` is the compressor's own.
+  /// `level` is a level of the format's compressor.
   ///
-  /// The file is not synchronized; whoever publishes it does that.
+  /// The file is not synced to disk; the code that publishes it does that.
   package init(
     path: String, format: ArchiveFormat, level: Int? = nil, modified milliseconds: Int64
   ) throws(ArchiveError) {
@@ -24,7 +25,7 @@ package final class ArchiveWriter {
     self.format = format
     modifiedSeconds = Int(milliseconds / 1000)
     guard let handle = archive_write_new() else {
-      throw ArchiveError(.file, path, "no memory to write it")
+      throw ArchiveError(.file, path, "out of memory while writing it")
     }
     do throws(ArchiveError) {
       compressor =
@@ -50,12 +51,12 @@ package final class ArchiveWriter {
 
   deinit {
     guard let handle else { return }
-    // Without this the library would finish an archive that nobody said is whole.
+    // Without this call, libarchive would finish an archive that `close` has not confirmed.
     archive_write_fail(handle)
     archive_write_free(handle)
   }
 
-  /// Two compressing threads give the same bytes as any other number but none.
+  /// The bytes are the same with any number of compression threads except 0.
   private static let threads = 2
 
   private static func configure(_ handle: OpaquePointer, _ format: ArchiveFormat, _ level: Int?)
@@ -81,15 +82,16 @@ package final class ArchiveWriter {
     }
   }
 
-  /// Why no entry may have a name, as the end of a sentence about it; nil for a plain relative path.
+  /// The reason a name is rejected, as the end of a sentence; nil for a plain relative path.
   package static func refusal(ofName name: String) -> String? { EntryName.refusal(name) }
 
-  /// Whether two names are one on some file system: an archive has either.
+  /// Whether some file system takes two names for the same one.
+  ///
+  /// An archive may have only one of them.
   package static func areOne(_ name: String, _ other: String) -> Bool {
     EntryName.folded(name) == EntryName.folded(other)
   }
 
-  /// Adds an entry of bytes.
   package func add(name: String, bytes: [UInt8]) throws(ArchiveError) {
     try begin(name, size: Int64(bytes.count))
     let failure = bytes.withUnsafeBytes { write($0) }
@@ -97,8 +99,10 @@ package final class ArchiveWriter {
     try end(name)
   }
 
-  /// Adds a file's content, which must not change meanwhile; unless `isChanging`, when it is as long as it was at
-  /// first, with zeros in the place of what was cut off since.
+  /// Adds a file's content.
+  ///
+  /// The file must not change meanwhile unless `isChanging` is set: then the entry keeps the size
+  /// that the file had at first, and zeros replace what was truncated since.
   package func add(
     name: String, file source: String, isChanging: Bool = false
   ) throws(ArchiveError) {
@@ -118,7 +122,7 @@ package final class ArchiveWriter {
       if count == 0 || left < 0 { break }
       if let failure = write(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { throw failure }
     }
-    if left != 0 { throw ArchiveError(.file, source, "it changed while it was packed") }
+    if left != 0 { throw ArchiveError(.file, source, "it changed while it was being packed") }
     try end(name)
   }
 
@@ -128,7 +132,7 @@ package final class ArchiveWriter {
     }
     let entry = archive_entry_new()
     defer { archive_entry_free(entry) }
-    // As bytes: the locale is that of `NameLocale` when they are written.
+    // Set as bytes. They are written in the locale of `NameLocale`.
     archive_entry_set_pathname(entry, name)
     archive_entry_set_filetype(entry, attache_ae_ifreg())
     archive_entry_set_perm(entry, 0o600)
@@ -156,24 +160,24 @@ package final class ArchiveWriter {
     }
   }
 
-  /// Writes what is left and closes the file.
+  /// Writes the remaining bytes and closes the file.
   ///
-  /// Without it the archive is no archive.
+  /// Without this call the archive is incomplete.
   package func close() throws(ArchiveError) {
     guard let handle else { return }
     defer {
       archive_write_free(handle)
       self.handle = nil
     }
-    // The list at the end of a zip archive has the names again.
+    // The central directory at the end of a zip archive repeats the names.
     if NameLocale.perform({ archive_write_close(handle) }) != ARCHIVE_OK {
-      throw .last(.file, path, "it cannot be written to its end", handle)
+      throw .last(.file, path, "its end cannot be written", handle)
     }
     try compressor?.close()
   }
 }
 
-// A C callback: file scope, so that it belongs to no actor.
+// A C callback at file scope, so that it is not isolated to an actor.
 private func compress(
   _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?,
   _ count: Int

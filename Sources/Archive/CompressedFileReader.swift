@@ -1,20 +1,19 @@
 import CArchive
 
-/// Reads what `CompressedFileWriter` wrote.
+/// Reads a file that `CompressedFileWriter` wrote.
 package final class CompressedFileReader {
   private let path: String
   private let handle: OpaquePointer
   private let isEmpty: Bool
 
-  /// Opens a file.
   package init(path: String) throws(ArchiveError) {
     self.path = path
     let (_, head) = try DiskFile.head(path, count: 4)
     guard ArchiveFormat(firstBytes: head) == .tarZst else {
-      throw ArchiveError(.damaged, path, "it is not compressed by Zstandard")
+      throw ArchiveError(.damaged, path, "it is not compressed with Zstandard")
     }
     guard let handle = archive_read_new() else {
-      throw ArchiveError(.file, path, "no memory to read it")
+      throw ArchiveError(.file, path, "out of memory while reading it")
     }
     self.handle = handle
     var entry: OpaquePointer?
@@ -30,11 +29,11 @@ package final class CompressedFileReader {
 
   deinit { archive_read_free(handle) }
 
-  /// Fills `buffer` as far as the stream goes; 0 is the end.
+  /// Fills `buffer` from the stream and returns the number of bytes; 0 is the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(ArchiveError) -> Int {
     if isEmpty { return 0 }
     let count = archive_read_data(handle, buffer.baseAddress, buffer.count)
-    if count < 0 { throw .last(.damaged, path, "it cannot be read to its end", handle) }
+    if count < 0 { throw .last(.damaged, path, "its end cannot be read", handle) }
     return count
   }
 }

@@ -1,26 +1,26 @@
 import CArchive
 
-/// Writes one stream, compressed by Zstandard, to a file.
+/// Writes one stream to a file, compressed with Zstandard.
 package final class CompressedFileWriter {
   private let path: String
-  /// The file: libarchive's raw format without a filter.
+  /// The file, written in libarchive's raw format without a filter.
   private var file: OpaquePointer?
   private let stream: ZstandardWriter
 
-  /// Starts a file at `path`, replacing what stands there.
+  /// Starts a file at `path`, replacing an existing one.
   ///
-  /// It is not synchronized.
+  /// The file is not synced to disk.
   package convenience init(path: String, level: Int = Compression.zstdLevel) throws(ArchiveError) {
     try self.init(path: path, level: level, threads: nil)
   }
 
   init(path: String, level: Int, threads: Int?) throws(ArchiveError) {
     guard let file = archive_write_new() else {
-      throw ArchiveError(.file, path, "no memory to write it")
+      throw ArchiveError(.file, path, "out of memory while writing it")
     }
     guard let entry = archive_entry_new() else {
       archive_write_free(file)
-      throw ArchiveError(.file, path, "no memory to write it")
+      throw ArchiveError(.file, path, "out of memory while writing it")
     }
     defer { archive_entry_free(entry) }
     guard Stream.configure(file), archive_write_open_filename(file, path) == ARCHIVE_OK,
@@ -46,12 +46,10 @@ package final class CompressedFileWriter {
     archive_write_free(file)
   }
 
-  /// Adds bytes to the stream.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
     if !stream.write(bytes) { throw failure() }
   }
 
-  /// Adds bytes to the stream.
   package func write(_ bytes: [UInt8]) throws(ArchiveError) {
     let isWritten = bytes.withUnsafeBytes { stream.write($0) }
     if !isWritten { throw failure() }
@@ -61,7 +59,7 @@ package final class CompressedFileWriter {
     file.map { .last(.file, path, "it cannot be written", $0) } ?? stream.failure(path)
   }
 
-  /// Writes what is left and closes the file.
+  /// Writes the remaining bytes and closes the file.
   package func close() throws(ArchiveError) {
     guard let file else { return }
     let isWritten = stream.close() && archive_write_close(file) == ARCHIVE_OK

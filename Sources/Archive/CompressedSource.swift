@@ -1,10 +1,10 @@
 import CArchive
 
-/// The bytes of a compressed file, with every checksum that the file has.
+/// The decompressed bytes of a file, with all checksums of the file verified.
 ///
-/// libarchive does not compare gzip's (its CRC and its length), and stops before Zstandard's when the
-/// archive inside ends first: so the compressed bytes and those that come out pass through here, all
-/// of them.
+/// libarchive does not verify gzip's CRC and length. It also stops before the Zstandard checksum if
+/// the archive inside ends first. Therefore all compressed and decompressed bytes pass through this
+/// class.
 final class CompressedSource {
   private let path: String
   private let file: DiskFile
@@ -12,9 +12,9 @@ final class CompressedSource {
   private let filter: Stream.Filter
   private let buffer: UnsafeMutableRawBufferPointer
   private let compressed: UnsafeMutableRawBufferPointer
-  /// How many bytes may come out.
+  /// The maximum number of decompressed bytes.
   var limit: Int64
-  /// Why a read failed.
+  /// The error of a failed read.
   private(set) var failure: ArchiveError?
   private var count: Int64 = 0
   private var crc = CRC32()
@@ -22,14 +22,16 @@ final class CompressedSource {
   private var tail: [UInt8] = []
   private var isAtEnd = false
 
-  /// Opens a file that is compressed once: a stream inside a stream is none of ours.
+  /// Opens a file that is compressed once.
+  ///
+  /// Nested compression is rejected, as attache never writes it.
   init(path: String, _ filter: Stream.Filter, limit: Int64) throws(ArchiveError) {
     self.path = path
     self.filter = filter
     self.limit = limit
     file = try DiskFile(path)
     guard let handle = archive_read_new() else {
-      throw ArchiveError(.file, path, "no memory to read it")
+      throw ArchiveError(.file, path, "out of memory while reading it")
     }
     self.handle = handle
     buffer = .allocate(byteCount: 1 << 18, alignment: 64)
@@ -42,7 +44,9 @@ final class CompressedSource {
     compressed.deallocate()
   }
 
-  /// Begins to read; nothing else may be asked before.
+  /// Starts reading.
+  ///
+  /// Call it before any other method.
   func begin() throws(ArchiveError) {
     var entry: OpaquePointer?
     guard Stream.configure(reading: handle, filter),
@@ -62,20 +66,20 @@ final class CompressedSource {
     failure ?? .last(.damaged, path, what, handle)
   }
 
-  /// The next bytes; empty at the end, nil after a failure.
+  /// The next decompressed bytes; empty at the end, nil after a failure.
   func next() -> UnsafeRawBufferPointer? {
     if failure != nil { return nil }
     if isAtEnd { return UnsafeRawBufferPointer(start: nil, count: 0) }
     let got = archive_read_data(handle, buffer.baseAddress, buffer.count)
     guard got >= 0 else {
-      failure = damage("it cannot be read to its end")
+      failure = damage("its end cannot be read")
       return nil
     }
     isAtEnd = got == 0
     count += Int64(got)
     guard count <= limit else {
       failure = ArchiveError(
-        .tooLarge, path, "it unpacks to more than an archive of its size may hold")
+        .tooLarge, path, "it unpacks to more than an archive of its size may contain")
       return nil
     }
     let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<got])
@@ -83,7 +87,9 @@ final class CompressedSource {
     return bytes
   }
 
-  /// Reads what is left and compares the checksums; whether there was one over every byte.
+  /// Reads the remaining bytes and verifies the checksums.
+  ///
+  /// Returns whether a checksum covers every byte.
   func finish() throws(ArchiveError) -> Bool {
     while let bytes = next(), !bytes.isEmpty {}
     while failure == nil, readFile() > 0 {}
@@ -94,16 +100,16 @@ final class CompressedSource {
       let found = UInt64(crc.value) | UInt64(UInt32(truncatingIfNeeded: count)) << 32
       guard tail.count == 8, stored == found else {
         throw ArchiveError(
-          .damaged, path, "its bytes are not those of its checksum, or more follows its end")
+          .damaged, path, "its checksum does not match, or data follows its end")
       }
       return true
     case .zstd:
-      guard frames.isWhole else { throw ArchiveError(.damaged, path, "more follows its end") }
+      guard frames.isWhole else { throw ArchiveError(.damaged, path, "data follows its end") }
       return frames.areChecked
     }
   }
 
-  /// Reads a piece of the file; 0 at its end, -1 after a failure.
+  /// Reads a block of the file; returns 0 at its end, -1 after a failure.
   fileprivate func readFile() -> Int {
     do throws(ArchiveError) {
       let got = try file.read(into: compressed)
@@ -119,7 +125,7 @@ final class CompressedSource {
 
   fileprivate var piece: UnsafeMutableRawPointer? { compressed.baseAddress }
 
-  /// Makes a handle read what comes out of this.
+  /// Opens `reader` on the decompressed bytes.
   func open(_ reader: OpaquePointer) -> Bool {
     archive_read_open2(
       reader, Unmanaged.passUnretained(self).toOpaque(), nil, readDecompressed, nil, nil)
@@ -127,7 +133,7 @@ final class CompressedSource {
   }
 }
 
-// C callbacks: file scope, so that they belong to no actor.
+// C callbacks at file scope, so that they are not isolated to an actor.
 private func readCompressed(
   _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
   _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?

@@ -1,11 +1,11 @@
 import CArchive
 
-/// Compression of bytes that are at hand.
+/// Compression of bytes in memory.
 package enum Compression {
-  /// Zstandard's own level.
+  /// The default level of Zstandard.
   package static let zstdLevel = 3
 
-  /// Compresses by Zstandard.
+  /// Compresses bytes with Zstandard.
   package static func zstd(_ bytes: [UInt8], level: Int = zstdLevel) throws(ArchiveError) -> [UInt8]
   {
     let sink = Sink()
@@ -13,30 +13,30 @@ package enum Compression {
       sink.bytes.append(contentsOf: piece)
       return true
     }
-    guard let writer else { throw ArchiveError(.file, "", "no memory to compress") }
+    guard let writer else { throw ArchiveError(.file, "", "out of memory while compressing") }
     guard bytes.withUnsafeBytes({ writer.write($0) }), writer.close() else {
       throw writer.failure("")
     }
     return sink.bytes
   }
 
-  /// Undoes `zstd`; an error above `limit` bytes.
+  /// Decompresses the result of `zstd`; throws above `limit` bytes.
   package static func unzstd(_ bytes: [UInt8], limit: Int) throws(ArchiveError) -> [UInt8] {
     guard bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) else {
-      throw ArchiveError(.damaged, "", "the bytes are not compressed by Zstandard")
+      throw ArchiveError(.damaged, "", "the bytes are not compressed with Zstandard")
     }
     return try decompress(bytes, .zstd, limit)
   }
 
-  /// Compresses by gzip, without a time or a name in it.
+  /// Compresses bytes with gzip, without a time or a file name in the header.
   package static func gzip(_ bytes: [UInt8], level: Int = 6) throws(ArchiveError) -> [UInt8] {
     try compress(bytes, .gzip, level)
   }
 
-  /// Undoes `gzip`; an error above `limit` bytes.
+  /// Decompresses the result of `gzip`; throws above `limit` bytes.
   package static func gunzip(_ bytes: [UInt8], limit: Int) throws(ArchiveError) -> [UInt8] {
     guard bytes.starts(with: [0x1F, 0x8B]) else {
-      throw ArchiveError(.damaged, "", "the bytes are not compressed by gzip")
+      throw ArchiveError(.damaged, "", "the bytes are not compressed with gzip")
     }
     return try decompress(bytes, .gzip, limit)
   }
@@ -45,7 +45,7 @@ package enum Compression {
     throws(ArchiveError) -> [UInt8]
   {
     guard let handle = archive_write_new(), let entry = archive_entry_new() else {
-      throw ArchiveError(.file, "", "no memory to compress")
+      throw ArchiveError(.file, "", "out of memory while compressing")
     }
     let sink = Sink()
     let isWritten = withExtendedLifetime(sink) {
@@ -69,7 +69,7 @@ package enum Compression {
     throws(ArchiveError) -> [UInt8]
   {
     guard let handle = archive_read_new() else {
-      throw ArchiveError(.file, "", "no memory to decompress")
+      throw ArchiveError(.file, "", "out of memory while decompressing")
     }
     defer { archive_read_free(handle) }
     let content = bytes.withUnsafeBytes { raw -> [UInt8]? in
@@ -84,15 +84,15 @@ package enum Compression {
     }
     guard let content else { throw .last(.damaged, "", "the bytes cannot be decompressed", handle) }
     if content.count <= limit, filter == .gzip, !isChecked(content, by: bytes.suffix(8)) {
-      throw ArchiveError(.damaged, "", "the bytes are not those of their checksum")
+      throw ArchiveError(.damaged, "", "the checksum of the bytes does not match")
     }
     if content.count > limit {
-      throw ArchiveError(.tooLarge, "", "the bytes decompress to more than \(limit)")
+      throw ArchiveError(.tooLarge, "", "the bytes decompress to more than \(limit) bytes")
     }
     return content
   }
 
-  /// Compares what came out with gzip's checksum and length, which libarchive does not.
+  /// Verifies gzip's checksum and length, which libarchive does not.
   private static func isChecked(_ content: [UInt8], by tail: ArraySlice<UInt8>) -> Bool {
     var crc = CRC32()
     content.withUnsafeBytes { crc.update($0) }
@@ -100,7 +100,7 @@ package enum Compression {
     return tail.count == 8 && tail.reversed().reduce(0) { $0 << 8 | UInt64($1) } == found
   }
 
-  /// All that comes, or the first bytes above `limit`; nil after an error.
+  /// All decompressed bytes, or the first ones above `limit`; nil after an error.
   private static func drain(_ handle: OpaquePointer, _ limit: Int) -> [UInt8]? {
     var content: [UInt8] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 64)
@@ -119,7 +119,7 @@ private final class Sink {
   var bytes: [UInt8] = []
 }
 
-// A C callback: file scope, so that it belongs to no actor.
+// A C callback at file scope, so that it is not isolated to an actor.
 private func appendToSink(
   _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?,
   _ count: Int

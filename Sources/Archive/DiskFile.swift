@@ -1,15 +1,15 @@
 import CArchive
 
-/// A regular file, read through libarchive's own disk reader.
+/// A regular file, read through libarchive's disk reader.
 struct DiskFile: ~Copyable {
-  /// Bytes in the file when it was opened.
+  /// The size in bytes when the file was opened.
   let size: Int64
   private let path: String
   private let handle: OpaquePointer
 
   init(_ path: String) throws(ArchiveError) {
     guard let handle = archive_read_disk_new() else {
-      throw ArchiveError(.file, path, "no memory to read it")
+      throw ArchiveError(.file, path, "out of memory while reading it")
     }
     let entry = archive_entry_new()
     defer { archive_entry_free(entry) }
@@ -18,7 +18,7 @@ struct DiskFile: ~Copyable {
       archive_read_disk_open(handle, path) == ARCHIVE_OK
       && archive_read_next_header2(handle, entry) == ARCHIVE_OK
     guard opened, UInt32(archive_entry_filetype(entry)) == attache_ae_ifreg() else {
-      let error = ArchiveError.last(.file, path, "it is no regular file that can be read", handle)
+      let error = ArchiveError.last(.file, path, "it is not a readable regular file", handle)
       archive_read_free(handle)
       throw error
     }
@@ -29,14 +29,14 @@ struct DiskFile: ~Copyable {
 
   deinit { archive_read_free(handle) }
 
-  /// Fills `buffer` as far as the file goes; 0 is the end.
+  /// Fills `buffer` from the file and returns the number of bytes; 0 is the end.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(ArchiveError) -> Int {
     let count = archive_read_data(handle, buffer.baseAddress, buffer.count)
     if count < 0 { throw .last(.file, path, "it cannot be read", handle) }
     return count
   }
 
-  /// The size and the first bytes of a file.
+  /// The size of a file and its first bytes.
   static func head(_ path: String, count: Int) throws(ArchiveError) -> (Int64, [UInt8]) {
     let file = try DiskFile(path)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)

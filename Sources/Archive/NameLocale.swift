@@ -1,15 +1,16 @@
 import CArchive
 
-/// The locale in which libarchive reads and writes names: UTF-8, whatever the process has.
+/// The locale in which libarchive reads and writes names: UTF-8, regardless of the process's
+/// locale.
 enum NameLocale {
   private struct Made: @unchecked Sendable {
-    // A locale is never changed after it is made.
+    // A locale never changes after its creation.
     let locale: locale_t?
   }
 
   private static let utf8 = Made(locale: attache_utf8_locale())
 
-  /// Does what reads or writes a header; the thread has its own locale again afterwards.
+  /// Runs code that reads or writes a header, then restores the thread's locale.
   static func perform<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

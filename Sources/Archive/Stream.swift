@@ -1,13 +1,13 @@
 import CArchive
 
-/// One compressed stream without an archive around it, which libarchive calls the raw format.
+/// A compressed stream without an archive around it: libarchive's raw format.
 enum Stream {
   enum Filter: String {
     case gzip
     case zstd
   }
 
-  /// A stream as it is.
+  /// Enables the raw format only.
   static func configure(_ handle: OpaquePointer) -> Bool {
     archive_write_set_format_raw(handle) == ARCHIVE_OK
       && archive_write_set_bytes_in_last_block(handle, 1) == ARCHIVE_OK
@@ -45,7 +45,9 @@ enum Stream {
     return true
   }
 
-  /// Whether what is read is compressed once and no more: libarchive unwraps layer under layer.
+  /// Whether the input is compressed exactly once.
+  ///
+  /// libarchive would unwrap nested layers.
   static func isOne(_ handle: OpaquePointer) -> Bool { archive_filter_count(handle) == 2 }
 
   static func configure(reading handle: OpaquePointer, _ filter: Filter) -> Bool {

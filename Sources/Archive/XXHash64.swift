@@ -1,4 +1,4 @@
-/// The checksum of Zstandard's content: XXH64 with the seed 0 (RFC 8878, section 3.1.1).
+/// The checksum of Zstandard's content: XXH64 with seed 0 (RFC 8878, section 3.1.1).
 package struct XXHash64 {
   private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63,
@@ -8,7 +8,6 @@ package struct XXHash64 {
   private var rest: [UInt8] = []
   private var count: UInt64 = 0
 
-  /// Begins a checksum.
   package init() {
     let (one, two) = (Self.primes.0, Self.primes.1)
     lanes = (one &+ two, two, 0, 0 &- one)
@@ -22,7 +21,6 @@ package struct XXHash64 {
     turned(lane &+ word &* primes.1, 31) &* primes.0
   }
 
-  /// Adds bytes.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) {
     count += UInt64(bytes.count)
     var bytes = bytes[...]
@@ -57,7 +55,7 @@ package struct XXHash64 {
     lanes = (one, two, three, four)
   }
 
-  /// The checksum of all that was added.
+  /// The checksum of all added bytes.
   package var value: UInt64 {
     let (first, second, third, fourth, fifth) = Self.primes
     var hash: UInt64

@@ -1,11 +1,11 @@
-/// Watches compressed bytes pass: how Zstandard's frames follow each other, and whether each has a
-/// checksum of its content, which the format does not ask for (RFC 8878, section 3.1.1).
+/// Follows the Zstandard frames in a stream of compressed bytes, and whether each frame has a
+/// content checksum, which the format makes optional (RFC 8878, section 3.1.1).
 struct ZstandardFrames {
   private enum Place { case magic, skippableSize, descriptor, block, garbage }
 
-  /// Whether every frame so far has a checksum.
+  /// Whether every frame so far has a content checksum.
   private(set) var areChecked = true
-  /// How many frames have begun.
+  /// The number of frames started so far.
   private(set) var count = 0
   private var place = Place.magic
   private var collected: [UInt8] = []
@@ -13,10 +13,10 @@ struct ZstandardFrames {
   private var hasChecksum = false
   private var isLast = false
 
-  /// Whether the bytes end where a frame does, and hold nothing else.
+  /// Whether the bytes end at the end of a frame and contain nothing else.
   var isWhole: Bool { place == .magic && collected.isEmpty && skip == 0 && count > 0 }
 
-  /// Takes the next bytes.
+  /// Processes the next compressed bytes.
   mutating func take(_ bytes: UnsafeRawBufferPointer) {
     var at = 0
     while at < bytes.count, place != .garbage {

@@ -1,22 +1,23 @@
 import CArchive
 
-/// Compresses a stream by Zstandard, with the checksum of its content.
+/// Compresses a stream with Zstandard and adds the checksum of its content.
 ///
-/// libarchive writes one frame and never asks the library for the checksum, so it is put in here: a
-/// bit in the frame's header, and the low half of the content's XXH64 behind its last block (RFC 8878,
-/// section 3.1.1). Every reader of the format compares it.
+/// libarchive writes one frame and never asks the library for the checksum. This class adds it: a
+/// bit in the frame's header, and the low half of the content's XXH64 after the last block (RFC
+/// 8878, section 3.1.1). Every reader of the format verifies it.
 final class ZstandardWriter {
   private let handle: OpaquePointer
   private let put: (UnsafeRawBufferPointer) -> Bool
   private var hash = XXHash64()
   private var position = 0
 
-  /// Where the frame's header says whether there is a checksum: behind the magic number.
+  /// The offset of the frame header's descriptor, which has the checksum bit: after the magic
+  /// number.
   private static let descriptor = 4
 
-  /// Begins a stream whose compressed bytes go to `put`, which answers whether it took them.
+  /// Starts a stream whose compressed bytes go to `put`, which returns whether it accepted them.
   ///
-  /// Two compressing threads give the same bytes as any other number but none.
+  /// The bytes are the same with any number of compression threads except 0.
   init?(level: Int, threads: Int? = nil, put: @escaping (UnsafeRawBufferPointer) -> Bool) {
     guard let handle = archive_write_new() else { return nil }
     self.handle = handle
@@ -35,18 +36,18 @@ final class ZstandardWriter {
   }
 
   deinit {
-    // Without this the library would end a stream that nobody said is whole.
+    // Without this call, libarchive would finish a stream that `close` has not confirmed.
     archive_write_fail(handle)
     archive_write_free(handle)
   }
 
-  /// Adds bytes; whether they were taken.
+  /// Adds bytes and returns whether they were accepted.
   func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
     hash.update(bytes)
     return Stream.write(bytes, to: handle)
   }
 
-  /// Ends the stream; whether all of it was taken.
+  /// Ends the stream and returns whether all of it was accepted.
   func close() -> Bool {
     guard archive_write_close(handle) == ARCHIVE_OK else { return false }
     guard position > 0 else { return true }
@@ -54,7 +55,7 @@ final class ZstandardWriter {
     return withUnsafeBytes(of: checksum) { put($0) }
   }
 
-  /// The words of what has just failed.
+  /// The error that has just occurred.
   func failure(_ path: String) -> ArchiveError {
     .last(.file, path, "it cannot be written", handle)
   }
@@ -69,7 +70,7 @@ final class ZstandardWriter {
   }
 }
 
-// A C callback: file scope, so that it belongs to no actor.
+// A C callback at file scope, so that it is not isolated to an actor.
 private func takeCompressed(
   _ archive: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ bytes: UnsafeRawPointer?,
   _ count: Int

@@ -18,6 +18,8 @@ package protocol Command<Context>: Sendable {
   static var examples: [Note] { get }
   /// Its positional arguments in order, and its options.
   static var parameters: [Parameter<Self>] { get }
+  /// Whether help, the manual and completion leave it out: other programs call it, users do not.
+  static var isHidden: Bool { get }
 
   /// A command with every default.
   init()
@@ -32,6 +34,8 @@ extension Command {
   package static var discussion: String { "" }
   /// No parameters.
   package static var parameters: [Parameter<Self>] { [] }
+  /// A command for users.
+  package static var isHidden: Bool { false }
   /// Nothing to check.
   package func validate() throws(UsageError) {}
 }

@@ -16,6 +16,7 @@ package struct Tool<Context: Sendable>: Sendable {
   private let version: String
   private let describe: @Sendable () -> ToolDescription
   private let entries: [Entry]
+  private let former: FormerWords
 
   private struct Entry: Sendable {
     let name: String
@@ -26,16 +27,19 @@ package struct Tool<Context: Sendable>: Sendable {
   package init(
     name: String, summary: String, version: String, date: String, discussion: String = "",
     groups: [Note] = [], commands: [any Command<Context>.Type], exitStatuses: [Note],
-    variables: [Note] = []
+    variables: [Note] = [], former: FormerWords = FormerWords()
   ) {
-    entries = commands.map { Self.entry($0) }
+    entries = commands.map { Self.entry($0, former) }
+    self.former = former
     (self.name, self.version) = (name, version)
     // Nine tenths of what the program does to tell its version would be this.
     describe = {
       ToolDescription(
         name: name, summary: summary, version: version, date: date, discussion: discussion,
         groups: groups,
-        commands: commands.map { Self.describe($0) } + ToolDescription.builtIns(of: name),
+        commands: commands.filter { !$0.isHidden }.map { Self.describe($0) }
+          + ToolDescription.builtIns(of: name),
+        hidden: commands.filter(\.isHidden).map { Self.describe($0) },
         exitStatuses: exitStatuses, variables: variables)
     }
   }
@@ -44,9 +48,9 @@ package struct Tool<Context: Sendable>: Sendable {
     CommandDescription(type)
   }
 
-  private static func entry<C: Command<Context>>(_ type: C.Type) -> Entry {
+  private static func entry<C: Command<Context>>(_ type: C.Type, _ former: FormerWords) -> Entry {
     Entry(name: type.name) { words throws(UsageError) in
-      var parser = WordParser<C>()
+      var parser = WordParser<C>(former: former)
       guard let command = try parser.parse(words) else { return nil }
       return .command(name: type.name) { try await command.run($0) }
     }
@@ -72,7 +76,7 @@ package struct Tool<Context: Sendable>: Sendable {
       }
       return try entry.parse(rest) ?? .answer(description.help(for: command))
     } catch {
-      var named = error
+      var named = former.error(callingBy: words) ?? error
       named.command = "\(description.name) \(command.name)"
       throw named
     }

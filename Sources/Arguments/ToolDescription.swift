@@ -12,8 +12,10 @@ package struct ToolDescription: Sendable {
   package let discussion: String
   /// Words that are followed by a sub-command, with their summaries.
   package let groups: [Note]
-  /// Every command, those that each program has at the end.
+  /// Every command for users, those that each program has at the end.
   package let commands: [CommandDescription]
+  /// The commands that other programs call.
+  package let hidden: [CommandDescription]
   /// Every status the program ends with, and its meaning.
   package let exitStatuses: [Note]
   /// The environment variables it reads.
@@ -47,7 +49,7 @@ package struct ToolDescription: Sendable {
 
   /// The command with this name.
   package func command(named name: String) -> CommandDescription? {
-    commands.first { $0.name == name }
+    (commands + hidden).first { $0.name == name }
   }
 
   /// The command that the first one or two words call.

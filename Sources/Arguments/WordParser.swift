@@ -8,8 +8,9 @@ struct WordParser<C: Command> {
   private var given: Set<String> = []
   private var positionals: [String] = []
   private(set) var wantsHelp = false
+  private let former: FormerWords
 
-  init() {}
+  init(former: FormerWords = FormerWords()) { self.former = former }
 
   /// The command with what the words say, or nil when they ask for its help page.
   mutating func parse(_ words: [String]) throws(UsageError) -> C? {
@@ -50,10 +51,11 @@ struct WordParser<C: Command> {
     }
     let options = parameters.filter { !$0.kind.isPositional }
     guard let parameter = options.first(where: { $0.name == name }) else {
+      let known = options.map(\.name) + ["help"]
       throw UsageError(
         "unknown option \"--\(name)\"",
-        hint: NearestWord.find(for: name, among: options.map(\.name) + ["help"])
-          .map { "did you mean \"--\($0)\"?" })
+        hint: former.hint(forOption: name, among: known)
+          ?? NearestWord.find(for: name, among: known).map { "did you mean \"--\($0)\"?" })
     }
     if parameter.kind == .flag {
       guard parts.count == 1 else {

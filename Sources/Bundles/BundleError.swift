@@ -4,28 +4,28 @@ import SmartStore
 import Snapshots
 import System
 
-/// Why a bundle could not be written or read.
+/// The reason a bundle could not be written or read.
 package enum BundleError: Error, Sendable, CustomStringConvertible {
-  /// The archive itself.
+  /// The archive failed.
   case archive(ArchiveError)
-  /// The file system.
+  /// A file system operation failed.
   case system(SystemError)
-  /// A generation, or the provenance of a store.
+  /// A generation or the provenance of a store is invalid.
   case snapshot(SnapshotError)
-  /// A store that could not be sealed.
+  /// A store could not be sealed.
   case sealing(SQLCipherError)
-  /// A file that could not be read for its digest.
+  /// A file could not be read to compute its digest.
   case crypto(CryptoError)
-  /// The archive is whole, but no bundle.
+  /// The archive is intact but not a bundle.
   case notABundle(path: String, reason: String)
-  /// The bundle was made by a newer program.
+  /// A newer version of attache wrote the bundle.
   case newerFormat(path: String, format: Int)
-  /// A file in it is not what the manifest says.
+  /// A file in the bundle does not match the manifest.
   case damaged(path: String, file: String, reason: String)
-  /// What was to be written makes no sense.
+  /// The bundle to write is invalid.
   case invalid(String)
 
-  /// Whether a file is damaged, as against unreadable or of another kind.
+  /// Whether a file is damaged, rather than unreadable or of another type.
   package var isDamage: Bool {
     switch self {
     case .archive(let error): error.kind != .file
@@ -36,7 +36,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// One sentence: what is wrong, in which file, and what to do.
+  /// One sentence: the fault, the file and what to do.
   package var description: String {
     switch self {
     case .archive(let error): error.description
@@ -44,7 +44,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .crypto(let error): error.description
     case .sealing(let error): error.description
     case .snapshot(let error): error.description
-    case .notABundle(let path, let reason): "\(path) is no bundle: \(reason)"
+    case .notABundle(let path, let reason): "\(path) is not a bundle: \(reason)"
     case .newerFormat(let path, let format):
       SnapshotError.newerFormat(path: path, format: format).description
     case .damaged(let path, let file, let reason):
@@ -53,7 +53,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Runs `body` and turns what the layers below throw into a `BundleError`.
+  /// Runs `body` and wraps errors of lower layers in a `BundleError`.
   package static func mapping<T>(_ body: () throws -> T) throws(BundleError) -> T {
     do {
       return try body()

@@ -3,16 +3,16 @@ import Crypto
 import Snapshots
 import System
 
-/// Reads bundles, ours or returned, as hostile archives.
+/// Reads issued and returned bundles as untrusted archives.
 package enum BundleReader {
-  /// Bounds of a bundle of any size, which ours may have.
+  /// Limits for a bundle of any size, for bundles that attache wrote.
   ///
-  /// What comes out of it is bounded all the same: by the file's own size and by what its manifest says of each
-  /// store.
+  /// The unpacked size is still limited: by the size of the file and by the store sizes in its
+  /// manifest.
   package static let ofAnySize = ArchiveReader.Limits(
     entries: 1 << 16, totalBytes: 1 << 60, entryBytes: 1 << 60)
 
-  /// Reads the manifest and nothing else.
+  /// Reads only the manifest.
   package static func inspect(
     _ path: String, limits: ArchiveReader.Limits = ofAnySize
   ) throws(BundleError) -> Manifest {
@@ -33,7 +33,7 @@ package enum BundleReader {
       while let entry = try reader.next() {
         guard let store = expected.removeValue(forKey: entry.name) else {
           throw BundleError.damaged(
-            path: path, file: entry.name, reason: "is not named by the manifest")
+            path: path, file: entry.name, reason: "is not in the manifest")
         }
         var check = StoreDigest(store, path)
         try reader.read { try check.add($0) }
@@ -44,7 +44,7 @@ package enum BundleReader {
     }
   }
 
-  /// Unpacks a verified bundle to a directory that does not exist yet, stores at their paths.
+  /// Unpacks a verified bundle, each store at its path, to a directory that does not exist yet.
   @discardableResult
   package static func extract(
     _ path: String, to directory: String, limits: ArchiveReader.Limits = ofAnySize
@@ -73,10 +73,10 @@ package enum BundleReader {
     while let entry = try reader.next() {
       guard let store = expected.removeValue(forKey: entry.name) else {
         throw BundleError.damaged(
-          path: path, file: entry.name, reason: "is not named by the manifest")
+          path: path, file: entry.name, reason: "is not in the manifest")
       }
-      // The manifest's paths are names of checked entries: plain, relative, without dots.
-      // An archive's own may have another form of the same letters.
+      // The manifest's paths are names of checked entries: plain and relative, without dots. The
+      // archive may spell the same letters in another Unicode form.
       let target = directory + "/" + store.path
       try Files.makeDirectory(Files.parent(of: target) ?? directory)
       let file = try Files.createNew(target)
@@ -91,10 +91,12 @@ package enum BundleReader {
     return manifest
   }
 
-  /// Unpacks a returned bundle: its stores may have changed, and each may have its `-wal` and `-shm` beside it.
+  /// Unpacks a returned bundle.
   ///
-  /// Nothing is written under a name of the archive's: store number n is `n.db`, its log `n.db-wal`, and the log's
-  /// index `n.db-shm`.
+  /// Its stores may have changed, and each may come with its `-wal` and `-shm` files.
+  ///
+  /// No name of the archive is used for a file: store number n becomes `n.db`, its log `n.db-wal`,
+  /// and the log's index `n.db-shm`.
   package static func unpackReturn(
     _ path: String, to directory: String, limits: ArchiveReader.Limits
   ) throws -> (manifest: Manifest, files: [ReturnedFile]) {
@@ -109,7 +111,7 @@ package enum BundleReader {
       let name = String(entry.name.dropLast(suffix.count))
       guard let index = names.firstIndex(of: name) else {
         throw BundleError.damaged(
-          path: path, file: entry.name, reason: "is not named by the manifest")
+          path: path, file: entry.name, reason: "is not in the manifest")
       }
       let target = "\(directory)/\(index).db"
       let file = try Files.createNew(target + suffix)
@@ -122,14 +124,15 @@ package enum BundleReader {
       files[index] = ReturnedFile(
         entry: manifest.stores[index], path: target, sha256: Hex.encode(hasher.finalize()))
     }
-    // Where the format has no checksum, the manifest has one for what came back as it went.
+    // If the format has no checksum, the manifest's digest covers a store that was returned
+    // unchanged.
     let isCovered =
       reader.isChecked
       || (!hasLog && files.values.allSatisfy { $0.sha256 == $0.entry.sha256 })
     guard isCovered else {
       throw ArchiveError(
         .damaged, path,
-        "its stores have changed and it has no checksum of its content: make it a zip, or let "
+        "its stores have changed and it has no content checksum: make it a zip, or let "
           + "Zstandard write its checksum (zstd --check, ZSTD_c_checksumFlag)")
     }
     try requireNone(
@@ -138,13 +141,13 @@ package enum BundleReader {
     return (manifest, files.sorted { $0.key < $1.key }.map(\.value))
   }
 
-  /// A store of a returned bundle, in a private directory.
+  /// A store of a returned bundle, unpacked to a private directory.
   package struct ReturnedFile {
-    /// What the manifest says of it, as it went.
+    /// The store's entry in the manifest, as issued.
     package let entry: StoreEntry
-    /// Where it was unpacked to.
+    /// The path of the unpacked store.
     package let path: String
-    /// Its digest, as it came back.
+    /// The digest of the store, as returned.
     package let sha256: String
   }
 
@@ -154,7 +157,7 @@ package enum BundleReader {
         path: path, reason: "its first file is not \(Manifest.fileName)")
     }
     let manifest = try Manifest(parsing: reader.readAll(limit: Manifest.longest), path: path)
-    // A returned store may have grown, and its log is as large as what was changed.
+    // A returned store may have grown, and its log is as large as the changes.
     for store in manifest.stores {
       let twice = store.bytes.multipliedReportingOverflow(by: 2)
       reader.allow(twice.overflow ? .max : twice.partialValue)
@@ -174,7 +177,7 @@ package enum BundleReader {
   }
 }
 
-/// Compares a store's bytes with the manifest while they pass.
+/// Compares a store with the manifest while its bytes pass.
 private struct StoreDigest: ~Copyable {
   private let store: StoreEntry
   private let path: String
@@ -186,13 +189,13 @@ private struct StoreDigest: ~Copyable {
     self.path = path
   }
 
-  /// Takes the next bytes; throws at the first that is more than the manifest says.
+  /// Adds the next bytes; throws as soon as there are more than in the manifest.
   mutating func add(_ piece: UnsafeRawBufferPointer) throws(BundleError) {
     bytes += Int64(piece.count)
     guard bytes <= store.bytes else {
       throw .damaged(
         path: path, file: store.path,
-        reason: "has more bytes than the \(store.bytes) that the manifest says")
+        reason: "has more bytes than the \(store.bytes) in the manifest")
     }
     hasher.update(piece)
   }
@@ -202,10 +205,10 @@ private struct StoreDigest: ~Copyable {
     guard bytes == store.bytes else {
       throw .damaged(
         path: path, file: store.path,
-        reason: "has \(bytes) bytes where the manifest says \(store.bytes)")
+        reason: "has \(bytes) bytes, but the manifest says \(store.bytes)")
     }
     guard Hex.encode(hasher.finalize()) == store.sha256 else {
-      throw .damaged(path: path, file: store.path, reason: "has another SHA-256")
+      throw .damaged(path: path, file: store.path, reason: "has a different SHA-256")
     }
   }
 }

@@ -1,23 +1,24 @@
 import Archive
 import System
 
-/// What a bundle is packed as.
+/// The archive format of a bundle.
 package typealias BundleFormat = ArchiveFormat
 
-/// Packs a generation's stores of one platform into an archive.
+/// Packs one platform's stores of a generation into an archive.
 package enum BundleWriter {
-  /// Why a store of a path is not packed, as the end of a sentence about the path; nil for one that is.
+  /// The reason a store at `path` is not packed, as the end of a sentence about the path; nil if it
+  /// is packed.
   ///
-  /// A device has SQLite's files beside the store, of which the journal's name is the longest.
+  /// A device creates SQLite's files next to the store; the journal has the longest of their names.
   package static func refusal(ofStorePath path: String) -> String? {
     ArchiveWriter.refusal(ofName: path + "-journal")
   }
 
-  /// Writes a bundle to `path`: the manifest first, then the stores in its order.
+  /// Writes a bundle to `path`: the manifest first, then the stores in the manifest's order.
   ///
-  /// The stores lie below `storeDirectory` at their paths, those of global scope below
+  /// The stores are read from `storeDirectory` at their paths, and those of global scope from
   /// `globalDirectory`. The archive is read back and compared with the manifest before it gets its
-  /// name; until then there is nothing at `path`, or what stood there before.
+  /// final name. Until then, nothing at `path` changes.
   package static func pack(
     _ manifest: Manifest, storeDirectory: String, globalDirectory: String? = nil,
     to path: String, format: ArchiveFormat, level: Int? = nil, modified: Int64
@@ -41,7 +42,7 @@ package enum BundleWriter {
         try BundleReader.verify(temporary)
         try DurableFile.rename(temporary, to: path)
       } catch {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         try? Files.remove(temporary)
         throw error
       }

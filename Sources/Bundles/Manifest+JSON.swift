@@ -5,7 +5,7 @@ import Snapshots
 import System
 
 extension Manifest {
-  /// The text of `manifest.json`: the same members in the same order for the same manifest.
+  /// The text of `manifest.json`; equal manifests give the same bytes.
   package var bytes: [UInt8] {
     var object: JSONObject = [
       "format": .number(String(Manifest.format)), "org": .string(org), "user": .string(user),
@@ -31,15 +31,19 @@ extension Manifest {
     return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
 
-  /// SHA-256 of the members but `digest`, sorted and without space: gzip and Zstandard let a changed
-  /// byte through, and every store has its digest only here.
+  /// The SHA-256 of all members except `digest`, sorted and without white space.
+  ///
+  /// gzip and Zstandard may let a changed byte through, and this digest alone protects the digests
+  /// of the stores.
   private static func digest(of object: JSONObject) -> String {
     var object = object
     object["digest"] = nil
     return Digest.sha256Hex(JSONValue.object(object).bytes(pretty: false, sortedKeys: true))
   }
 
-  /// Reads a manifest; `path` is the archive's, for errors.
+  /// Reads a manifest.
+  ///
+  /// `path` is the path of the archive, for error messages.
   package init(parsing bytes: [UInt8], path: String) throws(BundleError) {
     let json: JSONValue
     do throws(JSONError) {
@@ -59,12 +63,12 @@ extension Manifest {
       throw Manifest.malformed(error)
     }
     guard isWhole else {
-      throw .damaged(path: path, file: Manifest.fileName, reason: "is not as it was written")
+      throw .damaged(path: path, file: Manifest.fileName, reason: "has been modified")
     }
     do throws(SnapshotError) { try self.init(reader) } catch { throw Manifest.malformed(error) }
   }
 
-  /// A member that is missing makes an archive no bundle of ours.
+  /// If a required member is missing, the archive is not a bundle.
   private static func malformed(_ error: SnapshotError) -> BundleError {
     guard case .damaged(let path, let file, let reason) = error else { return .snapshot(error) }
     return .notABundle(path: path, reason: "\(file) \(reason)")

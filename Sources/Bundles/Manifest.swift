@@ -1,47 +1,49 @@
 import SmartStore
 import Snapshots
 
-/// What a bundle says of itself: `manifest.json`, its first entry.
+/// The description of a bundle: `manifest.json`, its first entry.
 ///
-/// It holds no secret and no record.
+/// It contains no secret and no record.
 package struct Manifest: Sendable, Hashable {
-  /// The entry's name.
+  /// The name of the entry.
   package static let fileName = "manifest.json"
-  /// The format that this program writes, and the newest it reads.
+  /// The format that attache writes, which is also the newest that it reads.
   package static let format = 1
-  /// Bytes of the longest manifest that is read.
+  /// The maximum size of a manifest in bytes.
   package static let longest = 4 << 20
 
-  /// How the stores are sealed; `bytes` and `sha256` are then of the sealed files.
+  /// The encryption of the stores.
+  ///
+  /// If there is one, `bytes` and `sha256` describe the sealed files.
   package struct Seal: Sendable, Hashable {
-    /// The ways there are.
+    /// The known sealing methods.
     package enum Method: String, Sendable, Hashable, CaseIterable {
-      /// SQLCipher 4's.
+      /// The format of SQLCipher 4.
       case sqlcipher
     }
 
-    /// The way; another program's may be none of ours.
+    /// The method's name.
+    ///
+    /// In a bundle of another program it may be unknown to attache.
     package var method: String
-    /// Rounds of key derivation.
+    /// The number of key derivation rounds.
     package var kdfIterations: Int
 
-    /// Names a way.
     package init(method: String, kdfIterations: Int) {
       self.method = method
       self.kdfIterations = kdfIterations
     }
   }
 
-  /// A return whose edits are all in the bundle: its device may install it.
+  /// A return whose edits are all in the bundle, so that its device may install the bundle.
   package struct Include: Sendable, Hashable {
-    /// The stamp of the return.
+    /// The stamp ID of the returned stores.
     package var stampID: String
-    /// The installation that handed it back.
+    /// The installation that sent the return.
     package var install: String?
-    /// The last of its returns that is included.
+    /// The number of the latest included return of that installation.
     package var handback: Int?
 
-    /// Makes an entry of its parts.
     package init(stampID: String, install: String?, handback: Int?) {
       self.stampID = stampID
       self.install = install
@@ -49,40 +51,41 @@ package struct Manifest: Sendable, Hashable {
     }
   }
 
-  /// The organization's 18-character id.
+  /// The organization's 18-character ID.
   package var org: String
-  /// The user's 18-character id, or `global`.
+  /// The user's 18-character ID, or `global`.
   package var user: String
-  /// SHA-256 of the user's name in lower case, so that an app can tell whose it is before login.
+  /// The SHA-256 of the user name in lower case.
+  ///
+  /// With it, an app can recognize its user before login.
   package var usernameDigest: String?
-  /// The pipeline's name.
+  /// The name of the pipeline.
   package var pipeline: String
-  /// The generation of the snapshot.
+  /// The generation of the snapshot, numbered from 1.
   package var generation: Int
-  /// The layout of the stores.
+  /// The platform whose layout the stores have.
   package var platform: Platform
-  /// The stamp of the user's stores.
+  /// The stamp ID of the user's stores.
   package var stampID: String
-  /// Digest of the configuration that made it.
+  /// The digest of the configuration that produced the stores.
   package var configHash: String
-  /// The stores.
+  /// The stores in the bundle, in the order of the archive.
   package var stores: [StoreEntry]
-  /// How the stores are sealed; nil for plain ones.
+  /// The encryption of the stores; nil if they are plain.
   package var seal: Seal?
-  /// The sync states that the stores carry.
+  /// The sync states in the stores.
   package var syncStates: [SyncStateEntry]
-  /// Milliseconds since 1970 of the org's clock at the run.
+  /// The org's clock at the run, in milliseconds since 1970.
   package var created: Int64
-  /// Milliseconds since 1970 after which the app should ask for a newer one.
+  /// The time in milliseconds since 1970 after which the app should ask for a newer bundle.
   package var expires: Int64?
-  /// The returns whose edits are in it.
+  /// The returns whose edits are included.
   package var includes: [Include]
-  /// `integration` where the records are not those that the user's own token reads.
+  /// `integration` if the records were not read with the user's own token.
   package var fetchAs: String?
-  /// What the reader should know.
+  /// Warnings for the reader of the bundle.
   package var warnings: [String]
 
-  /// Makes a manifest of its parts.
   package init(
     org: String, user: String, usernameDigest: String? = nil, pipeline: String, generation: Int,
     platform: Platform, stampID: String, configHash: String, stores: [StoreEntry],
@@ -107,7 +110,7 @@ package struct Manifest: Sendable, Hashable {
     self.warnings = warnings
   }
 
-  /// Elements by soup, over all stores.
+  /// The number of elements by soup, over all stores.
   package var counts: [String: Int] {
     stores.reduce(into: [:]) { $0.merge($1.counts, uniquingKeysWith: +) }
   }

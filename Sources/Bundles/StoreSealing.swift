@@ -3,24 +3,27 @@ import SmartStore
 import Snapshots
 import System
 
-/// How the stores of a pipeline's bundles are sealed.
+/// Seals the stores of a pipeline's bundles.
 ///
 /// A store's salt and IVs are derived from the pipeline's secret, the passphrase, the stamp, the
-/// generation, the path and the digest of the plain store: packing a generation again makes the same
-/// bytes, another passphrase or another content another salt. So the salt in a manifest says whether a
-/// bundle is still right without sealing anything.
+/// generation, the path and the digest of the plain store. Packing a generation again therefore
+/// gives the same bytes, and a different passphrase or content gives a different salt. So the salt
+/// in a manifest shows whether a bundle is still current without sealing anything.
 package struct StoreSealing: Sendable {
-  /// What opens the stores.
+  /// The key that opens the stores.
   package let key: SQLCipherKey
   private let secret: [UInt8]
 
-  /// A sealing under a key; `secret` never leaves the pipeline's ledger.
+  /// Creates a sealing with a key.
+  ///
+  /// `secret` never leaves the pipeline's ledger.
   package init(key: SQLCipherKey, secret: [UInt8]) {
     self.key = key
     self.secret = secret
   }
 
-  /// A manifest of plain stores as that of the sealed ones, but for their sizes and digests.
+  /// The manifest of the sealed stores, except for their sizes and digests, from that of the plain
+  /// ones.
   package func announcing(_ manifest: Manifest) -> Manifest {
     var manifest = manifest
     manifest.seal = Manifest.Seal(
@@ -32,9 +35,10 @@ package struct StoreSealing: Sendable {
     return manifest
   }
 
-  /// Seals the plain stores of a manifest into `target`, and answers the manifest of the sealed ones.
+  /// Seals the plain stores of a manifest into `target`, and returns the manifest of the sealed
+  /// stores.
   ///
-  /// The stores lie as `BundleWriter.pack` finds them; they stay as they are.
+  /// The plain stores are where `BundleWriter.pack` expects them. They are not changed.
   package func seal(
     _ manifest: Manifest, storeDirectory: String, globalDirectory: String? = nil, to target: String
   ) throws(BundleError) -> Manifest {
@@ -47,13 +51,13 @@ package struct StoreSealing: Sendable {
         try Files.makeDirectory(Files.parent(of: file) ?? target)
         let outcome = try SQLCipherFile.seal(
           plain, to: file, key: key, randomness: .derived(seed: seed(of: store)))
-        // The seed speaks of this content: nothing else that was sealed with it may stay.
+        // The seed depends on the content, so files sealed from other content must not remain.
         let content =
           outcome.wasRebuilt ? try Digest.sha256Hex(file: plain) : outcome.digests?.plain
         guard let digests = outcome.digests, content == store.sha256 else {
           try Files.remove(file)
           throw BundleError.damaged(
-            path: plain, file: Files.name(of: plain), reason: "is not as it was primed")
+            path: plain, file: Files.name(of: plain), reason: "changed after it was primed")
         }
         sealed.stores[index].bytes = try Files.size(of: file)
         sealed.stores[index].sha256 = digests.sealed

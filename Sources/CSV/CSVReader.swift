@@ -1,23 +1,22 @@
-/// What is wrong with a CSV text, and where.
+/// A fault in a CSV text, with its line.
 package struct CSVError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The 1-based line.
+  /// The line number, counted from 1.
   package let line: Int
-  /// What is wrong.
   package let message: String
 
-  /// Line and what is wrong.
+  /// The line, then the fault.
   package var description: String { "line \(line): \(message)" }
 }
 
-/// Reads rows as RFC 4180 has them, from pieces of any size.
+/// Reads rows in the format of RFC 4180 from pieces of any size.
 ///
-/// Line ends may be LF, CRLF or CR; a byte-order mark is skipped, so are empty lines.
+/// Lines may end with LF, CRLF or CR. A byte-order mark and empty lines are skipped.
 package struct CSVReader: Sendable {
   private enum State {
     case fieldStart, plain, quoted, quoteInQuoted
   }
 
-  /// A field longer than this is a missing quote, not data: the API's own limit is far below.
+  /// A longer field means that a quote is missing; the limit of the API is far lower.
   private static let fieldLimit = 32 << 20
 
   private let delimiter: UInt8
@@ -30,34 +29,33 @@ package struct CSVReader: Sendable {
   private var lastWasReturn = false
   private var mark: [UInt8]? = []
 
-  /// Starts before the first row.
   package init(delimiter: UInt8 = UInt8(ascii: ",")) {
     self.delimiter = delimiter
   }
 
-  /// Takes the next piece and hands on the rows that it completes.
+  /// Parses the next piece and passes the rows that it completes to `row`.
   package mutating func feed(
     _ bytes: UnsafeRawBufferPointer, row: ([String]) throws -> Void
   ) throws {
     for byte in bytes { try skipMark(byte, row) }
   }
 
-  /// Takes the end of the text and hands on a last row that had no line end.
+  /// Ends the text and passes a last row without a line end to `row`.
   package mutating func finish(row: ([String]) throws -> Void) throws {
     if let pending = mark {
       mark = nil
       for byte in pending { try take(byte, row) }
     }
     guard state != .quoted else {
-      throw CSVError(line: quoteLine, message: "the quote that opens here is never closed")
+      throw CSVError(line: quoteLine, message: "the quote opened here is never closed")
     }
     try endRow(row)
   }
 
-  /// The rows of a whole table that a person keeps, its header first.
+  /// The rows of a whole table that a user edits, header first.
   ///
-  /// A spreadsheet writes a semicolon or a tab between the cells where the comma is a decimal sign: the header tells,
-  /// in which no column's name has one.
+  /// Where the comma is the decimal separator, a spreadsheet separates cells with a semicolon or a
+  /// tab. The header shows which one, as no column name contains either.
   package static func table(_ bytes: [UInt8]) throws(CSVError) -> [[String]] {
     let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     let delimiter = [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
@@ -69,7 +67,7 @@ package struct CSVReader: Sendable {
     } catch let error as CSVError {
       throw error
     } catch {
-      // Nothing else is thrown: no row is refused.
+      // No other error is thrown: the closure rejects no row.
       throw CSVError(line: 0, message: "\(error)")
     }
     return rows
@@ -120,7 +118,7 @@ package struct CSVReader: Sendable {
       try append(byte)
     default:
       guard state != .quoteInQuoted else {
-        throw CSVError(line: line, message: "something follows the closing quote of a field")
+        throw CSVError(line: line, message: "data follows the closing quote of a field")
       }
       state = .plain
       try append(byte)

@@ -1,14 +1,13 @@
-/// Writes rows as RFC 4180 has them.
+/// Writes rows in the format of RFC 4180.
 package struct CSVWriter: Sendable {
-  /// How a row ends.
   package enum LineEnding: Sendable {
-    /// A line feed, as Bulk API jobs are told.
+    /// A line feed, as declared for Bulk API jobs.
     case lf
-    /// Carriage return and line feed, as the RFC has it.
+    /// Carriage return and line feed, as in the RFC.
     case crlf
   }
 
-  /// What has been written so far.
+  /// The text written so far.
   package var bytes: [UInt8] = []
   private let lineEnding: LineEnding
   private let delimiter: UInt8
@@ -16,12 +15,12 @@ package struct CSVWriter: Sendable {
   private let guardsFormulas: Bool
   private var isInRow = false
 
-  /// Starts with nothing.
+  /// Creates an empty writer.
   ///
   /// - Parameters:
-  ///   - quotesAll: Puts every field in quotes, as Bulk API results have them.
+  ///   - quotesAll: Quotes every field, as Bulk API results do.
   ///   - guardsFormulas: Puts an apostrophe before a field that a spreadsheet would take for a
-  ///     formula; for files that people open, never for a job's data.
+  ///     formula. For files that users open, never for the data of a job.
   package init(
     lineEnding: LineEnding = .lf, delimiter: UInt8 = UInt8(ascii: ","), quotesAll: Bool = false,
     guardsFormulas: Bool = false
@@ -32,33 +31,32 @@ package struct CSVWriter: Sendable {
     self.guardsFormulas = guardsFormulas
   }
 
-  /// Appends one row.
   package mutating func row(_ fields: [String]) {
     for field in fields { append(field.utf8, alone: fields.count == 1) }
     endRow()
   }
 
-  /// Appends one field, in UTF-8, to the row that `endRow` ends.
+  /// Appends a field in UTF-8 to the current row, which `endRow` ends.
   package mutating func field(_ text: UnsafeRawBufferPointer) { append(text, alone: false) }
 
-  /// Ends the row that `field` began.
+  /// Ends the row that `field` started.
   package mutating func endRow() {
     if lineEnding == .crlf { bytes.append(0x0D) }
     bytes.append(0x0A)
     isInRow = false
   }
 
-  /// What keeps a spreadsheet from taking a field for a formula.
+  /// The prefix that keeps a spreadsheet from taking a field for a formula.
   private static let guardByte = UInt8(ascii: "'")
 
-  /// A field as it was before an apostrophe was put before it.
+  /// The field without the apostrophe that guards it.
   package static func unguarded(_ field: String) -> String {
     guard field.utf8.first == guardByte, isGuarded(field.utf8.dropFirst()) else { return field }
     return String(field.dropFirst())
   }
 
-  /// Says whether an apostrophe goes before a field: a spreadsheet would take it for a formula, or a reader
-  /// its own apostrophes for that one.
+  /// Whether an apostrophe is put before a field: if a spreadsheet would take it for a formula, or
+  /// if it already starts with an apostrophe that a reader would take for the guard.
   package static func isGuarded(_ field: some Collection<UInt8>) -> Bool {
     field.first { $0 != guardByte }.map { "=+-@\t\r".utf8.contains($0) } ?? false
   }
@@ -67,7 +65,7 @@ package struct CSVWriter: Sendable {
     if isInRow { bytes.append(delimiter) }
     isInRow = true
     let isFormula = guardsFormulas && Self.isGuarded(field)
-    // A row of one empty field would be an empty line, which readers skip.
+    // A row with a single empty field would be an empty line, which readers skip.
     let quoted =
       quotesAll || alone && field.isEmpty
       || field.contains { $0 == 0x22 || $0 == 0x0A || $0 == 0x0D || $0 == delimiter }

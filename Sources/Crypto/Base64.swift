@@ -6,10 +6,10 @@ package enum Base64 {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
   private static let padding: UInt8 = 0x3D
 
-  /// With `+`, `/` and padding.
+  /// Encodes with `+`, `/` and padding.
   package static func encode(_ bytes: [UInt8]) -> String { text(bytes, standard, pads: true) }
 
-  /// With `-`, `_` and no padding, as JSON Web Tokens have it.
+  /// Encodes with `-`, `_` and no padding, as in JSON Web Tokens.
   package static func encodeURL(_ bytes: [UInt8]) -> String { text(bytes, forURLs, pads: false) }
 
   private static func text(_ bytes: [UInt8], _ alphabet: [UInt8], pads: Bool) -> String {
@@ -31,9 +31,9 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of standard base64; line ends are passed over.
+  /// The bytes of standard base64; nil for anything else.
   ///
-  /// Nil for anything else.
+  /// Line ends are skipped.
   package static func decode(_ text: String) -> [UInt8]? {
     let source = text.utf8.filter { $0 != 0x0A && $0 != 0x0D }
     guard source.count % 4 == 0 else { return nil }
@@ -41,7 +41,7 @@ package enum Base64 {
     return bytes(content, standard)
   }
 
-  /// The bytes of base64 for URLs, padded or not; nil for anything else.
+  /// The bytes of base64 for URLs, with or without padding; nil for anything else.
   package static func decodeURL(_ text: String) -> [UInt8]? {
     let source = Array(text.utf8)
     let content = source.drop(trailing: padding, atMost: 2)
@@ -66,7 +66,8 @@ package enum Base64 {
         bytes.append(UInt8(truncatingIfNeeded: group >> bits))
       }
     }
-    // What is left over must be less than a digit, and zero: one text for one content.
+    // The leftover bits must be fewer than a digit's and all zero, so that each content has one
+    // text.
     if bits >= 6 || group & ((1 << bits) - 1) != 0 { return nil }
     return bytes
   }

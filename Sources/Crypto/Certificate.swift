@@ -2,19 +2,18 @@ import CCrypto
 
 /// An X.509 certificate, as PEM.
 package struct Certificate: Sendable, Hashable {
-  /// The certificate in PEM.
   package let pem: [UInt8]
-  /// Milliseconds since 1970 from which on it holds.
+  /// The start of the validity, in milliseconds since 1970.
   package let notBefore: Int64
-  /// Milliseconds since 1970 after which it does not hold any more.
+  /// The end of the validity, in milliseconds since 1970.
   package let notAfter: Int64
-  /// The subject's common name; empty where it has none.
+  /// The subject's common name; empty if it has none.
   package let commonName: String
 
-  /// Reads the first certificate of PEM text.
+  /// Reads the first certificate in PEM text.
   package init(pem bytes: [UInt8]) throws(CryptoError) {
     guard let certificate = PEM.reading(bytes, { PEM_read_bio_X509($0, nil, nil, nil) }) else {
-      throw .last("this is no certificate in PEM")
+      throw .last("not a certificate in PEM")
     }
     defer { X509_free(certificate) }
     guard let pem = PEM.writing({ PEM_write_bio_X509($0, certificate) }),
@@ -27,7 +26,7 @@ package struct Certificate: Sendable, Hashable {
     commonName = Certificate.commonName(certificate)
   }
 
-  /// Whether `signature` is the RS256 signature of `message` by this certificate's key.
+  /// Whether `signature` is an RS256 signature of `message` by the certificate's key.
   package func verifyRS256(signature: [UInt8], message: [UInt8]) -> Bool {
     let verified = withHandle { certificate -> Bool? in
       guard let key = X509_get0_pubkey(certificate), EVP_PKEY_is_a(key, "RSA") == 1,
@@ -41,7 +40,7 @@ package struct Certificate: Sendable, Hashable {
     return verified ?? false
   }
 
-  /// Whether `key` is the private key that belongs to it.
+  /// Whether the certificate belongs to the private key `key`.
   package func belongs(to key: PrivateKey) -> Bool {
     let found = withHandle { certificate in
       key.withHandle { X509_check_private_key(certificate, $0) == 1 }

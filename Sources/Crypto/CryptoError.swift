@@ -1,17 +1,17 @@
 import CCrypto
 
-/// What libcrypto refused, or what was no key, certificate or encoding.
+/// A failure in libcrypto, or an invalid key, certificate or encoding.
 package struct CryptoError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// One sentence without any key's content.
+  /// One sentence that reveals nothing of a key.
   package let message: String
 
-  /// Makes an error of a sentence.
   package init(_ message: String) { self.message = message }
 
-  /// The sentence.
   package var description: String { message }
 
-  /// The error of a call that has just failed, with the library's reason; empties its queue.
+  /// The error of the call that has just failed, with the reason from the library.
+  ///
+  /// Empties the library's error queue.
   static func last(_ what: String) -> CryptoError {
     let code = ERR_get_error()
     ERR_clear_error()

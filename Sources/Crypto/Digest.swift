@@ -1,25 +1,25 @@
 import CCrypto
 
-/// SHA-256 of things that are at hand.
+/// SHA-256 of bytes and files.
 package enum Digest {
-  /// The digest of `bytes`.
+  /// The SHA-256 of `bytes`.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hasher = SHA256Hasher()
     hasher.update(bytes)
     return hasher.finalize()
   }
 
-  /// The digest of `bytes` in 64 hexadecimal digits.
+  /// The SHA-256 of `bytes` as 64 hexadecimal digits.
   package static func sha256Hex(_ bytes: [UInt8]) -> String { Hex.encode(sha256(bytes)) }
 
-  /// The digest of a file's content in 64 hexadecimal digits, read piece by piece.
+  /// The SHA-256 of a file as 64 hexadecimal digits; the file is read in pieces.
   package static func sha256Hex(file path: String) throws(CryptoError) -> String {
     var hasher = SHA256Hasher()
     try update(&hasher, file: path)
     return Hex.encode(hasher.finalize())
   }
 
-  /// Adds a file's content to a digest, read piece by piece.
+  /// Adds a file to a digest; the file is read in pieces.
   package static func update(_ hasher: inout SHA256Hasher, file path: String) throws(CryptoError) {
     guard let file = BIO_new_file(path, "rb") else { throw .last("cannot read \(path)") }
     defer { BIO_free(file) }
@@ -34,12 +34,12 @@ package enum Digest {
     }
   }
 
-  /// Whether two digests are the same, in a time that does not tell where they differ.
+  /// Whether two digests are equal, compared in constant time.
   package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
   }
 
-  /// Whether two places hold the same bytes, in a time that does not tell where they differ.
+  /// Whether two buffers hold the same bytes, compared in constant time.
   package static func areEqual(
     _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer
   ) -> Bool {

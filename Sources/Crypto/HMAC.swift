@@ -1,6 +1,6 @@
 import CCrypto
 
-/// Keyed digests (RFC 2104).
+/// Keyed message authentication codes (RFC 2104).
 package enum HMAC {
   /// HMAC-SHA-256: 32 bytes.
   package static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
@@ -12,7 +12,7 @@ package enum HMAC {
     message.withUnsafeBytes { code(EVP_sha512(), 64, key, $0) }
   }
 
-  /// HMAC-SHA-512 of a place in a buffer: 64 bytes.
+  /// HMAC-SHA-512 of a buffer: 64 bytes.
   package static func sha512(key: [UInt8], _ message: UnsafeRawBufferPointer) -> [UInt8] {
     code(EVP_sha512(), 64, key, message)
   }
@@ -22,7 +22,7 @@ package enum HMAC {
   ) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: length)
     let bytes = message.bindMemory(to: UInt8.self)
-    // Neither pointer may be null, even where the length is 0.
+    // Neither pointer may be null, even if the length is 0.
     let none: [UInt8] = [0]
     let result = none.withUnsafeBufferPointer { none in
       CCrypto.HMAC(

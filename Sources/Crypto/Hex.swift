@@ -1,8 +1,8 @@
-/// Bytes as hexadecimal digits.
+/// Conversion between bytes and hexadecimal digits.
 package enum Hex {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Two lower-case digits a byte.
+  /// Encodes each byte as two lower-case digits.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.underestimatedCount * 2)
@@ -13,7 +13,7 @@ package enum Hex {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of digits in either case; nil for anything else.
+  /// The bytes of hexadecimal digits in either case; nil for anything else.
   package static func decode(_ text: String) -> [UInt8]? {
     let source = Array(text.utf8)
     guard source.count % 2 == 0 else { return nil }

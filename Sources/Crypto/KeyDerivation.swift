@@ -1,6 +1,6 @@
 import CCrypto
 
-/// Keys from passphrases.
+/// Derivation of keys from passphrases.
 package enum KeyDerivation {
   /// PBKDF2 with HMAC-SHA-512 (RFC 8018).
   package static func pbkdf2SHA512(

@@ -1,8 +1,8 @@
 import CCrypto
 
-/// Reading and writing what libcrypto keeps in PEM text.
+/// Reading and writing of libcrypto objects in PEM.
 enum PEM {
-  /// Lends a memory stream over `bytes`.
+  /// Calls `body` with a memory stream that reads `bytes`.
   static func reading<R>(_ bytes: [UInt8], _ body: (OpaquePointer) -> R?) -> R? {
     bytes.withUnsafeBytes { raw -> R? in
       guard let stream = BIO_new_mem_buf(raw.baseAddress, Int32(raw.count)) else { return nil }
@@ -11,7 +11,7 @@ enum PEM {
     }
   }
 
-  /// What `body` wrote into a memory stream; nil when it answers anything but 1.
+  /// The bytes that `body` wrote to a memory stream; nil if it does not return 1.
   static func writing(_ body: (OpaquePointer) -> Int32) -> [UInt8]? {
     guard let stream = BIO_new(BIO_s_mem()) else { return nil }
     defer { BIO_free(stream) }
@@ -22,7 +22,9 @@ enum PEM {
     return Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// Asks nobody for a passphrase: without it the library would ask the terminal.
+  /// Provides no passphrase.
+  ///
+  /// Without this callback the library would prompt at the terminal.
   static let noPassphrase:
     @convention(c) (
       UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?

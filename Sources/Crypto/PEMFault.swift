@@ -1,13 +1,13 @@
-/// What is wrong with a file that should hold a key or certificates in PEM, and what to do.
+/// A fault in a PEM file that should hold a key or certificates, and its fix.
 package struct PEMFault: Sendable, Hashable {
-  /// What is wrong, without a subject: "is a certificate, not a private key".
+  /// The fault, without a subject: "is a certificate, not a private key".
   package let message: String
-  /// What to do; `FILE` stands for the file's name.
+  /// The fix; `FILE` stands for the name of the file.
   package let fix: String
 
   private init(_ message: String, _ fix: String) { (self.message, self.fix) = (message, fix) }
 
-  /// Why `bytes` hold no key that a JWT can be signed with; nil where they do.
+  /// The reason that `bytes` cannot sign a JWT; nil if they can.
   package static func ofKey(_ bytes: [UInt8]) -> PEMFault? {
     let refusal: CryptoError
     do throws(CryptoError) {
@@ -21,35 +21,35 @@ package struct PEMFault: Sendable, Hashable {
     let labels = labels(in: text)
     if labels.contains("ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
       return PEMFault(
-        "is a private key with a passphrase, which nobody can be asked for at night",
-        "openssl pkey -in FILE -out jwt.key writes it without one; chmod 600 jwt.key")
+        "is a private key with a passphrase, which a scheduled run cannot enter",
+        "openssl pkey -in FILE -out jwt.key writes it without the passphrase; chmod 600 jwt.key")
     }
     if labels.contains("OPENSSH PRIVATE KEY") {
-      return PEMFault("is a key for ssh", "ssh-keygen -p -m PEM -f FILE turns an RSA key into PEM")
+      return PEMFault("is an SSH key", "ssh-keygen -p -m PEM -f FILE converts an RSA key to PEM")
     }
     guard labels.contains(where: { $0.hasSuffix("PRIVATE KEY") }) else {
       return PEMFault(
         "holds \(words(labels)), not a private key",
-        "name the key that was made with it, mostly a file that ends with .key")
+        "name the key that belongs to it, usually a file that ends with .key")
     }
     if labels.contains("EC PRIVATE KEY") || refusal.message.contains("not an RSA key") {
       return PEMFault(
-        "is a private key of another kind than RSA, which a login by JWT signs with",
-        "openssl genrsa -out jwt.key 2048 makes one")
+        "is not an RSA private key, which a JWT login needs",
+        "openssl genrsa -out jwt.key 2048 creates one")
     }
     return PEMFault(
-      "is a damaged private key: a letter of it was changed or lost", "copy it once more, whole")
+      "is a damaged private key: a character was changed or lost", "copy the whole file again")
   }
 
-  /// Why `bytes` are no certificates of authorities that hold at `now`, in milliseconds since 1970; nil where
-  /// one of them does.
+  /// The reason that `bytes` hold no certificate of an authority that is valid at `now`, in
+  /// milliseconds since 1970; nil if one is valid.
   package static func ofAuthorities(_ bytes: [UInt8], now: Int64) -> PEMFault? {
     if let fault = ofText(bytes, holding: "CERTIFICATE") { return fault }
     let text = String(decoding: bytes, as: UTF8.self)
     let blocks = certificates(in: text)
     guard !blocks.isEmpty else {
       return PEMFault(
-        "holds \(words(labels(in: text))), no certificate",
+        "holds \(words(labels(in: text))), not a certificate",
         "name the file with the authority's certificate")
     }
     var holds = false
@@ -57,7 +57,7 @@ package struct PEMFault: Sendable, Hashable {
       guard let certificate = try? Certificate(pem: Array(block.utf8)) else {
         return PEMFault(
           "has a damaged certificate, number \(number + 1) of \(blocks.count)",
-          "copy it once more, whole")
+          "copy the whole file again")
       }
       if (certificate.notBefore...max(certificate.notBefore, certificate.notAfter)).contains(now) {
         holds = true
@@ -66,45 +66,47 @@ package struct PEMFault: Sendable, Hashable {
     return holds
       ? nil
       : PEMFault(
-        "has no certificate that holds today", "ask for the authority's new one, or set the clock")
+        "has no certificate that is valid today",
+        "ask for the authority's new certificate, or correct the system clock")
   }
 
-  /// What is wrong with PEM whatever it holds.
+  /// The fault in the PEM text, regardless of its content.
   private static func ofText(_ bytes: [UInt8], holding label: String) -> PEMFault? {
-    if bytes.isEmpty { return PEMFault("is empty", "put the \(label.lowercased()) there") }
+    if bytes.isEmpty { return PEMFault("is empty", "put the \(label.lowercased()) in it") }
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.contains("-----BEGIN ") else {
       return bytes.contains(0)
         ? PEMFault(
           "is binary (DER), not PEM",
           label == "CERTIFICATE"
-            ? "openssl x509 -inform DER -in FILE -out FILE.pem turns it into PEM"
-            : "openssl pkey -inform DER -in FILE -out jwt.key turns it into PEM; chmod 600 jwt.key")
+            ? "openssl x509 -inform DER -in FILE -out FILE.pem converts it to PEM"
+            : "openssl pkey -inform DER -in FILE -out jwt.key converts it to PEM; chmod 600 jwt.key"
+        )
         : PEMFault(
-          "is no PEM: no line begins with -----BEGIN \(label)-----",
-          "copy the whole text, that line too")
+          "is not PEM: no line starts with -----BEGIN \(label)-----",
+          "copy the whole text, including that line")
     }
     if text.contains("-----\\n") {
       return PEMFault(
-        "has the two characters \\n where lines end", "write line breaks in their place")
+        "has the two characters \\n instead of line breaks", "replace them with line breaks")
     }
     for line in text.split(whereSeparator: \.isNewline) where line.contains("-----BEGIN ") {
       if line.contains("-----END ") || line.contains("----- ") {
-        return PEMFault("stands on one line", "keep its line breaks")
+        return PEMFault("is on a single line", "keep its line breaks")
       }
       let begins = line.drop { $0 != "-" }
       if begins.count != line.count {
-        return PEMFault("is indented", "let each line begin at the left")
+        return PEMFault("is indented", "start each line in the first column")
       }
     }
     for label in labels(in: text) where !text.contains("-----END \(label)-----") {
       return PEMFault(
-        "is cut off: the line -----END \(label)----- is missing", "copy it once more, whole")
+        "is truncated: the line -----END \(label)----- is missing", "copy the whole file again")
     }
     return nil
   }
 
-  /// The labels of the blocks, in order.
+  /// The labels of the PEM blocks, in order.
   private static func labels(in text: String) -> [String] {
     text.split(whereSeparator: \.isNewline).compactMap { line in
       guard line.hasPrefix("-----BEGIN "), let end = line.dropFirst(11).firstRange(of: "-----")
@@ -113,11 +115,11 @@ package struct PEMFault: Sendable, Hashable {
     }
   }
 
-  /// What blocks with these labels are called.
+  /// The description of PEM blocks with these labels.
   private static func words(_ labels: [String]) -> String {
     switch labels.first {
     case "CERTIFICATE", "TRUSTED CERTIFICATE": "a certificate"
-    case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": "a request for a certificate"
+    case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": "a certificate request"
     case "PUBLIC KEY", "RSA PUBLIC KEY": "a public key"
     case let label? where label.hasSuffix("PRIVATE KEY"): "a private key"
     case let label?: "\(label.lowercased())"

@@ -1,13 +1,13 @@
 import CCrypto
 
-/// AES-256 in CBC mode without padding, for one page after the other under one key.
+/// AES-256 in CBC mode without padding, for a series of pages under one key.
 package struct PageCipher: ~Copyable {
   private let context: OpaquePointer
   private let key: [UInt8]
-  /// What the context was last prepared for: 1 encrypts, 0 decrypts.
+  /// The direction that the context is prepared for: 1 encrypts, 0 decrypts.
   private var direction: Int32 = -1
 
-  /// Prepares a key of 32 bytes.
+  /// Creates a cipher with a key of 32 bytes.
   package init(key: [UInt8]) throws(CryptoError) {
     guard key.count == 32 else { throw CryptoError("a page key has 32 bytes, not \(key.count)") }
     guard let context = EVP_CIPHER_CTX_new() else { throw .last("cannot prepare a cipher") }
@@ -17,7 +17,7 @@ package struct PageCipher: ~Copyable {
 
   deinit { EVP_CIPHER_CTX_free(context) }
 
-  /// Encrypts `plain`, whole blocks of 16 bytes, into a place of the same size.
+  /// Encrypts `plain`, whole blocks of 16 bytes, into a buffer of the same size.
   package mutating func encrypt(
     _ plain: UnsafeRawBufferPointer, iv: UnsafeRawBufferPointer,
     into sealed: UnsafeMutableRawBufferPointer
@@ -25,7 +25,7 @@ package struct PageCipher: ~Copyable {
     try apply(encrypts: 1, plain, iv, sealed)
   }
 
-  /// Decrypts `sealed`, whole blocks of 16 bytes, into a place of the same size.
+  /// Decrypts `sealed`, whole blocks of 16 bytes, into a buffer of the same size.
   package mutating func decrypt(
     _ sealed: UnsafeRawBufferPointer, iv: UnsafeRawBufferPointer,
     into plain: UnsafeMutableRawBufferPointer
@@ -38,14 +38,14 @@ package struct PageCipher: ~Copyable {
     _ target: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     guard source.count % 16 == 0, target.count == source.count, iv.count == 16 else {
-      throw CryptoError("a page is whole blocks of 16 bytes with an IV of 16")
+      throw CryptoError("a page consists of whole blocks of 16 bytes, with an IV of 16 bytes")
     }
     if source.isEmpty { return }
     let input = source.bindMemory(to: UInt8.self)
     let output = target.bindMemory(to: UInt8.self)
     let vector = iv.bindMemory(to: UInt8.self)
     var length: Int32 = 0
-    // The key's schedule is made once a direction: for a page only the IV is new.
+    // The key schedule is computed once per direction. For each page only the IV changes.
     if direction != encrypts {
       direction = -1
       guard EVP_CipherInit_ex(context, EVP_aes_256_cbc(), nil, key, nil, encrypts) == 1,

@@ -1,20 +1,20 @@
 import CCrypto
 
-/// HMAC-SHA-512 of one page after the other under one key, without an allocation a page.
+/// HMAC-SHA-512 of a series of pages under one key, without an allocation per page.
 package struct PageCode: ~Copyable {
-  /// Bytes of a code.
+  /// The length of a code in bytes.
   package static let length = 64
 
   private let context: OpaquePointer
 
-  /// Prepares a key of any length but none.
+  /// Creates an authenticator with a key, which must not be empty.
   package init(key: [UInt8]) throws(CryptoError) {
-    guard !key.isEmpty else { throw CryptoError("a page's code needs a key") }
+    guard !key.isEmpty else { throw CryptoError("a page MAC needs a key") }
     guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else {
-      throw .last("cannot prepare a code")
+      throw .last("cannot prepare a page MAC")
     }
     defer { EVP_MAC_free(algorithm) }
-    guard let context = EVP_MAC_CTX_new(algorithm) else { throw .last("cannot prepare a code") }
+    guard let context = EVP_MAC_CTX_new(algorithm) else { throw .last("cannot prepare a page MAC") }
     var digest = Array("SHA512".utf8CString)
     let status = digest.withUnsafeMutableBufferPointer { name in
       let parameters = [
@@ -25,25 +25,25 @@ package struct PageCode: ~Copyable {
     }
     guard status == 1 else {
       EVP_MAC_CTX_free(context)
-      throw .last("cannot prepare a code")
+      throw .last("cannot prepare a page MAC")
     }
     self.context = context
   }
 
   deinit { EVP_MAC_CTX_free(context) }
 
-  /// Writes the code of `message` and a number in four bytes, the lowest first, to 64 bytes.
+  /// Writes the 64-byte code of `message` followed by a number in four bytes, little-endian.
   package mutating func compute(
     _ message: UnsafeRawBufferPointer, number: UInt32, into code: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) {
     guard code.count == Self.length else {
-      throw CryptoError("a page's code has \(Self.length) bytes")
+      throw CryptoError("a page MAC has \(Self.length) bytes")
     }
     var tail = number.littleEndian
     var length = 0
     let bytes = message.bindMemory(to: UInt8.self)
     let place = code.bindMemory(to: UInt8.self)
-    // No key: the one that was prepared stays.
+    // Without a key, the prepared one is kept.
     var isDone = EVP_MAC_init(context, nil, 0, nil) == 1
     if isDone, bytes.count > 0 {
       isDone = EVP_MAC_update(context, bytes.baseAddress, bytes.count) == 1
@@ -55,6 +55,6 @@ package struct PageCode: ~Copyable {
       }
     guard isDone, EVP_MAC_final(context, place.baseAddress, &length, code.count) == 1,
       length == Self.length
-    else { throw .last("cannot compute a page's code") }
+    else { throw .last("cannot compute a page MAC") }
   }
 }

@@ -1,20 +1,18 @@
 import CCrypto
 
 extension PrivateKey {
-  /// What a new certificate says.
+  /// The content of a new certificate.
   package struct CertificateRequest: Sendable {
-    /// The subject's common name.
     package var commonName: String
-    /// How many days it is valid, from an hour ago on.
+    /// The validity in days, starting one hour ago.
     package var days: Int
-    /// Host names it stands for.
+    /// The host names that the certificate is valid for.
     package var dnsNames: [String]
-    /// Addresses it stands for.
+    /// The addresses that the certificate is valid for.
     package var ipAddresses: [String]
-    /// Whether it may sign other certificates.
+    /// Whether the certificate may sign other certificates.
     package var isAuthority: Bool
 
-    /// Makes a request of its parts.
     package init(
       commonName: String, days: Int, dnsNames: [String] = [], ipAddresses: [String] = [],
       isAuthority: Bool = false
@@ -27,7 +25,7 @@ extension PrivateKey {
     }
   }
 
-  /// A certificate of this key, signed by itself, as PEM.
+  /// A self-signed certificate of this key, as PEM.
   package func selfSignedCertificate(
     commonName: String, days: Int, dnsNames: [String] = [], ipAddresses: [String] = [],
     isAuthority: Bool = false
@@ -38,7 +36,7 @@ extension PrivateKey {
     return try certificate(request, subject: self, issuer: nil)
   }
 
-  /// A certificate of another key, signed by this one in the name of `issuer`, as PEM.
+  /// A certificate for another key, signed by this one in the name of `issuer`, as PEM.
   package func signCertificate(
     for subject: PrivateKey, issuer: Certificate, _ request: CertificateRequest
   ) throws(CryptoError) -> [UInt8] {
@@ -49,7 +47,7 @@ extension PrivateKey {
     _ request: CertificateRequest, subject: PrivateKey, issuer: Certificate?
   ) throws(CryptoError) -> [UInt8] {
     let alternatives = try request.alternativeNames()
-    guard let certificate = X509_new() else { throw .last("cannot make a certificate") }
+    guard let certificate = X509_new() else { throw .last("cannot create a certificate") }
     defer { X509_free(certificate) }
     let made = withHandle { signingKey -> Bool? in
       subject.withHandle { subjectKey -> Bool? in
@@ -62,15 +60,16 @@ extension PrivateKey {
       }
     }
     guard made == true, let pem = PEM.writing({ PEM_write_bio_X509($0, certificate) }) else {
-      throw .last("cannot make the certificate of \(request.commonName)")
+      throw .last("cannot create the certificate of \(request.commonName)")
     }
     return pem
   }
 }
 
 extension PrivateKey.CertificateRequest {
-  /// The value of the extension, in libcrypto's own small language: nothing may get in that could
-  /// mean something else there.
+  /// The value of the extension in libcrypto's configuration syntax.
+  ///
+  /// Names and addresses are checked, so that they cannot inject syntax.
   fileprivate func alternativeNames() throws(CryptoError) -> String {
     var entries: [String] = []
     for name in dnsNames {
@@ -80,12 +79,12 @@ extension PrivateKey.CertificateRequest {
         default: false
         }
       }
-      guard isName, !name.isEmpty else { throw CryptoError("\(name) is no host name") }
+      guard isName, !name.isEmpty else { throw CryptoError("\(name) is not a host name") }
       entries.append("DNS:\(name)")
     }
     for address in ipAddresses {
       guard let octets = a2i_IPADDRESS(address) else {
-        throw CryptoError("\(address) is no address")
+        throw CryptoError("\(address) is not an IP address")
       }
       ASN1_OCTET_STRING_free(octets)
       entries.append("IP:\(address)")
@@ -93,7 +92,7 @@ extension PrivateKey.CertificateRequest {
     return entries.joined(separator: ",")
   }
 
-  /// Writes everything but the signature.
+  /// Fills in everything except the signature.
   fileprivate func fill(
     _ certificate: OpaquePointer, _ key: OpaquePointer, _ issuer: OpaquePointer,
     _ alternatives: String

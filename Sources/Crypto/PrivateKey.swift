@@ -14,11 +14,11 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
     pem = try PrivateKey.text(key)
   }
 
-  /// The library's form of a key in PEM, to be freed.
+  /// The key as a libcrypto object, which the caller frees.
   static func handle(_ bytes: [UInt8]) throws(CryptoError) -> OpaquePointer {
     guard
       let key = PEM.reading(bytes, { PEM_read_bio_PrivateKey($0, nil, PEM.noPassphrase, nil) })
-    else { throw .last("this is no private key in PEM without a passphrase") }
+    else { throw .last("not a private key in PEM without a passphrase") }
     guard EVP_PKEY_is_a(key, "RSA") == 1 else {
       EVP_PKEY_free(key)
       throw CryptoError("the private key is not an RSA key, which RS256 needs")
@@ -34,27 +34,29 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
     return pem
   }
 
-  /// Makes a new RSA key.
+  /// Generates an RSA key.
   package static func generateRSA(bits: Int = 2048) throws(CryptoError) -> PrivateKey {
     guard let context = EVP_PKEY_CTX_new_from_name(nil, "RSA", nil) else {
-      throw .last("cannot make an RSA key")
+      throw .last("cannot generate an RSA key")
     }
     defer { EVP_PKEY_CTX_free(context) }
     var key: OpaquePointer?
     guard EVP_PKEY_keygen_init(context) == 1,
       EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(bits)) == 1,
       EVP_PKEY_generate(context, &key) == 1, let key
-    else { throw .last("cannot make an RSA key of \(bits) bits") }
+    else { throw .last("cannot generate an RSA key of \(bits) bits") }
     defer { EVP_PKEY_free(key) }
     return try PrivateKey(key)
   }
 
-  /// Its RS256 signature of a message; whoever signs more than once keeps an `RSASigner`.
+  /// The RS256 signature of a message.
+  ///
+  /// For several signatures, use an `RSASigner`.
   package func signRS256(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
     try RSASigner(pem: pem).signRS256(message)
   }
 
-  /// Lends the library's form of the key, made anew: nothing mutable is shared between tasks.
+  /// Calls `body` with a newly created libcrypto object, so that tasks share no mutable state.
   func withHandle<R>(_ body: (OpaquePointer) -> R?) -> R? {
     guard let key = PEM.reading(pem, { PEM_read_bio_PrivateKey($0, nil, PEM.noPassphrase, nil) })
     else { return nil }
@@ -62,6 +64,6 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
     return body(key)
   }
 
-  /// What it is, not what it holds.
+  /// The type, without the content.
   package var description: String { "private key" }
 }

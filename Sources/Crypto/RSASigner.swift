@@ -1,11 +1,12 @@
 import CCrypto
 
-/// An RSA key that has been read and signs, as often as it is asked.
+/// An RSA key that is read once and signs any number of messages.
 ///
-/// To read a key from PEM and to make the blinding of its first signature costs more than a signature.
+/// Reading a key from PEM and computing the blinding of its first signature take longer than a
+/// signature.
 ///
-/// Unchecked: nobody changes the key after `init`; several threads may use one that nobody changes, OpenSSL's own
-/// locks see to what it keeps inside (openssl-threads(7)).
+/// Unchecked: the key does not change after `init`. Several threads may use an unchanged key;
+/// OpenSSL's locks protect the state that it caches (openssl-threads(7)).
 package final class RSASigner: @unchecked Sendable, CustomStringConvertible {
   private let key: OpaquePointer
 
@@ -14,7 +15,7 @@ package final class RSASigner: @unchecked Sendable, CustomStringConvertible {
 
   deinit { EVP_PKEY_free(key) }
 
-  /// The RSASSA-PKCS1-v1_5 signature with SHA-256 that JSON Web Tokens call RS256.
+  /// The RSASSA-PKCS1-v1_5 signature with SHA-256, named RS256 in JSON Web Tokens.
   package func signRS256(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw .last("cannot sign") }
     defer { EVP_MD_CTX_free(context) }
@@ -29,6 +30,6 @@ package final class RSASigner: @unchecked Sendable, CustomStringConvertible {
     return Array(signature[..<length])
   }
 
-  /// What it is, not what it holds.
+  /// The type, without the content.
   package var description: String { "signing key" }
 }

@@ -1,8 +1,8 @@
 import CCrypto
 
-/// Bytes that nobody can guess.
+/// Cryptographically secure random bytes.
 package enum RandomBytes {
-  /// `count` random bytes.
+  /// Returns `count` random bytes.
   package static func make(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let status = RAND_bytes(&bytes, Int32(count))
@@ -10,7 +10,7 @@ package enum RandomBytes {
     return bytes
   }
 
-  /// Fills a place with random bytes.
+  /// Fills a buffer with random bytes.
   package static func fill(_ place: UnsafeMutableRawBufferPointer) {
     let bytes = place.bindMemory(to: UInt8.self)
     let status = RAND_bytes(bytes.baseAddress, Int32(bytes.count))

@@ -1,25 +1,27 @@
 import CCurl
 import Glibc
 
-/// One easy handle, set up for one transfer; it is used on the loop's thread only.
+/// A libcurl easy handle, set up for one transfer.
+///
+/// It is used only on the loop's thread.
 struct CurlHandle: ~Copyable {
   let pointer: UnsafeMutableRawPointer
   private var fields: UnsafeMutablePointer<curl_slist>?
   private let message: UnsafeMutablePointer<CChar>
 
-  /// Sets everything up; `transfer` must outlive the handle.
+  /// Sets up the handle; `transfer` must outlive it.
   init(_ transfer: Transfer, _ settings: TransferRules) throws(HTTPError) {
     let (isPlain, isLoopback) = try TransferRules.check(transfer.request)
     guard let pointer = curl_easy_init() else {
       throw HTTPError(
         .other, phase: .beforeSend, url: transfer.request.urlWithoutQuery,
-        message: "libcurl gave no handle")
+        message: "libcurl provided no handle")
     }
     self.pointer = pointer
     message = .allocate(capacity: Int(CURL_ERROR_SIZE))
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     set(CURLOPT_PROTOCOLS_STR, isPlain ? "http" : "https")
-    // A proxy from the environment must not see what is meant for this machine.
+    // A proxy from the environment must not see requests to this machine.
     if isLoopback { set(CURLOPT_NOPROXY, "*") }
     setSafety(settings)
     setLimits(transfer, settings.configuration)
@@ -33,13 +35,13 @@ struct CurlHandle: ~Copyable {
     message.deallocate()
   }
 
-  /// What curl says of a failure.
+  /// Curl's description of a failure.
   func text(_ code: CURLcode) -> String {
     if message.pointee != 0 { return String(cString: message) }
     return String(cString: curl_easy_strerror(code))
   }
 
-  /// The HTTP version's code and the status.
+  /// The code of the HTTP version, and the status.
   func status() -> (status: Int, isHTTP2: Bool) {
     var status = 0
     var version = 0
@@ -71,7 +73,8 @@ struct CurlHandle: ~Copyable {
   private func setLimits(_ transfer: Transfer, _ configuration: HTTPClient.Configuration) {
     set(CURLOPT_TIMEOUT, transfer.request.timeoutSeconds)
     set(CURLOPT_CONNECTTIMEOUT, configuration.connectTimeoutSeconds)
-    // An org may think as long as the request may take; a host that is gone is noticed before.
+    // An org may take as long as the request's timeout to respond. Keep-alive detects an
+    // unreachable host earlier.
     set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_USERAGENT, configuration.userAgent)
     set(CURLOPT_BUFFERSIZE, 128 << 10)
@@ -82,11 +85,11 @@ struct CurlHandle: ~Copyable {
     set(CURLOPT_URL, request.url)
     set(CURLOPT_ACCEPT_ENCODING, "gzip")
     for field in request.headers.all {
-      // An empty value needs a semicolon in curl's notation, or the field is dropped.
+      // In curl's notation an empty value needs a semicolon; otherwise the field is omitted.
       let line = field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
       fields = curl_slist_append(fields, line)
     }
-    // No wait for permission to send a body, and no content type that nobody chose.
+    // Do not wait for permission to send a body, and do not send curl's default content type.
     fields = curl_slist_append(fields, "Expect:")
     if request.headers["Content-Type"] == nil {
       fields = curl_slist_append(fields, "Content-Type:")
@@ -125,7 +128,7 @@ private func transferBody(
   guard let context else { return 0 }
   let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
   let piece = UnsafeRawBufferPointer(start: data, count: size * count)
-  // Anything but the count makes curl fail the transfer; an empty piece must not.
+  // If any other number is returned, curl fails the transfer. An empty piece must not fail it.
   return transfer.receiveBody(piece) ? piece.count : -1
 }
 
@@ -139,10 +142,10 @@ private func transferHeader(
   return transfer.receiveHeader(line) ? line.count : -1
 }
 
-/// Called on a connection that is ready, before the first byte of the request is written.
+/// Called when a connection is ready, before the first byte of the request is written.
 ///
-/// curl repeats a request by itself when a connection that it re-used dies without an answer. For a
-/// write that would be a second send of something that may have been done: it is refused here.
+/// If a reused connection closes without a response, curl repeats the request by itself. A write
+/// could then be executed twice, so the repetition is rejected here.
 private func transferBeforeRequest(
   _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
   _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32

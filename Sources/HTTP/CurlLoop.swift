@@ -1,17 +1,19 @@
 import CCurl
 import System
 
-/// The thread that owns a multi handle; transfers go in through a mutex, results come out by
-/// closures.
+/// The thread that owns a multi handle.
 ///
-/// `@unchecked Sendable`: `inbox` is a mutex, `multi` is only woken (which curl allows from any
-/// thread) while the inbox is locked and open, and the rest belongs to the thread.
+/// A mutex passes transfers to it; closures return the results.
+///
+/// `@unchecked Sendable`: `inbox` is a mutex. `multi` is only woken up, which curl allows from any
+/// thread, and only while the inbox is locked and open. Only the thread uses the rest.
 final class CurlLoop: @unchecked Sendable {
   private struct Inbox {
     var starting: [Transfer] = []
     var cancelling: [Transfer] = []
     var isClosed = false
-    /// The thread will look once more before it waits: no need to wake it again.
+    /// Whether the thread checks the inbox again before it waits, so that it needs no second
+    /// wake-up.
     var isAwake = false
     var thread: OwnThread?
   }
@@ -20,7 +22,7 @@ final class CurlLoop: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let inbox = Locked(Inbox())
 
-  // The thread's own.
+  // Used only on the thread.
   private var waiting: [Transfer] = []
   private var running: [UnsafeMutableRawPointer: RunningTransfer] = [:]
 
@@ -37,7 +39,7 @@ final class CurlLoop: @unchecked Sendable {
       multi, CURLMOPT_MAXCONNECTS, max(4, settings.configuration.concurrency))
     do throws(SystemError) {
       let thread = try withoutPipeSignal { () throws(SystemError) in
-        // The thread keeps the loop alive until it has ended.
+        // The thread retains the loop until the thread ends.
         try OwnThread(name: "http") { self.run() }
       }
       inbox.withLock { $0.thread = thread }
@@ -47,10 +49,10 @@ final class CurlLoop: @unchecked Sendable {
     }
   }
 
-  /// Process-wide and never undone; `static let` runs it once.
+  /// Initializes curl for the whole process, once.
   private static let isInitialised = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-  /// Hands a transfer to the thread.
+  /// Queues a transfer for the thread.
   func start(_ transfer: Transfer) {
     let isClosed = inbox.withLock { inbox in
       guard !inbox.isClosed else { return true }
@@ -61,7 +63,7 @@ final class CurlLoop: @unchecked Sendable {
     if isClosed { transfer.fail(.cancelled, "the client was closed") }
   }
 
-  /// Ends a transfer, whether it waits, runs, is finished or has yet to be handed over.
+  /// Cancels a transfer, whether it is queued, running or finished, or not started yet.
   func cancel(_ transfer: Transfer) {
     transfer.markCancelled()
     inbox.withLock { inbox in
@@ -71,7 +73,7 @@ final class CurlLoop: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread and every transfer; does not wait for it.
+  /// Ends every transfer and the thread, without waiting for it.
   func close() {
     inbox.withLock { inbox in
       guard !inbox.isClosed else { return }
@@ -105,7 +107,8 @@ final class CurlLoop: @unchecked Sendable {
       curl_multi_perform(multi, &count)
       collect()
       admit()
-      // Bounded although a wake-up interrupts it: a lost one would only cost this long.
+      // The wait is limited although a wake-up interrupts it: a missed wake-up costs at most this
+      // time.
       curl_multi_poll(multi, nil, 0, 1000, nil)
     }
   }
@@ -157,7 +160,7 @@ final class CurlLoop: @unchecked Sendable {
     let left = waiting + starting + running.values.map(\.transfer)
     running = [:]
     waiting = []
-    // The inbox is closed: nobody wakes the handle any more.
+    // The inbox is closed, so no other thread wakes the handle any more.
     curl_multi_cleanup(multi)
     for transfer in left { transfer.fail(.cancelled, "the client was closed") }
   }

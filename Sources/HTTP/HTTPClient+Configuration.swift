@@ -1,19 +1,20 @@
 extension HTTPClient {
-  /// How to connect, and how much to accept.
+  /// Connection settings and response limits.
   package struct Configuration: Sendable {
-    /// PEM file of the authorities to trust; nil for `CURL_CA_BUNDLE`, `SSL_CERT_FILE` or the
-    /// system's (libcurl itself reads neither variable).
+    /// A PEM file of trusted authorities.
+    ///
+    /// If it is nil, `CURL_CA_BUNDLE`, `SSL_CERT_FILE` or the system's file is used. libcurl itself
+    /// reads neither variable.
     package var caFile: String?
-    /// The most transfers at once; more wait their turn.
+    /// The maximum number of concurrent transfers; further ones are queued.
     package var concurrency = 4
-    /// The most bytes of a decoded body.
+    /// The maximum size of a decoded body.
     package var responseLimitBytes = 64 << 20
-    /// The longest that a connection may take to come about.
+    /// The maximum time to establish a connection.
     package var connectTimeoutSeconds = 30
-    /// What the client calls itself.
+    /// The value of the `User-Agent` field.
     package var userAgent = "attache"
 
-    /// The defaults.
     package init() {}
   }
 }

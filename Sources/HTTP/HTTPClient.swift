@@ -1,20 +1,22 @@
 import System
 
-/// An HTTP client over libcurl's multi interface on a thread of its own.
+/// An HTTP client on top of libcurl's multi interface, with its own thread.
 ///
-/// Certificates are always verified, TLS is 1.2 or later, plain HTTP goes to loopback addresses
-/// only, and redirects are answers like any other: a token never travels to another origin.
+/// Certificates are always verified, and TLS is version 1.2 or later. Plain HTTP is allowed for
+/// loopback addresses only. Redirects are not followed, so a token never reaches another origin.
 package final class HTTPClient: Sendable {
   let loop: CurlLoop
 
-  /// Starts the client's thread; it ends with the client.
+  /// Starts the client's thread, which ends with the client.
   package init(_ configuration: Configuration = Configuration()) throws(HTTPError) {
     loop = try CurlLoop(try TransferRules(configuration))
   }
 
   deinit { loop.close() }
 
-  /// Sends a request and waits for the whole answer; cancelling the task ends the transfer.
+  /// Sends a request and waits for the whole response.
+  ///
+  /// Cancelling the task cancels the transfer.
   package func send(_ request: HTTPRequest) async throws(HTTPError) -> HTTPResponse {
     let transfer = Transfer(request)
     let result = await withTaskCancellationHandler {
@@ -28,9 +30,12 @@ package final class HTTPClient: Sendable {
     return try result.get()
   }
 
-  /// The pages of one cursor: `next` reads page n + 1's address from the first bytes of page n.
+  /// The pages of a cursor.
   ///
-  /// It is called on the client's thread while page n arrives, and a last time with all of it.
+  /// `next` finds the address of page n + 1 in the first bytes of page n.
+  ///
+  /// `next` is called on the client's thread while page n arrives, and a last time with the whole
+  /// page.
   package func pages(
     first: HTTPRequest, window: Int = 3,
     next: @escaping @Sendable (_ head: UnsafeRawBufferPointer) -> PageChain.Next

@@ -1,45 +1,42 @@
-/// Why no whole answer came.
+/// The reason no complete response was received.
 package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What went wrong.
   package enum Kind: Sendable, Hashable {
-    /// The name did not resolve, the connection was refused, or it broke before the request left.
+    /// The name was not resolved, the connection was refused, or it broke before the request was
+    /// sent.
     case unreachable
-    /// The deadline passed, or the transfer all but stood still.
+    /// The deadline passed, or the transfer nearly stalled.
     case timeout
-    /// The other side's certificate or its protocol is not acceptable.
+    /// The certificate or the protocol of the server is not acceptable.
     case tls
-    /// The file of certificate authorities is missing, or is none.
+    /// The file of certificate authorities is missing or invalid.
     case authorities
-    /// The connection ended before the answer was whole.
+    /// The connection ended before the response was complete.
     case truncated
-    /// The answer is larger than the limit.
+    /// The response is larger than the limit.
     case tooLarge
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
-    /// The address may not be used, or the configuration is wrong.
+    /// The address is not allowed, or the configuration is invalid.
     case notAllowed
-    /// Anything else; the message says what.
+    /// Any other error, described by the message.
     case other
   }
 
-  /// How far the request got.
+  /// How much of the request was sent.
   package enum Phase: Sendable, Hashable {
-    /// No byte of the request left, so that the other side cannot have acted on it.
+    /// No byte of the request was sent, so the server cannot have acted on it.
     case beforeSend
-    /// A byte of the request may have left: a write's outcome is unknown.
+    /// Some of the request may have been sent: the outcome of a write is unknown.
     case afterSend
   }
 
-  /// What went wrong.
   package let kind: Kind
-  /// How far the request got.
   package let phase: Phase
   /// The address without its query.
   package let url: String
-  /// What the library said.
+  /// The message from the library.
   package let message: String
 
-  /// An error of its parts.
   package init(_ kind: Kind, phase: Phase, url: String, message: String) {
     self.kind = kind
     self.phase = phase
@@ -47,17 +44,17 @@ package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// What happened where, and what to do.
+  /// The failure, its address and what to do.
   package var description: String {
     let mend =
       switch kind {
       case .unreachable: "check the address and the network"
-      case .timeout: "try again later, or allow a longer time"
-      case .tls: "check the certificate, or name its authority's file"
+      case .timeout: "try again later, or set a longer timeout"
+      case .tls: "check the certificate, or name the file of its authority"
       case .authorities: "name a file of certificate authorities in PEM"
       case .truncated: "the connection broke; try again"
-      case .tooLarge: "ask for less at a time, or raise the limit"
-      case .cancelled: "the work was cancelled"
+      case .tooLarge: "request less at a time, or raise the limit"
+      case .cancelled: "the request was cancelled"
       case .notAllowed: "use an https address"
       case .other: "see the message"
       }

@@ -1,25 +1,25 @@
-/// The header fields of a message: ordered, and looked up without regard to case.
+/// The header fields of a message: ordered, with case-insensitive lookup.
 package struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-  /// One field as it is written.
+  /// One header field, as sent.
   package struct Field: Sendable, Hashable {
-    /// The name as the sender spelled it.
+    /// The name in the sender's spelling.
     package var name: String
     /// The value without surrounding white space.
     package var value: String
   }
 
-  /// Every field, in order; a name may occur more than once.
+  /// All fields in order; a name may occur more than once.
   package private(set) var all: [Field] = []
 
-  /// No fields.
   package init() {}
 
-  /// The fields of a literal, in its order.
   package init(dictionaryLiteral elements: (String, String)...) {
     for (name, value) in elements { add(name, value) }
   }
 
-  /// The first value under `name`; setting replaces every field of that name, nil removes them.
+  /// The first value of `name`.
+  ///
+  /// Setting it replaces all fields with that name; nil removes them.
   package subscript(_ name: String) -> String? {
     get { all.first { Self.same($0.name, name) }?.value }
     set {
@@ -30,17 +30,17 @@ package struct HTTPHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// Appends a field, even if its name occurs already.
+  /// Appends a field, even if the name already occurs.
   package mutating func add(_ name: String, _ value: String) {
     all.append(Field(name: name, value: value))
   }
 
-  /// Every value under `name`, in order.
+  /// All values of `name`, in order.
   package func values(_ name: String) -> [String] {
     all.filter { Self.same($0.name, name) }.map(\.value)
   }
 
-  /// Field names are ASCII, so that folding one bit of letters is enough.
+  /// Field names are ASCII, so it is enough to ignore one bit of each letter.
   private static func same(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
     return zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }

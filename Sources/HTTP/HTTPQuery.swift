@@ -1,7 +1,7 @@
 /// Percent-encoding for queries, paths and forms.
 ///
-/// Everything but the unreserved set of RFC 3986 is encoded: an org reads a bare `+` as a space,
-/// and a SOQL statement is full of them in dates.
+/// All bytes except the unreserved set of RFC 3986 are encoded. An org reads a bare `+` as a space,
+/// and the dates in SOQL statements often contain one.
 package enum HTTPQuery {
   /// `text` with every byte outside the unreserved set percent-encoded.
   package static func encode(_ text: String) -> String {
@@ -19,12 +19,14 @@ package enum HTTPQuery {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// `name=value&…`, both sides encoded: a query string or the body of a form.
+  /// `name=value&…` with both sides encoded: a query string or the body of a form.
   package static func string(_ pairs: [(String, String)]) -> String {
     pairs.map { encode($0.0) + "=" + encode($0.1) }.joined(separator: "&")
   }
 
-  /// The pairs of a form or query string; `+` is a space, a name without `=` has an empty value.
+  /// The pairs of a form or query string.
+  ///
+  /// `+` is a space; a name without `=` has an empty value.
   package static func decode(form: String) -> [(String, String)] {
     form.utf8.split(separator: UInt8(ascii: "&")).map { part in
       let sides = part.split(
@@ -34,7 +36,7 @@ package enum HTTPQuery {
     }
   }
 
-  /// A path with its escapes decoded; `+` is left alone.
+  /// A path with its escapes decoded; `+` is not changed.
   package static func decode(path: some StringProtocol) -> String {
     decode(bytes: path.utf8, plusIsSpace: false)
   }

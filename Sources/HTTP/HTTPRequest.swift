@@ -1,20 +1,21 @@
-/// A request to send.
+/// An HTTP request to send.
 package struct HTTPRequest: Sendable {
-  /// The method in capitals.
+  /// The method, in upper case.
   package var method: String
   /// The absolute address, already encoded.
   package var url: String
-  /// The fields to send; `Host`, `Content-Length` and `Accept-Encoding` are the client's.
+  /// The fields to send.
+  ///
+  /// The client sets `Host`, `Content-Length` and `Accept-Encoding`.
   package var headers: HTTPHeaders
-  /// The body, nil for none.
+  /// The body; nil for none.
   package var body: [UInt8]?
-  /// The longest that the whole exchange may take, from the moment it starts.
+  /// The maximum time of the whole exchange, in seconds from its start.
   package var timeoutSeconds: Int
 
-  /// The longest that an exchange may take where nobody says otherwise.
+  /// The default of the maximum time of an exchange, in seconds.
   package static let defaultTimeoutSeconds = 120
 
-  /// A request.
   package init(
     _ method: String, _ url: String, headers: HTTPHeaders = [:], body: [UInt8]? = nil,
     timeoutSeconds: Int = defaultTimeoutSeconds
@@ -26,10 +27,12 @@ package struct HTTPRequest: Sendable {
     self.timeoutSeconds = timeoutSeconds
   }
 
-  /// Whether sending it twice is the same as sending it once and changes nothing.
+  /// Whether the method only reads, so that repeating the request changes nothing.
   var isSafe: Bool { method == "GET" || method == "HEAD" || method == "OPTIONS" }
 
-  /// The address without its query, which may hold values or a secret: fit for messages.
+  /// The address without its query, which may contain values or a secret.
+  ///
+  /// For use in messages.
   package var urlWithoutQuery: String {
     String(url.prefix { $0 != "?" && $0 != "#" })
   }

@@ -2,43 +2,44 @@ import CMicrohttpd
 import Glibc
 import System
 
-/// An HTTP/1.1 server over libmicrohttpd with a thread for each connection.
+/// An HTTP/1.1 server on top of libmicrohttpd, with a thread for each connection.
 ///
-/// A handler may block: it delays only its own connection.
+/// A handler may block; it delays only its own connection.
 package final class HTTPServer: Sendable {
-  /// Where to listen, and what to accept.
+  /// The address to listen on, and the limits of a request.
   package struct Configuration: Sendable {
     /// The numeric address to bind.
     package var address = "127.0.0.1"
-    /// The port to bind; 0 for a free one.
+    /// The port to bind; 0 for any free port.
     package var port: UInt16 = 0
-    /// The certificate chain and its private key, both PEM; nil for plain HTTP.
+    /// The certificate chain and its private key, both in PEM; nil for plain HTTP.
     package var identity: (certificate: String, key: String)?
-    /// The most bytes that a request's body may have; more is answered with 413.
+    /// The maximum size of a request's body; a larger one is answered with status 413.
     package var bodyLimitBytes = 64 << 20
-    /// Bounds the request line and the header together; a longer one is answered with 414 or 431.
+    /// The maximum size of the request line and the header together; larger ones are answered with
+    /// 414 or 431.
     package var connectionMemoryBytes = 128 << 10
-    /// A connection that is silent for so long is closed.
+    /// The time after which an idle connection is closed.
     package var idleSeconds: UInt32 = 120
 
-    /// Plain HTTP on a free port of the loopback interface.
+    /// Creates a configuration for plain HTTP on any free port of the loopback interface.
     package init() {}
   }
 
-  /// The port that was bound.
+  /// The bound port.
   package let port: Int
   /// `http://127.0.0.1:PORT`, or https.
   package let url: String
 
   private struct Daemon: @unchecked Sendable {
-    // An opaque pointer that only `MHD_stop_daemon` is called on, once, under the mutex.
+    // An opaque pointer that is passed only to `MHD_stop_daemon`, once, under the mutex.
     var pointer: OpaquePointer?
   }
 
   private let daemon: Locked<Daemon>
   private let context: ServerContext
 
-  /// Starts to listen; `handler` is called on the connections' threads.
+  /// Starts listening; `handler` is called on the threads of the connections.
   package init(
     _ configuration: Configuration = Configuration(),
     handler: @escaping @Sendable (ServerRequest) -> ServerResponse
@@ -59,7 +60,7 @@ package final class HTTPServer: Sendable {
 
   deinit { stop() }
 
-  /// Stops listening, ends every connection and waits for their handlers.
+  /// Stops listening, closes every connection and waits for their handlers.
   package func stop() {
     let taken = daemon.withLock { daemon in
       defer { daemon.pointer = nil }
@@ -76,7 +77,7 @@ package final class HTTPServer: Sendable {
       | MHD_USE_POLL.rawValue
     if address.isIPv6 { flags |= MHD_USE_IPv6.rawValue }
     if configuration.identity != nil { flags |= MHD_USE_TLS.rawValue }
-    // Both must live until the daemon has started; GnuTLS parses them then.
+    // Both must live until the daemon has started, when GnuTLS parses them.
     let certificate = configuration.identity.map { Array($0.certificate.utf8CString) } ?? [0]
     let key = configuration.identity.map { Array($0.key.utf8CString) } ?? [0]
     let contextPointer = Unmanaged.passUnretained(context).toOpaque()

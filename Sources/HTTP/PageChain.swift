@@ -1,21 +1,23 @@
-/// The pages of one cursor, in order, asked for while the page before is still arriving.
+/// The pages of one cursor, in order.
 ///
-/// At most `window` pages are in flight or unread, and of pages of some megabytes fewer. One task reads at
-/// a time. A page whose status is not 200 is handed out and ends the chain, and so does an error; `append`
-/// goes on from there.
+/// Each page is requested while the previous one is still arriving.
+///
+/// At most `window` pages are in flight or unread; fewer if a page has several megabytes. Only one
+/// task may read at a time. A page with a status other than 200 is returned and ends the chain, and
+/// so does an error; `append` continues the chain.
 package final class PageChain: Sendable {
-  /// What the head of a page says of the next one.
+  /// The result of looking for the next page's address in a page's first bytes.
   package enum Next: Sendable {
-    /// The next page's request.
+    /// The next page is fetched with this request.
     case request(HTTPRequest)
-    /// This is the last page.
+    /// There is no next page.
     case end
-    /// It is not in these bytes yet.
+    /// The available bytes do not show the address yet.
     case unknown
   }
 
   private let core: PageChainCore
-  /// Keeps the client's thread alive as long as its pages are read.
+  /// Retained so that the client's thread lives as long as the pages are read.
   private let client: HTTPClient
 
   init(
@@ -29,7 +31,7 @@ package final class PageChain: Sendable {
 
   deinit { core.cancel() }
 
-  /// The next page when it is whole, nil after the last.
+  /// The next page, once it is complete; nil after the last.
   package func next() async throws(HTTPError) -> HTTPResponse? {
     let core = self.core
     let result = await withTaskCancellationHandler {
@@ -40,9 +42,9 @@ package final class PageChain: Sendable {
     return try result?.get()
   }
 
-  /// Adds a page whose address the chain could not read by itself.
+  /// Adds a page whose address the chain could not find by itself.
   package func append(_ request: HTTPRequest) { core.append(request) }
 
-  /// Gives a page's buffer back for a page to come.
+  /// Returns a page's buffer for reuse by a later page.
   package func recycle(_ body: consuming [UInt8]) { core.recycle(body) }
 }

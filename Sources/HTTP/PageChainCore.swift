@@ -1,6 +1,6 @@
 import System
 
-/// What a chain shares with its transfers.
+/// The state that a chain shares with its transfers.
 final class PageChainCore: Sendable {
   typealias Answer = Result<HTTPResponse, HTTPError>?
 
@@ -11,24 +11,25 @@ final class PageChainCore: Sendable {
 
   private struct State {
     var slots: [Slot] = []
-    /// A page that is known but would exceed the window.
+    /// The next pages that would exceed the window.
     var pending: [HTTPRequest] = []
     var reader: CheckedContinuation<Answer, Never>?
     var spare: [[UInt8]] = []
-    /// The bytes of the longest page so far.
+    /// The size of the longest page so far.
     var longest = 0
     var isCancelled = false
 
-    /// How many pages may be in flight or unread: fewer of long ones, but one beside the one that is read next.
+    /// The maximum number of pages in flight or unread: fewer for long pages, but at least one in
+    /// addition to the page that is read next.
     func room(_ window: Int) -> Int {
       min(window, max(2, PageChainCore.aheadBytes / max(1, longest)))
     }
 
-    /// What the reader gets now; nil if it has to wait, or if nobody reads.
+    /// The delivery to the reader; nil if no page is ready or no task reads.
     mutating func delivery() -> Delivery? {
       guard let reader else { return nil }
       if isCancelled { return finish(reader, .failure(PageChainCore.cancelled)) }
-      // Nothing in flight: `pending` is empty too, or it would have been started.
+      // Nothing is in flight. `pending` is empty too, or its page would have been started.
       guard let first = slots.first else { return finish(reader, nil) }
       guard let result = first.result else { return nil }
       slots.removeFirst()
@@ -39,7 +40,7 @@ final class PageChainCore: Sendable {
       return Delivery(reader: reader, answer: result, dropped: [])
     }
 
-    /// Ends the chain with this answer: what was asked for ahead is dropped.
+    /// Ends the chain with this response and discards the pages requested ahead.
     private mutating func finish(
       _ reader: CheckedContinuation<Answer, Never>, _ answer: Answer
     ) -> Delivery {
@@ -62,10 +63,12 @@ final class PageChainCore: Sendable {
   private let next: @Sendable (UnsafeRawBufferPointer) -> PageChain.Next
   private let state = Locked(State())
 
-  /// The address stands in the first bytes; beyond these only the whole page is looked at.
+  /// The address is in the first bytes.
+  ///
+  /// Beyond this size it is searched only once the page is complete.
   private static let headBytes = 16 << 10
 
-  /// What more than two pages that are in flight or unread may take together.
+  /// The maximum total size of pages in flight or unread if there are more than two.
   fileprivate static let aheadBytes = 8 << 20
 
   private static let cancelled = HTTPError(
@@ -98,7 +101,7 @@ final class PageChainCore: Sendable {
     deliver()
   }
 
-  /// Ends what is in flight; the reader gets an error.
+  /// Cancels the pages in flight; the reader gets an error.
   func cancel() {
     let transfers = state.withLock { state in
       state.isCancelled = true
@@ -133,7 +136,7 @@ final class PageChainCore: Sendable {
     }
   }
 
-  /// Reads the next page's address from what has arrived, and asks for it there and then.
+  /// Looks for the next page's address in the available bytes, and requests that page at once.
   private func look(at body: UnsafeRawBufferPointer, of transfer: Transfer, isWhole: Bool) {
     guard !transfer.isFollowed, isWhole || transfer.lookedAtBytes < Self.headBytes else { return }
     transfer.lookedAtBytes = body.count
@@ -143,8 +146,9 @@ final class PageChainCore: Sendable {
     if case .request(let request) = answer { append(request, after: transfer) }
   }
 
-  /// Adds the page that a page named, unless that page was dropped meanwhile: what comes after it
-  /// would be taken for the page that is asked for again.
+  /// Adds the page that another page named, unless that page was discarded meanwhile.
+  ///
+  /// Otherwise its successor would be taken for the page that is requested again.
   private func append(_ request: HTTPRequest, after transfer: Transfer) {
     state.withLock { state in
       guard state.slots.contains(where: { $0.transfer === transfer }) else { return }
@@ -170,7 +174,7 @@ final class PageChainCore: Sendable {
     deliver()
   }
 
-  /// Hands the first page to the reader if both are there.
+  /// Delivers the first page if it is complete and a reader waits.
   private func deliver() {
     let delivery = state.withLock { $0.delivery() }
     guard let delivery else { return }

@@ -1,6 +1,6 @@
 import CCurl
 
-/// A transfer with its handle, on the loop's thread.
+/// A transfer with its handle, used on the loop's thread.
 final class RunningTransfer {
   let transfer: Transfer
   let handle: CurlHandle
@@ -10,7 +10,7 @@ final class RunningTransfer {
     self.handle = handle
   }
 
-  /// Answers the one who waits: with a whole answer, or with why there is none.
+  /// Completes the transfer with a whole response or an error.
   func finish(_ code: CURLcode) {
     let (status, isHTTP2) = handle.status()
     transfer.status = status
@@ -19,8 +19,8 @@ final class RunningTransfer {
       return transfer.fail(kind(of: code, text), text)
     }
     guard transfer.headIsComplete, isHTTP2 || transfer.isDelimited else {
-      // An answer that ends where the connection ends cannot be told from a cut one.
-      return transfer.fail(.truncated, "the answer's end cannot be told from a broken connection")
+      // A response that ends where the connection ends cannot be told from a truncated one.
+      return transfer.fail(.truncated, "the response has no end marker, so it may be truncated")
     }
     transfer.finish(
       .success(HTTPResponse(status: status, headers: transfer.headers, body: takeBody())))
@@ -40,7 +40,7 @@ final class RunningTransfer {
       return .unreachable
     case CURLE_OPERATION_TIMEDOUT: return .timeout
     case CURLE_SSL_CONNECT_ERROR:
-      // A handshake that broke off is the network's fault, one that was refused is not.
+      // A handshake that was interrupted is a network failure. One that was rejected is not.
       let isBroken = ["SSL_ERROR_SYSCALL", "Connection reset", "unexpected eof"]
         .contains { text.contains($0) }
       return isBroken ? .unreachable : .tls

@@ -1,7 +1,7 @@
 import CMicrohttpd
 import Glibc
 
-/// Hands answers to libmicrohttpd, with their injected faults.
+/// Passes responses to libmicrohttpd, with their injected faults.
 enum ServerAnswer {
   static func send(_ response: ServerResponse, on connection: OpaquePointer) -> MHD_Result {
     switch response.fault {
@@ -30,20 +30,20 @@ enum ServerAnswer {
           $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
       }
     }
-    // The length announced is the whole body's: what is cut off is seen as missing. An empty body
-    // has nothing to cut, and a client that got the head has all of it.
+    // The announced length is that of the whole body, so the client notices a truncated one. An
+    // empty body cannot be truncated: a client that has the head has all of it.
     return MHD_create_response_from_callback(
       response.stream == nil ? UInt64(response.body.count) : unknownSize, 64 << 10, readBody,
       Unmanaged.passRetained(source).toOpaque(), freeBody)
   }
 }
 
-/// A body that is handed out piece by piece; touched by its connection's thread only.
+/// A body that is sent piece by piece, used only on the thread of its connection.
 private final class BodySource {
   private var piece: [UInt8]
   private var offset = 0
   private let stream: (@Sendable () throws -> [UInt8]?)?
-  /// After so many bytes the connection ends.
+  /// The number of body bytes after which the connection is closed.
   var sending: Int
   var gate: (afterBytes: Int, until: @Sendable () -> Void)?
 
@@ -53,7 +53,7 @@ private final class BodySource {
     sending = response.stream == nil ? response.body.count : Int.max
   }
 
-  /// Fills the buffer from what is at hand, or from the next piece; 0 is the end.
+  /// Fills the buffer from the current or the next piece; 0 is the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     while offset == piece.count {
       guard let next = try stream?() else { return 0 }
@@ -84,7 +84,7 @@ private func readBody(
   }
   guard start < end else { return endWithError }
   let most = UnsafeMutableRawBufferPointer(start: buffer, count: min(room, end - start))
-  // A stream that fails is broken off, which the client sees: the last chunk is missing.
+  // If the stream fails, the response is aborted. The client notices, as the last chunk is missing.
   guard let count = try? source.read(into: most) else { return endWithError }
   return count > 0 ? count : endOfStream
 }
@@ -94,8 +94,8 @@ private func freeBody(_ context: UnsafeMutableRawPointer?) {
   Unmanaged<BodySource>.fromOpaque(context).release()
 }
 
-/// MHD_SIZE_UNKNOWN, MHD_CONTENT_READER_END_OF_STREAM and …_END_WITH_ERROR, cast macros that Swift
-/// does not import.
+/// MHD_SIZE_UNKNOWN, MHD_CONTENT_READER_END_OF_STREAM and …_END_WITH_ERROR: macros with casts,
+/// which Swift does not import.
 private let unknownSize = UInt64.max
 private let endOfStream = -1
 private let endWithError = -2

@@ -1,7 +1,9 @@
 import CMicrohttpd
 import Glibc
 
-/// What the callbacks of one server share; never changes after the start.
+/// The state that the callbacks of a server share.
+///
+/// It does not change after the start.
 final class ServerContext: Sendable {
   let handler: @Sendable (ServerRequest) -> ServerResponse
   let bodyLimitBytes: Int
@@ -12,7 +14,7 @@ final class ServerContext: Sendable {
   }
 }
 
-/// One request that is arriving; touched by its connection's thread only.
+/// A request that is arriving, used only on the thread of its connection.
 private final class ArrivingRequest {
   let target: String
   var body: [UInt8] = []
@@ -22,7 +24,7 @@ private final class ArrivingRequest {
   init(target: String) { self.target = target }
 }
 
-/// Called with the request line's target, before libmicrohttpd takes it apart.
+/// Called with the target of the request line, before libmicrohttpd parses it.
 func serverTarget(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
   _ connection: OpaquePointer?
@@ -31,7 +33,7 @@ func serverTarget(
   return Unmanaged.passRetained(request).toOpaque()
 }
 
-/// Called once with the head, then for each piece of the body, then with size 0 for the answer.
+/// Called once with the head, then for each piece of the body, then with size 0 for the response.
 func serverHandle(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
   _ url: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?,
@@ -50,7 +52,8 @@ func serverHandle(
   }
   if size.pointee > 0 {
     request.received += size.pointee
-    // Too much is read and dropped, so that the client hears 413; an endless body is cut off.
+    // Excess bytes are read and discarded, so that the client receives 413. A body without end is
+    // aborted.
     guard request.received <= 2 * server.bodyLimitBytes else { return .NO }
     if request.received <= server.bodyLimitBytes, let data {
       request.body.append(contentsOf: UnsafeRawBufferPointer(start: data, count: size.pointee))
@@ -68,7 +71,7 @@ func serverHandle(
   return ServerAnswer.send(response, on: connection)
 }
 
-/// Called when a request is over, whether answered or broken off.
+/// Called when a request has been answered or aborted.
 func serverDone(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
   _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode

@@ -1,21 +1,19 @@
-/// A whole request as a server received it.
+/// A complete request, as received by a server.
 package struct ServerRequest: Sendable {
-  /// The method as sent.
   package let method: String
   /// The decoded path, without the query.
   package let path: String
-  /// Path and query as they came.
+  /// The path and query, as received.
   package let rawTarget: String
   /// The decoded pairs of the query, in order.
   package let query: [(String, String)]
-  /// The header fields.
   package let headers: HTTPHeaders
   /// The body; empty if there is none.
   package let body: [UInt8]
   /// The address of the client.
   package let remote: String
 
-  /// A request of its parts: the target is taken apart here.
+  /// Creates a request and parses its target.
   package init(
     method: String, rawTarget: String, headers: HTTPHeaders = [:], body: [UInt8] = [],
     remote: String = ""
@@ -31,7 +29,7 @@ package struct ServerRequest: Sendable {
     query = sides.count > 1 ? HTTPQuery.decode(form: String(sides[1]) ?? "") : []
   }
 
-  /// The first value of the query under `name`.
+  /// The first value of `name` in the query.
   package func query(_ name: String) -> String? {
     query.first { $0.0 == name }?.1
   }

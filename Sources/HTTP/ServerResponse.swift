@@ -1,34 +1,31 @@
-/// What a server answers, faults included.
+/// A server's response, with an optional fault.
 package struct ServerResponse: Sendable {
-  /// A failure to inject into the sending of an answer.
+  /// A failure to inject while a response is sent.
   package enum Fault: Sendable {
-    /// The connection ends and no byte of the answer is sent.
+    /// Closes the connection before any byte of the response is sent.
     case dropBeforeHead
-    /// The head is sent, the connection ends before the body.
+    /// Closes the connection after the head, before the body.
     case dropBeforeBody
-    /// The connection ends after so many bytes of the body.
+    /// Closes the connection after this number of body bytes.
     case dropAfter(bytes: Int)
-    /// The answer is held back; the connection has its own thread, so nobody else waits.
+    /// Delays the response. Other connections have their own threads and are not delayed.
     case delay(milliseconds: Int)
-    /// The body stops after so many bytes until `until` returns.
+    /// Stops the body after this number of bytes until `until` returns.
     case pause(afterBytes: Int, until: @Sendable () -> Void)
   }
 
-  /// The status code.
   package var status: Int
-  /// The fields to send beside the server's own.
+  /// The fields to send in addition to the server's.
   package var headers: HTTPHeaders
-  /// The body.
   package var body: [UInt8]
-  /// The pieces of a body whose length is not known at the start, in place of `body`: nil is its
-  /// end, and an error breaks the answer off.
+  /// Supplies the pieces of a body of unknown length, instead of `body`: nil ends the body, and an
+  /// error aborts the response.
   ///
-  /// It is called on the connection's thread, each time when what it gave last is on its way.
+  /// It is called on the connection's thread whenever the previous piece is being sent.
   package var stream: (@Sendable () throws -> [UInt8]?)?
-  /// A failure to inject, nil for none.
+  /// The failure to inject; nil for none.
   package var fault: Fault?
 
-  /// An answer of its parts.
   package init(
     status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], fault: Fault? = nil
   ) {
@@ -38,7 +35,7 @@ package struct ServerResponse: Sendable {
     self.fault = fault
   }
 
-  /// An answer of JSON text.
+  /// Returns a response with JSON text.
   package static func json(_ status: Int, _ text: String) -> ServerResponse {
     ServerResponse(
       status: status, headers: ["Content-Type": "application/json;charset=UTF-8"],

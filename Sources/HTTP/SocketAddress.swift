@@ -1,9 +1,9 @@
 import Glibc
 
-/// A numeric address and a port, as the C library wants them.
+/// A numeric address and a port, in the form that the C library needs.
 struct SocketAddress {
   private var storage = sockaddr_storage()
-  /// Whether it is an address of IP version 6.
+  /// Whether it is an IPv6 address.
   let isIPv6: Bool
 
   init(_ text: String, port: UInt16) throws(HTTPError) {
@@ -30,7 +30,7 @@ struct SocketAddress {
     }
   }
 
-  /// The numeric text of an address that C hands out.
+  /// The numeric text of a C socket address.
   static func text(_ address: UnsafePointer<sockaddr>?) -> String {
     guard let address else { return "" }
     let length =
@@ -47,7 +47,7 @@ struct SocketAddress {
 
 /// Runs `body` with SIGPIPE blocked in this thread; threads that it starts inherit the mask.
 ///
-/// A broken connection is an error of a call here, never a signal that ends the process.
+/// A broken connection then makes a call fail, but does not end the process.
 func withoutPipeSignal<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
   var pipe = sigset_t()
   var before = sigset_t()

@@ -2,30 +2,32 @@ import CCurl
 import Synchronization
 import System
 
-/// One request on its way.
+/// One request in progress.
 ///
-/// `@unchecked Sendable`: the closures are set before it is handed to the loop through its mutex;
-/// from then on everything but the atomic flag is touched by the loop's thread only.
+/// `@unchecked Sendable`: the closures are set before the loop receives the transfer through its
+/// mutex. From then on, only the loop's thread uses anything except the atomic flag.
 final class Transfer: @unchecked Sendable {
   let request: HTTPRequest
-  /// Called once, on the loop's thread or on the caller's if the loop has ended.
+  /// Called once, on the loop's thread, or on the caller's if the loop has ended.
   var onCompletion: (@Sendable (Result<HTTPResponse, HTTPError>, [UInt8]) -> Void)?
-  /// Called as the body of an answer with status 200 grows.
+  /// Called whenever bytes are added to the body of a response with status 200.
   var onBody: (@Sendable (UnsafeRawBufferPointer) -> Void)?
   private let cancellation = Atomic<Bool>(false)
 
   var body: [UInt8]
   var headers = HTTPHeaders()
   var status = 0
-  /// The blank line after the last head was seen: without it a cut head would pass for an answer.
+  /// Whether the blank line after the last head has arrived.
+  ///
+  /// Without this check, a truncated head would pass for a response.
   var headIsComplete = false
   var isTooLarge = false
-  /// How often curl was about to write the request to a connection.
+  /// The number of times that curl was ready to write the request to a connection.
   var attempts = 0
   var limitBytes = Int.max
-  /// For a page of a chain: the page after it is known, or known not to be.
+  /// For a page of a chain: whether its next page is known, or known not to exist.
   var isFollowed = false
-  /// For a page of a chain: so many bytes were searched for the next page's address.
+  /// For a page of a chain: the number of bytes already searched for the next page's address.
   var lookedAtBytes = 0
 
   init(_ request: HTTPRequest, buffer: [UInt8] = []) {
@@ -53,7 +55,7 @@ final class Transfer: @unchecked Sendable {
           message: message)))
   }
 
-  /// Takes one line of a head as curl passes it on.
+  /// Processes one line of a head, as curl passes it.
   func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     let text = line.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
     if text.starts(with: "HTTP/".utf8) {
@@ -82,7 +84,7 @@ final class Transfer: @unchecked Sendable {
     return String(decoding: part, as: UTF8.self)
   }
 
-  /// Takes a piece of the decoded body; false ends the transfer.
+  /// Adds a piece of the decoded body; returning false ends the transfer.
   func receiveBody(_ piece: UnsafeRawBufferPointer) -> Bool {
     guard piece.count <= limitBytes - body.count else {
       isTooLarge = true
@@ -94,9 +96,11 @@ final class Transfer: @unchecked Sendable {
     return !isCancelled
   }
 
-  /// The announced length saves copies while the buffer grows; it is a promise, so it is capped.
+  /// Reserves the announced length, to avoid copies while the buffer grows.
   ///
-  /// The buffer serves for other pages of the same query, of which some are a little longer.
+  /// The length is not trusted, so it is capped.
+  ///
+  /// The buffer is reused for other pages of the same query, and some of them are slightly longer.
   private func reserve() {
     guard headers["Content-Encoding"] == nil,
       let length = headers["Content-Length"].flatMap({ Int($0) })
@@ -105,7 +109,7 @@ final class Transfer: @unchecked Sendable {
     if body.capacity < promised { body.reserveCapacity(promised + promised / 8) }
   }
 
-  /// Whether the end of the body was told by the protocol, and not by the connection's end.
+  /// Whether the protocol marked the end of the body, rather than the end of the connection.
   var isDelimited: Bool {
     guard headIsComplete else { return false }
     if request.method == "HEAD" || status == 204 || status == 304 { return true }

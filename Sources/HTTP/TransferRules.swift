@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import System
 
-/// What every transfer of a client must keep to: the authorities that are trusted, and the addresses.
+/// The rules for every transfer of a client: trusted authorities and allowed addresses.
 package struct TransferRules: Sendable {
   let configuration: HTTPClient.Configuration
   let caFile: String?
@@ -13,7 +13,7 @@ package struct TransferRules: Sendable {
       configuration.caFile ?? Self.variable("CURL_CA_BUNDLE") ?? Self.variable("SSL_CERT_FILE")
     guard let caFile else { return }
     do throws(SystemError) {
-      // curl would wait for the writer of a pipe.
+      // With a named pipe, curl would block until there is a writer.
       try Files.checkInput(caFile)
       if access(caFile, R_OK) != 0 {
         throw SystemError(
@@ -30,7 +30,8 @@ package struct TransferRules: Sendable {
     return String(cString: value)
   }
 
-  /// Checks an address: https anywhere, http to loopback, no name or password in it.
+  /// Validates an address: https for any host, http for loopback only, without user name or
+  /// password.
   static func check(_ request: HTTPRequest) throws(HTTPError) -> (isPlain: Bool, isLoopback: Bool) {
     func refusal(_ message: String) -> HTTPError {
       HTTPError(
@@ -42,22 +43,24 @@ package struct TransferRules: Sendable {
     guard !authority.contains("@") else {
       throw HTTPError(
         .notAllowed, phase: .beforeSend, url: scheme + "://…",
-        message: "an address must not hold a name or password")
+        message: "an address must not contain a user name or password")
     }
     let loopback = isLoopback(host(of: authority))
     guard isSafe(scheme, isLoopback: loopback) else {
-      throw refusal("plain HTTP is for loopback addresses only")
+      throw refusal("plain HTTP is allowed for loopback addresses only")
     }
     return (scheme == "http", loopback)
   }
 
-  /// Says whether nobody on the way can read what is sent to an address: it needs no https to this machine itself.
+  /// Whether no one on the network can read what is sent to an address.
+  ///
+  /// The loopback interface does not need https.
   package static func isSafe(_ url: String) -> Bool {
     guard let (scheme, authority) = parts(of: url) else { return false }
     return isSafe(scheme, isLoopback: isLoopback(host(of: authority)))
   }
 
-  /// Whether an address has a name or a password in it, which would stand in logs.
+  /// Whether an address contains a user name or password, which would appear in logs.
   package static func hasCredentials(_ url: String) -> Bool {
     parts(of: url)?.authority.contains("@") ?? false
   }
@@ -79,7 +82,7 @@ package struct TransferRules: Sendable {
     return authority.prefix { $0 != ":" }
   }
 
-  /// Literal loopback addresses and `localhost`, which curl never asks a resolver about.
+  /// Literal loopback addresses and `localhost`, which curl never looks up in DNS.
   private static func isLoopback(_ host: Substring) -> Bool {
     if host.lowercased() == "localhost" || host == "::1" { return true }
     var address = in_addr()

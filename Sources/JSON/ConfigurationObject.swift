@@ -1,15 +1,15 @@
 import System
 
-/// The members of one object of a configuration file, asked for by name and type.
+/// The members of an object in a configuration file, read by name and type.
 ///
-/// A name that nobody knows is reported at once; where it is plainly a misspelling of one that is
-/// missing, its value is read as that one's, so that what stands in it is checked too.
+/// An unknown name is reported at once. If it is clearly a misspelling of a missing name, its value
+/// is read under that name, so that its content is validated too.
 package struct ConfigurationObject {
-  /// The object itself.
+  /// The object.
   package let node: JSONNode
-  /// What the object is, as in "a soup needs …".
+  /// The description of the object, as in "a soup needs …".
   package let what: String
-  /// Where problems go.
+  /// The reader that collects the problems.
   package let reader: ConfigurationReader
   private var values: [String: JSONNode.Member] = [:]
 
@@ -45,7 +45,7 @@ package struct ConfigurationObject {
       member, "\(what) has no key \(quoted)\(note)", "did you mean \(JSONText.quoted(nearest))?")
   }
 
-  /// The member, name and value.
+  /// The member with its name and value.
   package func member(_ name: String) -> JSONNode.Member? { values[name] }
 
   /// The value of a member; an explicit null counts as absent.
@@ -53,7 +53,7 @@ package struct ConfigurationObject {
     values[name].flatMap { $0.value.isNull ? nil : $0.value }
   }
 
-  /// The value of a member that must be there.
+  /// The value of a required member.
   package func required(_ name: String, _ example: String) -> JSONNode? {
     if let value = self[name] { return value }
     reader.report(
@@ -62,13 +62,13 @@ package struct ConfigurationObject {
     return nil
   }
 
-  /// A text, or nil.
+  /// The string; nil if absent or invalid.
   package func string(_ name: String) -> String? { self[name].flatMap(reader.string) }
 
-  /// A text with at least one character, or nil.
+  /// The non-empty string; nil if absent or invalid.
   package func text(_ name: String) -> String? { self[name].flatMap(filled) }
 
-  /// A text that must be there and have at least one character.
+  /// The non-empty string of a required member.
   package func requiredText(_ name: String, _ example: String = "\"…\"") -> String? {
     required(name, example).flatMap(filled)
   }
@@ -79,19 +79,19 @@ package struct ConfigurationObject {
     return text.isEmpty ? nil : text
   }
 
-  /// A list of texts, or nil.
+  /// The list of strings; nil if absent or invalid.
   package func strings(_ name: String) -> [String]? {
     self[name].flatMap { reader.strings($0) }
   }
 
-  /// A whole number, or the default.
+  /// The whole number, or the default.
   package func int(
     _ name: String, default standard: Int, in range: ClosedRange<Int> = 0...Int.max
   ) -> Int {
     self[name].flatMap { reader.int($0, in: range) } ?? standard
   }
 
-  /// True or false, or the default.
+  /// The Boolean, or the default.
   package func bool(_ name: String, default standard: Bool) -> Bool {
     self[name].flatMap(reader.bool) ?? standard
   }
@@ -103,17 +103,17 @@ package struct ConfigurationObject {
     self[name].flatMap { reader.word($0, what) } ?? standard
   }
 
-  /// The members of an object inside, or nil.
+  /// The members of a nested object; nil if absent or invalid.
   package func object(_ name: String, known: [String], what: String) -> ConfigurationObject? {
     self[name].flatMap { reader.object($0, known: known, what: what) }
   }
 
-  /// The elements of an array, or nil with a problem.
+  /// The elements of an array; nil, and reported, if it is not an array.
   package func elements(_ name: String) -> [JSONNode]? {
     guard let value = self[name] else { return nil }
     guard let elements = value.array else {
       reader.wrongType(value, "an array", "put it in brackets: [ … ]")
-      // One element without its brackets is read as a list of one, to find what else is wrong.
+      // A single element without brackets is read as a list of one, to find its other problems.
       return value.members == nil ? nil : [value]
     }
     return elements

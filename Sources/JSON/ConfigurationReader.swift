@@ -1,22 +1,24 @@
 import System
 
-/// Reads one configuration file into typed values and gathers all that is wrong with it.
+/// Reads a configuration file into typed values and collects all problems.
 package final class ConfigurationReader {
-  /// The file's name as problems show it.
+  /// The name of the file in problems.
   package let file: String
-  /// What was found so far.
+  /// The problems found so far.
   package private(set) var problems: [Problem] = []
 
-  /// Whether keys that nobody knows are passed over, as the SDK passes over them.
+  /// Whether unknown keys are ignored, as the SDK does.
   package let isLenient: Bool
 
-  /// Starts with a file that has not been parsed yet.
+  /// Creates a reader of a file that has not been parsed yet.
   package init(file: String, isLenient: Bool = false) {
     self.file = file
     self.isLenient = isLenient
   }
 
-  /// Parses the file; nil when nothing of it can be understood, with the problems gathered.
+  /// Parses the file; nil if nothing of it can be understood.
+  ///
+  /// Problems are collected.
   package func parse(_ bytes: [UInt8]) -> JSONNode? {
     let result = JSONNode.read(bytes)
     problems += result.faults.map { Problem(file: file, $0) }
@@ -38,7 +40,7 @@ package final class ConfigurationReader {
     add(0, 0, "", message, fix)
   }
 
-  /// Adds a problem at a known place.
+  /// Adds a problem at a known position.
   package func add(_ line: Int, _ column: Int, _ path: String, _ message: String, _ fix: String) {
     problems.append(
       Problem(file: file, line: line, column: column, path: path, message: message, fix: fix))
@@ -53,13 +55,12 @@ package final class ConfigurationReader {
     }.map(\.element)
   }
 
-  /// Throws what was found, if anything.
+  /// Throws the problems found, if any.
   package func finish() throws(Problems) {
     guard problems.isEmpty else { throw Problems(sorted) }
   }
 
-  /// The members of an object, `known` being the names that it may have; nil with a problem for
-  /// anything else.
+  /// The members of an object with the `known` names; nil, and reported, for anything else.
   package func object(_ node: JSONNode, known: [String], what: String) -> ConfigurationObject? {
     guard let members = node.members else {
       wrongType(node, "an object", "write \(what) in braces: { … }")
@@ -68,7 +69,6 @@ package final class ConfigurationReader {
     return ConfigurationObject(node: node, members: members, known: known, what: what, reader: self)
   }
 
-  /// A text.
   package func string(_ node: JSONNode) -> String? {
     if let string = node.string { return string }
     if case .number(let literal) = node.content {
@@ -79,7 +79,7 @@ package final class ConfigurationReader {
     return nil
   }
 
-  /// A list of texts.
+  /// A list of strings.
   package func strings(_ node: JSONNode, example: String = "[\"…\"]") -> [String]? {
     if let text = node.string {
       let parts = text.split(separator: ",").map {
@@ -96,7 +96,7 @@ package final class ConfigurationReader {
     return strings.contains(nil) ? nil : strings.compactMap(\.self)
   }
 
-  /// A whole number of `range`.
+  /// A whole number in `range`.
   package func int(_ node: JSONNode, in range: ClosedRange<Int>) -> Int? {
     guard case .number(let literal) = node.content else {
       let isDigits = node.string.flatMap(Int.init)
@@ -114,7 +114,6 @@ package final class ConfigurationReader {
     return int
   }
 
-  /// True or false.
   package func bool(_ node: JSONNode) -> Bool? {
     if let bool = node.bool { return bool }
     let word = node.string.flatMap { ["true", "false"].contains($0.lowercased()) ? $0 : nil }
@@ -135,9 +134,9 @@ package final class ConfigurationReader {
     return nil
   }
 
-  /// "did you mean …?" where one of `words` is near, else all of them.
+  /// "did you mean …?" if one of `words` is similar, otherwise the list of words.
   package static func oneOf(_ words: [String], near text: String) -> String {
-    guard !words.isEmpty else { return "remove it: there is none" }
+    guard !words.isEmpty else { return "remove it: none is defined" }
     let list =
       (words.count > 1 ? "one of " : "") + words.map(JSONText.quoted).joined(separator: ", ")
     guard let nearest = Spelling.nearest(text, among: words) else { return "write \(list)" }
@@ -145,14 +144,14 @@ package final class ConfigurationReader {
     return "did you mean \(JSONText.quoted(nearest))? It is \(list)"
   }
 
-  /// Adds a problem that says what is expected instead of what stands there.
+  /// Reports a value of the wrong type.
   package func wrongType(_ node: JSONNode, _ expected: String, _ fix: String) {
     report(node, "this must be \(expected), not \(node.kind)", fix)
   }
 }
 
 extension JSONNode {
-  /// What the value is, in words.
+  /// The type of the value, for messages.
   package var kind: String {
     switch content {
     case .null: "null"

@@ -1,7 +1,7 @@
-/// Walks over JSON bytes: the one lexer of `JSONValue` and `RecordScanner`.
+/// The lexer over JSON bytes that `JSONValue` and `RecordScanner` share.
 ///
-/// It checks everything as it goes (grammar, UTF-8, escapes, depth) and never reads a byte outside
-/// the buffer. Strings are skipped eight bytes at a time.
+/// It validates everything it passes (grammar, UTF-8, escapes, depth) and never reads a byte
+/// outside the buffer. Strings are skipped eight bytes at a time.
 struct JSONCursor {
   static let depthLimit = 64
 
@@ -9,7 +9,7 @@ struct JSONCursor {
   let count: Int
   var offset = 0
 
-  /// The caller has checked that the buffer is not empty.
+  /// The caller must ensure that the buffer is not empty.
   init(_ base: UnsafeRawPointer, count: Int) {
     self.base = base
     self.count = count
@@ -20,7 +20,7 @@ struct JSONCursor {
     base.load(fromByteOffset: index, as: UInt8.self)
   }
 
-  /// The next byte that is not white space, not consumed.
+  /// The next byte that is not white space; it is not consumed.
   @inline(__always)
   mutating func peek() throws(JSONFault) -> UInt8 {
     while offset < count {
@@ -34,7 +34,7 @@ struct JSONCursor {
     throw JSONFault(reason: .end, offset: offset)
   }
 
-  /// Nothing but white space may follow.
+  /// Throws unless only white space follows.
   mutating func finish() throws(JSONFault) {
     while offset < count {
       let next = byte(offset)
@@ -52,15 +52,16 @@ struct JSONCursor {
     offset &+= 1
   }
 
-  /// Consumes a string whose opening quote is at `offset`; true when it contains an escape.
+  /// Consumes a string whose opening quote is at `offset`; returns whether it contains an escape.
   ///
-  /// The contents are `start..<offset - 1` where `start` is the offset before the call plus one.
+  /// The contents are `start..<offset - 1`, where `start` is the offset before the call plus one.
   @inline(__always)
   mutating func skipString() throws(JSONFault) -> Bool {
     var index = offset &+ 1
     var escaped = false
     while true {
-      // Eight bytes at once as long as none is a quote, a backslash, a control or beyond ASCII.
+      // Skip eight bytes at a time while none is a quote, a backslash, a control character or
+      // beyond ASCII.
       while index &+ 8 <= count {
         let word = UInt64(
           littleEndian: base.loadUnaligned(fromByteOffset: index, as: UInt64.self))
@@ -89,8 +90,9 @@ struct JSONCursor {
     }
   }
 
-  /// The high bit of each byte that is a quote, a backslash, below 0x20 or above 0x7F; the lowest
-  /// set bit is exact, those above it may be false alarms.
+  /// The high bit of each byte that is a quote, a backslash, below 0x20 or above 0x7F.
+  ///
+  /// The lowest set bit is exact; higher ones may be false positives.
   @inline(__always)
   private static func special(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -110,7 +112,7 @@ struct JSONCursor {
       let unit = try hexUnit(index)
       if unit & 0xFC00 == 0xD800 {
         guard index &+ 7 < count else {
-          // The second half may not have come yet, or there is none.
+          // The second surrogate may not have arrived yet, or it does not exist.
           throw JSONFault(reason: index &+ 6 < count ? .surrogate : .end, offset: index)
         }
         guard byte(index &+ 6) == 0x5C, byte(index &+ 7) == 0x75 else {
@@ -140,7 +142,7 @@ struct JSONCursor {
     return unit
   }
 
-  /// The index after one well-formed UTF-8 sequence of two to four bytes.
+  /// The index after a well-formed UTF-8 sequence of two to four bytes.
   private func skipMultibyte(_ index: Int) throws(JSONFault) -> Int {
     let length = JSONText.sequenceLength(
       UnsafeRawBufferPointer(start: base + index, count: min(4, count &- index)))
@@ -208,7 +210,8 @@ struct JSONCursor {
     return kind
   }
 
-  /// Consumes any value and says what it was; a string's range is between its quotes.
+  /// Consumes any value and returns its kind and range; the range of a string is between its
+  /// quotes.
   @inline(__always)
   mutating func skipValue(depth: Int) throws(JSONFault) -> JSONSpan {
     let first = try peek()
@@ -229,8 +232,8 @@ struct JSONCursor {
     }
   }
 
-  /// Consumes the object or array that begins at `offset`; `depth` is the number of containers
-  /// around it.
+  /// Consumes the object or array that starts at `offset`; `depth` is the number of enclosing
+  /// containers.
   mutating func skipContainer(depth: Int) throws(JSONFault) {
     guard depth < Self.depthLimit else { throw JSONFault(reason: .depth, offset: offset) }
     let isObject = byte(offset) == 0x7B

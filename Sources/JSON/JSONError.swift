@@ -1,17 +1,17 @@
-/// What is wrong with a JSON text, and where.
+/// A fault in a JSON text, with its position.
 package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The byte at which the fault was noticed, from the start of the text.
+  /// The offset of the byte where the fault was detected, from the start of the text.
   package let offset: Int
-  /// The 1-based line of that byte.
+  /// The line of that byte, counted from 1.
   package let line: Int
-  /// The 1-based column, in characters.
+  /// The column, counted in characters from 1.
   package let column: Int
-  /// What is wrong, in a few words.
+  /// The fault, in a few words.
   package let message: String
-  /// What to write instead; empty when the message says it all.
+  /// The correction; empty if the message needs none.
   package let fix: String
 
-  /// Makes an error whose place is already known.
+  /// Creates an error whose position is known.
   package init(offset: Int, line: Int, column: Int, message: String, fix: String = "") {
     self.offset = offset
     self.line = line
@@ -20,7 +20,7 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     self.fix = fix
   }
 
-  /// Makes an error at `offset` of `text` and works out line and column.
+  /// Creates an error at `offset` of `text` and computes its line and column.
   init(offset: Int, in text: UnsafeRawBufferPointer, message: String, fix: String = "") {
     let end = min(max(offset, 0), text.count)
     var line = 1
@@ -35,16 +35,18 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
       message: message, fix: fix)
   }
 
-  /// Line, column, what is wrong and what to write instead.
+  /// Line, column, fault and correction.
   package var description: String {
     let place = "line \(line), column \(column): \(message)"
     return fix.isEmpty ? place : "\(place); \(fix)"
   }
 }
 
-/// A fault inside the parsers: two words, so that throwing it costs the hot path nothing.
+/// A fault inside the parsers.
+///
+/// It has only two words, so throwing it costs the hot path nothing.
 struct JSONFault: Error, BitwiseCopyable {
-  /// What can be wrong with bytes that should be JSON.
+  /// The faults of bytes that should be JSON.
   enum Reason: UInt8 {
     case end, value, name, colon, comma, control, utf8, escape, surrogate, number, literal, depth
     case trailing, tooLarge, notObject, notArray, notRecord, memberMissing, memberTwice
@@ -63,17 +65,17 @@ struct JSONFault: Error, BitwiseCopyable {
     case .control: "a control character inside a string must be escaped"
     case .utf8: "the bytes are not valid UTF-8"
     case .escape: "this escape sequence does not exist in JSON"
-    case .surrogate: "half of a surrogate pair stands alone"
-    case .number: "this is not a JSON number"
-    case .literal: "only true, false and null may stand here without quotes"
+    case .surrogate: "unpaired surrogate"
+    case .number: "not a JSON number"
+    case .literal: "only true, false and null are allowed without quotes"
     case .depth: "values are nested deeper than \(JSONCursor.depthLimit) levels"
-    case .trailing: "something follows the end of the value"
+    case .trailing: "data follows the end of the value"
     case .tooLarge: "the page is larger than 2 GiB"
     case .notObject: "an object is expected here"
     case .notArray: "an array is expected here"
     case .notRecord: "a record (an object) or null is expected here"
-    case .memberMissing: "the member that holds the records is missing"
-    case .memberTwice: "the member that holds the records appears twice"
+    case .memberMissing: "the member with the records is missing"
+    case .memberTwice: "the member with the records appears twice"
     }
   }
 

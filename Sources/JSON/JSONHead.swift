@@ -1,18 +1,19 @@
-/// Reads members at the head of a page that may still be arriving.
+/// Reads members at the start of a page that may still be arriving.
 package enum JSONHead {
-  /// What the bytes so far say about a member.
+  /// The result of the search for a member in the available bytes.
   package enum Answer: Sendable, Hashable {
     /// The string, the number's literal, or `true` or `false`.
     case found(String)
     /// More bytes are needed.
     case absentSoFar
-    /// An array began, or the object ended, before the member: it does not stand at the head.
+    /// An array started, or the object ended, before the member: it is not at the start of the
+    /// page.
     case arrayReached
   }
 
-  /// A string, number or boolean member of the top-level object.
+  /// A string, number or Boolean member of the top-level object.
   ///
-  /// A text that is not JSON is answered as absent so far: the scan of the whole page finds the
+  /// If the text is not JSON, the result is `absentSoFar`; the scan of the whole page finds the
   /// fault.
   package static func stringMember(
     _ name: String, in head: UnsafeRawBufferPointer
@@ -36,7 +37,7 @@ package enum JSONHead {
           guard member == name else { continue }
           if span.kind == .true { return .found("true") }
           if span.kind == .false { return .found("false") }
-          // A number at the end of the bytes may go on in the next ones.
+          // A number at the end of the available bytes may continue in the next ones.
           if span.kind == .number, Int(span.end) < head.count {
             let literal = head[Int(span.start)..<Int(span.end)]
             return .found(String(decoding: literal, as: UTF8.self))

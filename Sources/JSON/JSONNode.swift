@@ -1,6 +1,5 @@
-/// Configuration: a tree that knows where each value stands.
+/// A parsed configuration value with its position.
 package struct JSONNode: Sendable {
-  /// What a value is.
   package enum Content: Sendable {
     case null
     case bool(Bool)
@@ -10,63 +9,60 @@ package struct JSONNode: Sendable {
     case object([Member])
   }
 
-  /// A member of an object.
   package struct Member: Sendable {
-    /// The name.
     package let name: String
-    /// The 1-based line of the name's quote.
+    /// The line of the name's opening quote, counted from 1.
     package let nameLine: Int
-    /// The 1-based column of the name's quote, in characters.
+    /// The column of the name's opening quote, counted in characters from 1.
     package let nameColumn: Int
-    /// The value.
     package let value: JSONNode
   }
 
-  /// What the value is.
   package let content: Content
-  /// The 1-based line where the value starts.
+  /// The line where the value starts, counted from 1.
   package let line: Int
-  /// The 1-based column where the value starts, in characters.
+  /// The column where the value starts, counted in characters from 1.
   package let column: Int
-  /// The way to the value, as `stores[0].soups[2].soupName`; empty for the root.
+  /// The path of the value, such as `stores[0].soups[2].soupName`; empty for the root.
   package let path: String
 
-  /// The value of a member; nil when this is no object or has no such member.
+  /// The value of a member; nil if this is not an object or has no such member.
   package subscript(_ name: String) -> JSONNode? {
     members?.first { $0.name == name }?.value
   }
 
-  /// The members of an object.
+  /// The members of an object; nil for anything else.
   package var members: [Member]? {
     if case .object(let members) = content { members } else { nil }
   }
 
-  /// The elements of an array.
+  /// The elements of an array; nil for anything else.
   package var array: [JSONNode]? {
     if case .array(let elements) = content { elements } else { nil }
   }
 
-  /// The text of a string.
+  /// The text of a string; nil for anything else.
   package var string: String? {
     if case .string(let string) = content { string } else { nil }
   }
 
-  /// The value of a number that is an integer.
+  /// The value of an integer; nil for anything else.
   package var int: Int? {
     if case .number(let literal) = content { Int(literal) } else { nil }
   }
 
-  /// The value of true or false.
+  /// The value of a Boolean; nil for anything else.
   package var bool: Bool? {
     if case .bool(let bool) = content { bool } else { nil }
   }
 
-  /// True for null.
   package var isNull: Bool {
     if case .null = content { true } else { false }
   }
 
-  /// The same value without the member at `path`, of which each name but the last leads to an object.
+  /// The same value without the member at `path`.
+  ///
+  /// Each name except the last must lead to an object.
   package func removing(_ path: ArraySlice<String>) -> JSONNode {
     guard let name = path.first, let members else { return self }
     let rest = path.dropFirst()

@@ -1,5 +1,5 @@
 extension JSONNodeParser {
-  /// The members of the object whose brace is at the current place.
+  /// The members of the object whose brace is at the current position.
   mutating func object(path: String, depth: Int) throws(Stop) -> [JSONNode.Member] {
     let start = place
     var members: [JSONNode.Member] = []
@@ -27,7 +27,7 @@ extension JSONNodeParser {
     }
   }
 
-  /// The path of a member: `a.b`, or `a["b c"]` where the name would not read as one word.
+  /// The path of a member: `a.b`, or `a["b c"]` if the name is not a plain word.
   static func path(_ parent: String, _ name: String) -> String {
     let isWord =
       !name.isEmpty
@@ -36,7 +36,7 @@ extension JSONNodeParser {
     return parent.isEmpty ? name : "\(parent).\(name)"
   }
 
-  /// A name, and whether the colon after it went by with it.
+  /// A name, and whether the colon after it was consumed with it.
   private mutating func memberName(opened: Place) throws(Stop) -> (String, hasColon: Bool) {
     let start = place
     guard let scalar = current else {
@@ -49,7 +49,7 @@ extension JSONNodeParser {
       return (read.text, read.tookColon)
     }
     guard scalar.properties.isAlphabetic || scalar == "_" || scalar == "$" else {
-      throw stop("\(Self.quoted(scalar)) cannot begin a member name", "write \"name\": value")
+      throw stop("a member name cannot start with \(Self.quoted(scalar))", "write \"name\": value")
     }
     var name = ""
     while let scalar = current,
@@ -68,7 +68,7 @@ extension JSONNodeParser {
     switch current {
     case ":": advance()
     case "=":
-      report("= cannot stand after a name", "write a colon")
+      report("= is not allowed after a name", "write a colon")
       advance()
       if current == ">" { advance() }
     case nil, "}", ",":

@@ -1,4 +1,4 @@
-/// The characters that people's editors put around a text.
+/// The quotation marks that editors put around a text.
 enum Quote {
   case straight, typographic, single
 
@@ -15,11 +15,11 @@ enum Quote {
 extension JSONNodeParser {
   struct Text {
     var text = ""
-    /// A name whose closing quote was missing has its colon inside.
+    /// Whether the colon was inside a name without a closing quote.
     var tookColon = false
   }
 
-  /// The string whose opening quote is at the current place.
+  /// The string whose opening quote is at the current position.
   mutating func string(isName: Bool = false) throws(Stop) -> Text {
     let start = place
     guard let first = current, let quote = Quote(opening: first) else { throw Stop() }
@@ -29,11 +29,11 @@ extension JSONNodeParser {
     while true {
       guard let scalar = current else {
         throw stop(
-          "the string that opens here is never closed", "write \" at its end", at: start)
+          "the string opened here is never closed", "write \" at its end", at: start)
       }
       if closes(scalar, quote, first) {
         if isName, let name = Self.nameWithColon(read.text) {
-          // The quote belongs to the value; it stays where it is.
+          // The quote belongs to the value and is not consumed.
           report(
             "the closing quote after \(name) is missing", "write \(JSONText.quoted(name)):",
             at: start)
@@ -56,7 +56,7 @@ extension JSONNodeParser {
       }
     }
     if let lineBreak {
-      report("a line break stands inside a string", Self.joinFix(read.text), at: lineBreak)
+      report("a string contains a line break", Self.joinFix(read.text), at: lineBreak)
     }
     return read
   }
@@ -66,7 +66,8 @@ extension JSONNodeParser {
     case .straight:
       if scalar == "\"" { return true }
       guard Quote(opening: scalar) == .typographic else { return false }
-      // A typographic quote may be text. It is the end when the straight quotes after it pair up.
+      // A typographic quote may be part of the text. It is the end if the straight quotes after it
+      // pair up.
       let rest = scalars[(index + 1)...].prefix { $0 != "\n" }
       let next = rest.first { $0 != " " }
       guard next == nil || ",:]}".unicodeScalars.contains(next ?? " ") else { return false }
@@ -88,7 +89,7 @@ extension JSONNodeParser {
     }
   }
 
-  /// `syncName: ` gives `syncName`: what a name looks like whose closing quote is missing.
+  /// `syncName: ` gives `syncName`: a name without a closing quote looks like this.
   private static func nameWithColon(_ text: String) -> String? {
     let trimmed = text.reversed().drop { $0 == " " }
     guard trimmed.first == ":" else { return nil }
@@ -96,7 +97,8 @@ extension JSONNodeParser {
     return !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } ? name : nil
   }
 
-  /// Whether the string goes on after the line break here: it closes where a string may end.
+  /// Whether the string continues after this line break: it closes at a position where a string may
+  /// end.
   private var isContinued: Bool {
     var next = index
     while next < scalars.count, scalars[next] != "\"" { next += scalars[next] == "\\" ? 2 : 1 }
@@ -105,7 +107,7 @@ extension JSONNodeParser {
     return next < scalars.count && ",]}".unicodeScalars.contains(scalars[next])
   }
 
-  /// Takes a line break and the spaces around it as one space.
+  /// Replaces a line break and the spaces around it with one space.
   private mutating func joinLines(_ text: inout String) {
     while text.last == " " || text.last == "\t" { text.removeLast() }
     while let scalar = current, scalar.properties.isWhitespace { advance(); _ = scalar }
@@ -116,14 +118,14 @@ extension JSONNodeParser {
     let joined = JSONText.quoted(text)
     return joined.count <= 160
       ? "join the lines: \(joined)"
-      : "join the lines with a space, so that the string stands on one"
+      : "join the lines with a space, so that the string is on one line"
   }
 
-  /// Closes a string that has no closing quote at the end of its line.
+  /// Ends a string that has no closing quote at the end of its line.
   private mutating func endAtLine(_ text: inout String, _ start: Place) {
     report(
-      "the string that opens here is not closed on its line",
-      "write \" at its end; a line break cannot stand in a string", at: start)
+      "the string opened here is not closed on its line",
+      "write \" at its end; a string cannot contain a line break", at: start)
     while text.last == " " { text.removeLast() }
     guard text.last == "," else { return }
     text.removeLast()
@@ -136,12 +138,12 @@ extension JSONNodeParser {
         offset: offset - moved.reduce(0) { $0 + UTF8.width($1) }))
   }
 
-  /// Takes one character or escape.
+  /// Consumes one character or escape.
   private mutating func take(_ scalar: Unicode.Scalar, into text: inout String) throws(Stop) {
     if scalar == "\\" { return try takeEscape(into: &text) }
     if scalar.value < 0x20 {
       let escape = scalar == "\t" ? "\\t" : "\\u" + Self.code(scalar).dropFirst(2)
-      report("a control character stands inside a string", "write \(escape), or remove it")
+      report("a string contains a control character", "write \(escape), or remove it")
     }
     text.unicodeScalars.append(scalar)
     advance()

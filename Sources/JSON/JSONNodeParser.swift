@@ -1,13 +1,13 @@
-/// Parses configuration and goes on after the mistakes that people make, so that all are reported
-/// at once.
+/// Parses configuration and continues after common mistakes, so that all are reported at once.
 ///
-/// It accepts more than JSON, but nothing silently: each deviation is a fault that says what to
-/// write.
+/// It accepts more than JSON, but reports each deviation with its correction.
 struct JSONNodeParser {
-  /// The parser cannot tell what the rest means; the fault is recorded already.
+  /// Thrown if the rest cannot be understood; the fault is already recorded.
   struct Stop: Error {}
 
-  /// Enough to mend a file; a text that is no JSON at all would yield thousands.
+  /// Enough to fix a file.
+  ///
+  /// A text that is not JSON at all would have thousands of faults.
   static let faultLimit = 100
 
   let scalars: [Unicode.Scalar]
@@ -22,7 +22,7 @@ struct JSONNodeParser {
     self.offset = offset
   }
 
-  /// The scalar at the current place; nil at the end.
+  /// The scalar at the current position; nil at the end.
   var current: Unicode.Scalar? { index < scalars.count ? scalars[index] : nil }
 
   mutating func advance() {
@@ -68,7 +68,7 @@ struct JSONNodeParser {
     return Stop()
   }
 
-  /// Skips white space, and comments and strange spaces with a fault.
+  /// Skips white space; comments and unusual spaces are skipped and reported.
   mutating func skipSpace() throws(Stop) {
     while let scalar = current {
       switch scalar {
@@ -103,12 +103,12 @@ struct JSONNodeParser {
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// A character as messages show it.
+  /// A character, as shown in messages.
   static func quoted(_ scalar: Unicode.Scalar) -> String {
     JSONText.quoted(String(Character(scalar)))
   }
 
-  /// The whole file.
+  /// The value of the whole file.
   mutating func root() throws(Stop) -> JSONNode {
     try skipSpace()
     guard current != nil else {
@@ -117,7 +117,7 @@ struct JSONNodeParser {
     let node = try value(path: "", depth: 0)
     try skipSpace()
     if current != nil {
-      report("something follows the end of the file's object", "remove it")
+      report("data follows the end of the file's object", "remove it")
     }
     return node
   }
@@ -141,7 +141,7 @@ struct JSONNodeParser {
     return JSONNode(content: content, line: start.line, column: start.column, path: path)
   }
 
-  /// A number, a literal, or a word that somebody forgot to quote.
+  /// A number, a literal, or a word without its quotes.
   private mutating func bare(first: Unicode.Scalar) throws(Stop) -> JSONNode.Content {
     let start = place
     var word = ""
@@ -177,7 +177,7 @@ struct JSONNodeParser {
         "a value is missing here", "write the value, or remove the name or comma before it")
     }
     throw stop(
-      "\(Self.quoted(first)) cannot begin a value",
+      "a value cannot start with \(Self.quoted(first))",
       "write a value: \"text\", 1, true, [ … ] or { … }")
   }
 
@@ -203,7 +203,7 @@ struct JSONNodeParser {
     }
   }
 
-  /// Consumes the comma or the closing bracket after a value; true when another value follows.
+  /// Consumes the comma or closing bracket after a value; returns whether another value follows.
   mutating func separator(closing: Unicode.Scalar, opened: Place) throws(Stop) -> Bool {
     let end = place
     try skipSpace()
@@ -217,17 +217,17 @@ struct JSONNodeParser {
       advance()
       try skipSpace()
       while current == "," {
-        report("there is nothing between these commas", "remove one")
+        report("there is no value between these commas", "remove one")
         comma = place
         advance()
         try skipSpace()
       }
       guard current == closing else { return true }
-      report("a comma stands before the closing \(closing)", "remove the comma", at: comma)
+      report("there is a comma before the closing \(closing)", "remove the comma", at: comma)
       advance()
       return false
     case ";":
-      report("a semicolon separates nothing in JSON", "write a comma")
+      report("JSON has no semicolons", "write a comma")
       advance()
       return true
     case nil:
@@ -241,7 +241,7 @@ struct JSONNodeParser {
       return true
     case let scalar?:
       throw stop(
-        "\(Self.quoted(scalar)) cannot stand here",
+        "\(Self.quoted(scalar)) is not allowed here",
         "write a comma, or \(closing) to close the \(kind) that opens at line \(opened.line)")
     }
   }
@@ -258,9 +258,9 @@ extension JSONNode {
     return node
   }
 
-  /// Parses a file as far as it can be understood, and says all that is wrong with it.
+  /// Parses a file as far as it can be understood, and returns all faults.
   ///
-  /// Without faults there always is a node.
+  /// If there are no faults, there is always a node.
   package static func read(_ bytes: [UInt8]) -> (node: JSONNode?, faults: [JSONError]) {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let skipped = bytes.starts(with: mark) ? mark.count : 0

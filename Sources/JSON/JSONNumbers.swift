@@ -1,7 +1,7 @@
-/// Numbers of JSON by their values, whatever their spelling.
+/// JSON numbers compared by value, regardless of their spelling.
 package enum JSONNumbers {
-  /// Whether two JSON texts have the same bytes, but for numbers that are spelled in another way: `10000000` and
-  /// `1.0E7`.
+  /// Whether two JSON texts have the same bytes, except for numbers in different spellings:
+  /// `10000000` and `1.0E7`.
   package static func areSameButForSpelling(
     _ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer
   ) -> Bool {
@@ -32,7 +32,7 @@ package enum JSONNumbers {
     return place == one.count && second == other.count
   }
 
-  /// Whether the bytes are a number of JSON.
+  /// Whether the bytes are a JSON number.
   package static func isNumber(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
     var rest = text[...]
     if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
@@ -58,7 +58,9 @@ package enum JSONNumbers {
     return rest.isEmpty
   }
 
-  /// Whether a byte may stand in a number; letters of other words too, which are compared by their bytes.
+  /// Whether a byte may be part of a number.
+  ///
+  /// Letters of other words match too; such words are compared by their bytes.
   private static func isPart(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
@@ -74,13 +76,15 @@ package enum JSONNumbers {
     return end
   }
 
-  /// A number as digits without zeros at either end, and the power of ten of the last one: exact at any length.
+  /// A number as its digits without zeros at either end, and the power of ten of the last digit.
+  ///
+  /// Exact at any length.
   private struct Decimal: Equatable {
     var isNegative = false
     var digits: [UInt8] = []
     var exponent = 0
 
-    /// Nil for what is no number of JSON.
+    /// Creates a number; nil if the text is not a JSON number.
     init?(_ text: Slice<UnsafeRawBufferPointer>) {
       guard JSONNumbers.isNumber(text) else { return nil }
       var isFraction = false
@@ -108,7 +112,7 @@ package enum JSONNumbers {
         digits.removeLast()
         exponent += 1
       }
-      // Zero is one number, whatever its sign.
+      // Zero is one number, regardless of its sign.
       if digits.isEmpty { (isNegative, exponent) = (false, 0) }
     }
   }

@@ -1,16 +1,16 @@
 /// The SDK's projection of a dotted path into an element.
 package enum JSONProjection {
-  /// The value that `path` leads to.
+  /// The value at `path`.
   ///
-  /// An array on the way is mapped: elements without a value are dropped, an empty result is no
-  /// value. A scalar on the way has no members. An empty path is the whole element. A member whose
-  /// name contains a dot cannot be reached.
+  /// An array on the path is mapped: elements without a value are omitted, and an empty result
+  /// means no value. A scalar on the path has no members. An empty path means the whole element. A
+  /// member whose name contains a dot cannot be reached.
   package static func project(_ path: String, from value: JSONValue) -> JSONValue? {
     guard !path.isEmpty else { return value }
     return project(components(path)[...], from: value)
   }
 
-  /// The member names on the way.
+  /// The member names on the path.
   static func components(_ path: String) -> [String] {
     path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }

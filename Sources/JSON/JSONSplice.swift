@@ -1,6 +1,6 @@
-/// Changes of an object's bytes that leave the other bytes as they are.
+/// Edits of an object's bytes that leave the other bytes unchanged.
 package enum JSONSplice {
-  /// The place of a value with the quotes that a string's span leaves out.
+  /// The range of a value, including the quotes that a string's span excludes.
   package static func whole(_ value: JSONSpan) -> Range<Int> {
     switch value.kind {
     case .string, .escapedString: Int(value.start) - 1..<Int(value.end) + 1
@@ -8,16 +8,15 @@ package enum JSONSplice {
     }
   }
 
-  /// The bytes to leave out so that a member is gone from its object: its name, its value and one
-  /// comma.
+  /// The bytes to remove so that an object loses a member: its name, its value and one comma.
   ///
-  /// `value` is where a scan of `bytes` found the member's value.
+  /// `value` is the position of the member's value, as found by a scan of `bytes`.
   package static func member(
     of value: JSONSpan, in bytes: UnsafeRawBufferPointer
   ) -> Range<Int> {
     let whole = whole(value)
     var start = before(whole.lowerBound, in: bytes)  // the colon
-    start = before(start, in: bytes) - 1  // into the name, whose closing quote is skipped
+    start = before(start, in: bytes) - 1  // inside the name, before its closing quote
     while start >= 0, !isOpeningQuote(start, in: bytes) { start -= 1 }
     let previous = before(start, in: bytes)
     var next = whole.upperBound
@@ -27,13 +26,15 @@ package enum JSONSplice {
     return start..<whole.upperBound
   }
 
-  /// The last byte before `index` that is not white space.
+  /// The index of the last byte before `index` that is not white space.
   private static func before(_ index: Int, in bytes: UnsafeRawBufferPointer) -> Int {
     var place = index - 1
     while place > 0, isSpace(bytes[place]) { place -= 1 }
     return place
   }
 
+  /// Whether a quote opens a name.
+  ///
   /// A quote inside a name has an odd number of backslashes before it.
   private static func isOpeningQuote(_ index: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes[index] == 0x22 else { return false }

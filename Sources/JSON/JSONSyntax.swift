@@ -1,6 +1,8 @@
-/// Proves that bytes are JSON, without making anything of them.
+/// Validates JSON without creating values.
 package enum JSONSyntax {
-  /// Throws where `text` is not one JSON value: what `JSONValue(parsing:)` refuses, this refuses.
+  /// Throws unless `text` is one JSON value.
+  ///
+  /// It rejects the same texts as `JSONValue(parsing:)`.
   package static func check(_ text: UnsafeRawBufferPointer) throws(JSONError) {
     _ = try JSONCursor.whole(text) { (cursor) throws(JSONFault) in
       try cursor.skipValue(depth: 0)

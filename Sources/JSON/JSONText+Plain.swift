@@ -1,17 +1,17 @@
 extension JSONText {
-  /// JSON whose texts stand as they are read.
+  /// JSON whose strings have no unnecessary escapes.
   package struct Plain: Sendable, Hashable {
-    /// The JSON.
     package var bytes: [UInt8]
-    /// How many halves of a surrogate pair, which stood alone, became U+FFFD.
+    /// The number of unpaired surrogates that were replaced with U+FFFD.
     package var replacedHalves = 0
   }
 
-  /// The same JSON without `\u` escapes that need not be; nil where it has none, which costs one quick look.
+  /// The same JSON without unnecessary `\u` escapes; nil if it has none, which is quick to find
+  /// out.
   ///
-  /// `"\u0041"` becomes `"A"`: whoever compares bytes, such as those of an id, finds them. Half of a
-  /// surrogate pair is no character, has no form in UTF-8, and makes a device's own reader refuse all of
-  /// its element: the sign for what cannot be read stands in its place. What is no escape stays as it is.
+  /// `"\u0041"` becomes `"A"`, so that code can compare the bytes, such as those of an ID. An
+  /// unpaired surrogate has no form in UTF-8, and a device's JSON reader rejects the whole element
+  /// for it, so it becomes U+FFFD. All other bytes stay the same.
   package static func plain(_ json: [UInt8]) -> Plain? {
     json.withUnsafeBytes { json in
       var index = firstBackslash(json, from: 0)
@@ -33,13 +33,13 @@ extension JSONText {
     }
   }
 
-  /// The same JSON with U+FFFD in the place of each half of a character; nil where it has none.
+  /// The same JSON with U+FFFD in place of each unpaired surrogate; nil if there is none.
   package static func withoutHalves(_ json: UnsafeRawBufferPointer) -> [UInt8]? {
     guard let plain = plain(Array(json)), plain.replacedHalves > 0 else { return nil }
     return plain.bytes
   }
 
-  /// Appends what an escape means, or the escape itself; answers how many bytes it has.
+  /// Appends the character of an escape, or the escape itself; returns the length of the escape.
   private static func appendPlain(
     _ json: UnsafeRawBufferPointer, at index: Int, to plain: inout Plain
   ) -> Int {
@@ -59,7 +59,7 @@ extension JSONText {
     return 6
   }
 
-  /// The first backslash from `start` on; the count where there is none.
+  /// The index of the first backslash from `start` on; the count if there is none.
   @inline(__always)
   private static func firstBackslash(_ json: UnsafeRawBufferPointer, from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -71,7 +71,7 @@ extension JSONText {
       return (difference &- ones) & ~difference & high
     }
     var index = min(start, json.count)
-    // Four words at a time: most texts have none for long.
+    // Check four words at a time: most texts have long stretches without a backslash.
     while index &+ 32 <= json.count {
       if (hits(index) | hits(index &+ 8)) | (hits(index &+ 16) | hits(index &+ 24)) != 0 { break }
       index &+= 32

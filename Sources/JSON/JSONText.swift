@@ -1,6 +1,6 @@
-/// Strings as JSON writes them.
+/// Strings in JSON notation.
 package enum JSONText {
-  /// Appends `string` in quotes, escaping what must be escaped and nothing else.
+  /// Appends `string` in quotes, with only the necessary escapes.
   package static func appendQuoted(_ string: String, to bytes: inout [UInt8]) {
     bytes.append(0x22)
     var copy = string
@@ -34,7 +34,7 @@ package enum JSONText {
     bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[clean..<text.count]))
   }
 
-  /// The first byte from `start` on that must be escaped; the count where none must.
+  /// The index of the first byte from `start` on that must be escaped; the count if there is none.
   @inline(__always)
   private static func firstEscaped(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -44,7 +44,7 @@ package enum JSONText {
         littleEndian: text.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       let quote = word ^ (ones &* 0x22)
       let backslash = word ^ (ones &* 0x5C)
-      // The lowest set bit is exact; those above it may be false alarms.
+      // The lowest set bit is exact; higher ones may be false positives.
       let hits =
         ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash
           | (word &- ones &* 0x20) & ~word) & (ones &* 0x80)
@@ -59,14 +59,14 @@ package enum JSONText {
     return index
   }
 
-  /// `string` in quotes.
+  /// Returns `string` in quotes.
   package static func quoted(_ string: String) -> String {
     var bytes: [UInt8] = []
     appendQuoted(string, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends what the contents of a JSON string mean; `raw` is what stands between the quotes.
+  /// Appends the decoded contents of a JSON string; `raw` is the text between the quotes.
   package static func unescape(
     _ raw: UnsafeRawBufferPointer, into bytes: inout [UInt8]
   ) throws(JSONError) {
@@ -84,10 +84,10 @@ package enum JSONText {
     }
   }
 
-  /// What the contents of a JSON string mean, which were read as JSON before.
+  /// The decoded contents of a JSON string that was validated before.
   package static func unescaped(_ raw: UnsafeRawBufferPointer) -> String {
     var text: [UInt8] = []
-    // Nothing is wrong with them.
+    // The contents are known to be valid.
     try? unescape(raw, into: &text)
     return String(decoding: text, as: UTF8.self)
   }
@@ -161,8 +161,7 @@ package enum JSONText {
     digit < 10 ? 0x30 + digit : 0x61 + digit - 10
   }
 
-  /// How many bytes the well-formed UTF-8 sequence at the start of `bytes` has; nil when it is not
-  /// one.
+  /// The length of the well-formed UTF-8 sequence at the start of `bytes`; nil if there is none.
   static func sequenceLength(_ bytes: UnsafeRawBufferPointer) -> Int? {
     guard let first = bytes.first else { return nil }
     let length: Int

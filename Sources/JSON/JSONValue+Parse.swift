@@ -1,13 +1,13 @@
 extension JSONValue {
-  /// Parses a whole text: strict RFC 8259, valid UTF-8, at most 64 levels; of equal names the last
-  /// stays.
+  /// Parses a whole text: strict RFC 8259, valid UTF-8, at most 64 levels.
+  ///
+  /// For equal names, the last value is kept.
   package init(parsing text: UnsafeRawBufferPointer) throws(JSONError) {
     self = try JSONCursor.whole(text) { (cursor) throws(JSONFault) in
       try cursor.value(depth: 0)
     }
   }
 
-  /// Parses a whole text.
   package init(parsing text: [UInt8]) throws(JSONError) {
     let result = text.withUnsafeBytes { bytes in
       Result { () throws(JSONError) in try JSONValue(parsing: bytes) }
@@ -15,14 +15,13 @@ extension JSONValue {
     self = try result.get()
   }
 
-  /// Parses a whole text.
   package init(parsing text: String) throws(JSONError) {
     try self.init(parsing: Array(text.utf8))
   }
 }
 
 extension JSONCursor {
-  /// What `body` reads of a text that holds one value and nothing else.
+  /// The result of `body` for a text that must contain one value and nothing else.
   static func whole<Value>(
     _ text: UnsafeRawBufferPointer, _ body: (inout JSONCursor) throws(JSONFault) -> Value
   ) throws(JSONError) -> Value {
@@ -40,7 +39,7 @@ extension JSONCursor {
     }
   }
 
-  /// Consumes a value and makes its tree.
+  /// Consumes a value and returns its tree.
   mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
     let first = try peek()
     let start = offset

@@ -1,15 +1,15 @@
 extension JSONValue {
-  /// Compact JSON.
+  /// The value as compact JSON.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return bytes
   }
 
-  /// Compact JSON as text.
+  /// The value as compact JSON text.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// JSON, indented by two spaces with a line break at the end when `pretty`.
+  /// The value as JSON; if `pretty`, indented by two spaces with a line break at the end.
   package func bytes(pretty: Bool, sortedKeys: Bool) -> [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes, indent: pretty ? 0 : nil, sortedKeys: sortedKeys)
@@ -17,7 +17,9 @@ extension JSONValue {
     return bytes
   }
 
-  /// Appends JSON; `indent` is the depth of an indented text, nil for a compact one.
+  /// Appends JSON.
+  ///
+  /// `indent` is the depth in an indented text, nil for a compact one.
   package func append(to bytes: inout [UInt8], indent: Int? = nil, sortedKeys: Bool = false) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
@@ -46,13 +48,13 @@ extension JSONValue {
     }
   }
 
-  /// What stands before an element or a member.
+  /// Appends the separator before an element or a member.
   private static func separate(_ index: Int, _ indent: Int?, _ bytes: inout [UInt8]) {
     if index > 0 { bytes.append(0x2C) }
     if let indent { startLine(indent + 1, &bytes) }
   }
 
-  /// What stands after the last of them.
+  /// Appends the white space after the last element or member.
   private static func end(_ count: Int, _ indent: Int?, _ bytes: inout [UInt8]) {
     if let indent, count > 0 { startLine(indent, &bytes) }
   }

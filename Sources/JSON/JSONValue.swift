@@ -1,4 +1,4 @@
-/// Parsed JSON without positions: responses, manifests, sync states.
+/// Parsed JSON without positions, for responses, manifests and sync states.
 ///
 /// Numbers keep their literal, objects their order.
 package enum JSONValue: Sendable, Hashable {
@@ -13,81 +13,75 @@ package enum JSONValue: Sendable, Hashable {
   /// The member of an object; nil for anything else.
   package subscript(_ name: String) -> JSONValue? { object?[name] }
 
-  /// The element of an array; nil outside it and for anything else.
+  /// The element of an array; nil outside its bounds and for anything else.
   package subscript(_ index: Int) -> JSONValue? {
     guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
     return elements[index]
   }
 
-  /// The text of a string.
+  /// The text of a string; nil for anything else.
   package var string: String? {
     if case .string(let string) = self { string } else { nil }
   }
 
-  /// The value of a number that is an integer of 64 bits, however it is written.
+  /// The value of a 64-bit integer in any spelling; nil for anything else.
   package var int: Int64? {
     guard case .number(let literal) = self else { return nil }
     if let integer = Int64(literal) { return integer }
-    // 1e3 and 5.0 are integers too, as far as a double is exact.
+    // 1e3 and 5.0 are integers too, within the range in which a double is exact.
     guard let double = Double(literal), abs(double) <= 9_007_199_254_740_992 else { return nil }
     let integer = Int64(double)
     return Double(integer) == double ? integer : nil
   }
 
-  /// The value of a number.
+  /// The value of a number; nil for anything else.
   package var double: Double? {
     if case .number(let literal) = self { Double(literal) } else { nil }
   }
 
-  /// The value of true or false.
+  /// The value of a Boolean; nil for anything else.
   package var bool: Bool? {
     if case .bool(let bool) = self { bool } else { nil }
   }
 
-  /// The elements of an array.
+  /// The elements of an array; nil for anything else.
   package var array: [JSONValue]? {
     if case .array(let elements) = self { elements } else { nil }
   }
 
-  /// The members of an object.
+  /// The members of an object; nil for anything else.
   package var object: JSONObject? {
     if case .object(let object) = self { object } else { nil }
   }
 
-  /// True for null.
   package var isNull: Bool { self == .null }
 }
 
-// Not by nil: `flag ? value : nil` would be null where nothing is meant.
+// There is no literal nil: `flag ? value : nil` would silently mean null.
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
   ExpressibleByDictionaryLiteral
 {
-  /// A string.
   package init(stringLiteral value: String) { self = .string(value) }
-  /// An integer.
   package init(integerLiteral value: Int64) { self = .number(String(value)) }
-  /// A number with a fraction.
   package init(floatLiteral value: Double) { self = .init(value) }
-  /// True or false.
   package init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// An array.
   package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object; of equal names the last value stays.
+  /// Creates an object.
+  ///
+  /// For equal names, the last value is kept.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
     var object = JSONObject()
     for (name, value) in elements { object[name] = value }
     self = .object(object)
   }
 
-  /// A string.
   package init(_ string: String) { self = .string(string) }
-  /// An integer.
   package init(_ integer: some BinaryInteger) { self = .number(String(integer)) }
-  /// True or false.
   package init(_ bool: Bool) { self = .bool(bool) }
-  /// A number; what JSON cannot say (infinity, NaN) becomes null.
+  /// Creates a number.
+  ///
+  /// Infinity and NaN, which JSON does not have, become null.
   package init(_ double: Double) { self = double.isFinite ? .number("\(double)") : .null }
-  /// An array of strings.
   package init(_ strings: [String]) { self = .array(strings.map(JSONValue.string)) }
 }

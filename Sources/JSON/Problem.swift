@@ -1,19 +1,18 @@
-/// One thing that is wrong in a configuration file: where, what, and what to write instead.
+/// A problem in a configuration file: its position, the fault and the fix.
 package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file as the user named it.
   package let file: String
-  /// The 1-based line; 0 when the file itself is the problem.
+  /// The line, counted from 1; 0 if the problem is the file itself.
   package let line: Int
-  /// The 1-based column, in characters; 0 when the file itself is the problem.
+  /// The column, counted in characters from 1; 0 if the problem is the file itself.
   package let column: Int
-  /// The way to the value, as `stores[0].schema`; empty for the whole file.
+  /// The path of the value, such as `stores[0].schema`; empty for the whole file.
   package let path: String
-  /// What is wrong.
+  /// The fault.
   package let message: String
-  /// What to do about it.
+  /// The fix.
   package let fix: String
 
-  /// Puts a problem together.
   package init(
     file: String, line: Int, column: Int, path: String, message: String, fix: String
   ) {
@@ -25,7 +24,7 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
     self.fix = fix
   }
 
-  /// A problem with the text of a file.
+  /// Creates a problem from an error in the text of a file.
   package init(file: String, _ error: JSONError) {
     self.init(
       file: file, line: error.line, column: error.column, path: "", message: error.message,
@@ -41,16 +40,16 @@ package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Everything that is wrong with a configuration, in the order of its files and lines.
+/// All problems of a configuration, in the order of its files and lines.
 package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
   /// The problems; at least one.
   package let list: [Problem]
 
-  /// Takes what was found, in the order in which it shall be shown.
+  /// Creates a list that keeps the given order.
   package init(_ list: [Problem]) {
     self.list = list
   }
 
-  /// One line a problem.
+  /// One line per problem.
   package var description: String { list.map(\.description).joined(separator: "\n") }
 }

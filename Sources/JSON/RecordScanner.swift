@@ -1,24 +1,24 @@
-/// Finds the records of a page and, in each, the places of the members that somebody wants.
+/// Finds the records of a page and, in each record, the positions of the requested members.
 ///
-/// One pass over the bytes, which also proves that they are JSON: what is skipped is stored as it
-/// is. No object is made per record. Calls go page by page; a call per byte or per record from
+/// A single pass over the bytes also validates the JSON, as skipped members are stored unchanged.
+/// No object is created per record. Each call processes a page; a call per byte or per record from
 /// another module would cost more than the scan.
 package struct RecordScanner: Sendable {
-  /// Where the records of a page are.
+  /// The location of the records in a page.
   package enum Container: Sendable, Hashable {
-    /// The array under this member of the page's object, as in `{"records":[…]}`.
+    /// The array of this member of the page's object, as in `{"records":[…]}`.
     case member(String)
-    /// The page is the array (a collection retrieve).
+    /// The page itself is the array (a collection retrieve).
     case array
   }
 
-  /// What a page held.
+  /// The result of scanning a page.
   package struct Page: Sendable, Hashable {
-    /// The records that were handed on.
+    /// The number of records found.
     package var records = 0
-    /// The elements that were null: rows that could not be read.
+    /// The number of null elements: rows that could not be read.
     package var nulls = 0
-    /// The byte after the page's JSON.
+    /// The offset after the page's JSON.
     package var end = 0
   }
 
@@ -32,11 +32,12 @@ package struct RecordScanner: Sendable {
     trie = RecordTrie(paths: paths)
   }
 
-  /// Hands each record's place and one span per path to `body`.
+  /// Calls `body` with the position of each record and one span per path.
   ///
-  /// Offsets count from the page's first byte, for a record's fields too. A path that goes through
-  /// an array answers `.array` with the place of that array; `JSONProjection` then knows the value.
-  /// Of members with one name the last counts. Throws `JSONError`, or what `body` throws.
+  /// Offsets count from the page's first byte, also for the members of a record. If a path leads
+  /// through an array, its span has the kind `.array` and the position of that array;
+  /// `JSONProjection` then finds the value. If a name occurs several times, the last member counts.
+  /// Throws `JSONError`, or the error of `body`.
   package func scan<E: Error>(
     _ page: UnsafeRawBufferPointer, in container: Container,
     _ body: (
@@ -70,7 +71,7 @@ package struct RecordScanner: Sendable {
     }
   }
 
-  /// Finds the members of one record; `spans` has one place per path and all of them are set.
+  /// Finds the members of one record; `spans` has one entry per path, and all are set.
   package func scan(
     record: UnsafeRawBufferPointer, into spans: UnsafeMutableBufferPointer<JSONSpan>
   ) throws(JSONError) {

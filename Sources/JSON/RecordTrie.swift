@@ -1,27 +1,28 @@
-/// The members to look for, as a tree of names: what `RecordScanner` compiles its paths to.
+/// The members to look for, as a tree of names: `RecordScanner` compiles its paths to it.
 ///
-/// The tree is kept in four flat arrays, so that a scan walks it by pointers, without counting
-/// references.
+/// The tree is stored in four flat arrays, so that a scan follows pointers without reference
+/// counting.
 struct RecordTrie: Sendable {
-  /// One member name below a node.
+  /// A member name below a node.
   struct Child: Sendable, BitwiseCopyable {
-    /// The name's first eight bytes, little-endian, padded with zeros.
+    /// The first eight bytes of the name, little-endian, padded with zeros.
     let head: UInt64
     let length: Int
-    /// Where the name begins in `names`.
+    /// The offset of the name in `names`.
     let name: Int
     let node: Int
   }
 
-  /// A value that is wanted, or that something below it is wanted of.
+  /// A value that is requested, or that contains requested members.
   struct Node: Sendable {
     var children = 0..<0
-    /// Bit `length & 63` is set when a child's name has that length: most members are passed over
-    /// by it.
+    /// The lengths of the child names: bit `length & 63` is set for each.
+    ///
+    /// Most members are skipped by this check.
     var lengths: UInt64 = 0
-    /// The results that this value itself answers, in `slots`.
+    /// The results that this value provides, as a range of `slots`.
     var slots = 0..<0
-    /// The results of the paths that go on below this value, in `slots`.
+    /// The results of the paths that continue below this value, as a range of `slots`.
     var below = 0..<0
   }
 
@@ -38,7 +39,9 @@ struct RecordTrie: Sendable {
     fill(0, split)
   }
 
-  /// Lays out a node: `rest` are the results below it with what is left of their paths.
+  /// Builds a node.
+  ///
+  /// `rest` has the results below it, each with the rest of its path.
   private mutating func fill(_ node: Int, _ rest: [(slot: Int, path: [[UInt8]])]) {
     nodes[node].slots = append(rest.filter(\.path.isEmpty).map(\.slot))
     nodes[node].below = append(rest.filter { !$0.path.isEmpty }.map(\.slot))
@@ -77,7 +80,7 @@ struct RecordTrie: Sendable {
     return head
   }
 
-  /// Lends the arrays for the time of a scan.
+  /// Calls `body` with the arrays as pointers.
   func withView<R, E: Error>(_ body: (View) throws(E) -> R) throws(E) -> R {
     try nodes.withUnsafeBufferPointer { nodes throws(E) in
       try children.withUnsafeBufferPointer { children throws(E) in
@@ -90,15 +93,14 @@ struct RecordTrie: Sendable {
     }
   }
 
-  /// The arrays as pointers; valid inside `withView` only.
+  /// The arrays as pointers, valid only inside `withView`.
   struct View {
     let nodes: UnsafeBufferPointer<Node>
     let children: UnsafeBufferPointer<Child>
     let names: UnsafeBufferPointer<UInt8>
     let slots: UnsafeBufferPointer<Int>
 
-    /// The node of the member of `node` whose name stands, without escapes, at `start..<end`; -1
-    /// when none.
+    /// The child of `node` for the unescaped name at `start..<end`; -1 if there is none.
     @inline(__always)
     func find(_ node: Int, _ cursor: JSONCursor, _ start: Int, _ end: Int) -> Int {
       let length = end &- start
@@ -106,7 +108,8 @@ struct RecordTrie: Sendable {
         return -1
       }
       var head: UInt64 = 0
-      // Eight bytes fit but for a page's very end: a quote and a colon follow a name at least.
+      // Eight bytes are available except at the very end of a page: at least a quote and a colon
+      // follow a name.
       if start &+ 8 <= cursor.count {
         head = UInt64(
           littleEndian: cursor.base.loadUnaligned(fromByteOffset: start, as: UInt64.self))
@@ -132,7 +135,7 @@ struct RecordTrie: Sendable {
       return true
     }
 
-    /// The same for a name with escapes.
+    /// The child for a name with escapes.
     func find(_ node: Int, escaped name: String) -> Int {
       let bytes = Array(name.utf8)
       for place in nodes[node].children {

@@ -1,10 +1,11 @@
-/// One scan on its way over a page.
+/// The state of a scan over a page.
 struct RecordWalk {
   var cursor: JSONCursor
   let trie: RecordTrie.View
   let fields: UnsafeMutableBufferPointer<JSONSpan>
 
-  /// The records under `name` of the page's object; the other members are only checked.
+  /// Scans the records of the member `name` of the page's object; the other members are only
+  /// validated.
   mutating func recordsMember<E: Error>(
     _ name: String, into page: inout RecordScanner.Page,
     _ body: (Int, Range<Int>, UnsafeBufferPointer<JSONSpan>) throws(E) -> Void
@@ -39,7 +40,7 @@ struct RecordWalk {
     }
   }
 
-  /// An array of records and nulls.
+  /// Scans an array of records and nulls.
   mutating func records<E: Error>(
     depth: Int, into page: inout RecordScanner.Page,
     _ body: (Int, Range<Int>, UnsafeBufferPointer<JSONSpan>) throws(E) -> Void
@@ -71,7 +72,7 @@ struct RecordWalk {
     }
   }
 
-  /// One record, whose brace is at the cursor.
+  /// Scans a record whose brace is at the cursor.
   mutating func record(depth: Int) throws(JSONFault) {
     for slot in 0..<fields.count { fields[slot] = .missing }
     let start = cursor.offset
@@ -79,7 +80,7 @@ struct RecordWalk {
     answer(trie.nodes[0].slots, JSONSpan(start, cursor.offset, .object))
   }
 
-  /// The object at the cursor, whose members are those of `node`.
+  /// Scans the object at the cursor; `node` has its requested members.
   private mutating func object(node: Int, depth: Int) throws(JSONFault) {
     guard depth < JSONCursor.depthLimit else {
       throw JSONFault(reason: .depth, offset: cursor.offset)
@@ -116,13 +117,13 @@ struct RecordWalk {
     }
   }
 
-  /// The value of a wanted member.
+  /// Scans the value of a requested member.
   private mutating func member(_ node: Int, depth: Int) throws(JSONFault) {
     guard !trie.nodes[node].below.isEmpty else {
       answer(trie.nodes[node].slots, try cursor.skipValue(depth: depth))
       return
     }
-    // An earlier member of the same name may have answered: the last one counts.
+    // An earlier member of the same name may have set the results. The last one counts.
     answer(trie.nodes[node].below, .missing)
     let first = try cursor.peek()
     let span: JSONSpan

@@ -1,32 +1,30 @@
 import JSON
 
-/// An edit that is open, as a bundle gives it back to its devices: a row that is dirty still.
+/// An open edit that a bundle returns to its device as a row that is still dirty.
 package struct CarriedRow: Sendable, Hashable {
-  /// The edit.
   package var edit: Int64
-  /// The digest of the edit's element: by it and its number it is known.
+  /// The digest of the edit's element, which identifies the edit together with its number.
   package var source: String
-  /// The stamp of the store.
+  /// The stamp ID of the store.
   package var stampID: String
-  /// The row.
   package var row: RowKey
-  /// The run that put it there, as the store's stamp says (`Provenance.carried`).
+  /// The run that wrote the row, as recorded in the store's stamp (`Provenance.carried`).
   package var mark: String
   /// The row's `lastModified` as issued.
   package var lastModified: Int64
-  /// The digest of what the row holds as issued (`ElementContent.value`).
+  /// The digest of the row's content as issued (`ElementContent.value`).
   package var value: String
-  /// The record's Id that the element was given; nil for a record that the org does not have.
+  /// The record ID in the element; nil if the org does not have the record.
   package var recordID: String?
-  /// The org's values that the row's words show, by field; nil where it shows none.
+  /// The org's values that the row's message quotes, by field; nil if it quotes none.
   package var shown: JSONObject?
-  /// The row's words, why the edit is open; nil where they are not known.
+  /// The row's message, which says why the edit is open; nil if unknown.
   package var words: String?
-  /// The fields that the device had edited, nil where they are not known; the others are as the org had
-  /// them.
+  /// The fields that the device had edited; nil if unknown.
+  ///
+  /// The other fields have the org's values.
   package var edited: [String]?
 
-  /// A row.
   package init(
     edit: Int64, source: String = "", stampID: String, row: RowKey, mark: String,
     lastModified: Int64, value: String, recordID: String? = nil, shown: JSONObject? = nil,
@@ -45,21 +43,20 @@ package struct CarriedRow: Sendable, Hashable {
   }
 }
 
-/// What decides whether the next generation carries an edit that a sync up has left.
+/// The facts that decide whether the next generation redelivers an unresolved edit.
 package struct CarryFacts {
-  /// The edit.
   package var edit: OpenEdit
-  /// The platform of the device that it came from.
+  /// The platform of the device that made the edit.
   package var platform: String
-  /// What became of it last; nil where nothing did.
+  /// The edit's latest verdict; nil if it has none.
   package var verdict: Verdict?
-  /// What stands beside the verdict.
+  /// The details of the verdict.
   package var detail: OutcomeDetail
-  /// The device that made it, or the first edit from which it goes on (`LedgerDatabase.device`).
+  /// The device that made the edit, or the first edit in its history (`LedgerDatabase.device`).
   package var device: Int64
-  /// Says whether a request for it is under way or arrived too late, it is of a store that others have too,
-  /// or its app could not be told that it may install over it.
+  /// Whether the edit cannot be redelivered: a request for it is in progress or arrived late, its
+  /// store is shared with other users, or its app could not be told that it may install over it.
   package var isBound: Bool
-  /// Says whether a bundle has given it back already.
+  /// Whether a bundle has redelivered the edit before.
   package var wasCarried: Bool
 }

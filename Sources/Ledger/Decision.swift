@@ -1,91 +1,92 @@
 import JSON
 
-/// What a person decided about an edit that a run left.
+/// What an operator decided about an open edit.
 ///
-/// How one goes its way: `LedgerDatabase.decide` enters it with the values that its maker was shown, if
-/// `DecisionRule` allows it, and opens the edit. The next run takes the edit up like any other; the
-/// planner asks the rules of decided edits instead of those of the merge mode. In the transaction in
-/// which the edit gets a settled verdict the decision is carried out; where the values have moved the
-/// edit gets an unsettled one, and the decision is void: it is asked again. Until then it stands,
-/// whatever dies in between.
+/// `LedgerDatabase.decide` records the decision with the values that the operator saw, if
+/// `DecisionRule` allows it, and reopens the edit. The next run processes the edit as usual, except
+/// that the planner applies the rules for decided edits instead of those of the merge mode. If the
+/// edit gets a resolved verdict, the decision is marked as applied in the same transaction. If the
+/// values have changed in the meantime, the edit gets an unresolved verdict and the decision
+/// becomes void: the operator has to decide again. Until then the decision stays pending, even
+/// after a crash.
 package enum Decision: Sendable, Hashable {
   /// One of the two sides of a conflict.
   package enum Side: String, Sendable, Hashable, CaseIterable {
     case device, server
   }
 
-  /// What was decided, without its values; the words of files and of the ledger.
+  /// The kind of a decision, without its values; the raw values are used in files and in the
+  /// ledger.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The device's edit is sent.
+    /// Send the device's edit.
     case device
-    /// The org's values stand; nothing is sent.
+    /// Keep the org's values and send nothing.
     case server
-    /// These values are sent.
+    /// Send the given values.
     case set
-    /// This is the edit's record.
+    /// The given record is the edit's record.
     case record
-    /// The rules decide once more.
-    case again
-    /// The edit is given up; nothing is sent.
-    case drop
-    /// What the edit changed in the org is undone.
+    /// Apply the rules again.
+    case retry
+    /// Discard the edit and send nothing.
+    case discard
+    /// Undo what the edit changed in the org.
     case undo
 
-    /// What is decided about open edits.
+    /// The kinds that can be chosen for open edits.
     ///
-    /// To undo is asked of a run (`LedgerDatabase.undo`), about what it has settled.
-    package static let allCases: [Kind] = [.device, .server, .set, .record, .again, .drop]
+    /// `undo` is requested for the resolved edits of a run (`LedgerDatabase.undo`).
+    package static let allCases: [Kind] = [.device, .server, .set, .record, .retry, .discard]
   }
 
-  /// The device's edit is sent over what the org holds, as it was shown.
+  /// Send the device's edit over the org's values as shown.
   case device
-  /// The org's values stand, as they were shown.
+  /// Keep the org's values as shown.
   case server
-  /// These fields are sent; of the others that the device edited, those that `rest` says are the
-  /// device's or stay the org's.
+  /// Send these fields. `rest` says which side's values the other edited fields get.
   case set(JSONObject, rest: Side)
-  /// This record is the one that the edit created, or the one of two that counts.
+  /// The record that the edit created, or the one to keep of two duplicates.
   case record(String)
-  /// The rules decide once more.
-  case again
-  /// The edit is given up.
-  case drop
-  /// What a run changed by it is undone.
+  /// Apply the rules again.
+  case retry
+  /// Discard the edit.
+  case discard
+  /// Undo what a run changed with the edit.
   case undo(run: String)
 
-  /// What was decided, without its values.
+  /// The kind of the decision, without its values.
   package var kind: Kind {
     switch self {
     case .device: .device
     case .server: .server
     case .set: .set
     case .record: .record
-    case .again: .again
-    case .drop: .drop
+    case .retry: .retry
+    case .discard: .discard
     case .undo: .undo
     }
   }
 
-  /// Says whether the edit is to be sent, whatever the rules would say.
+  /// Whether the edit is to be sent regardless of the rules.
   package var sends: Bool { kind == .device || kind == .set }
 
-  /// Its values as the ledger keeps them.
+  /// The decision's values in the form stored in the ledger.
   package var values: JSONObject {
     switch self {
     case .set(let values, let rest): ["values": .object(values), "rest": .string(rest.rawValue)]
     case .record(let id): ["record": .string(id)]
     case .undo(let run): ["run": .string(run)]
-    case .device, .server, .again, .drop: [:]
+    case .device, .server, .retry, .discard: [:]
     }
   }
 
-  /// Reads what the ledger keeps.
+  /// Reads the form stored in the ledger.
   package init?(_ kind: Kind, _ values: JSONObject) {
     switch kind {
     case .device: self = .device
     case .server: self = .server
-    case .again: self = .again
-    case .drop: self = .drop
+    case .retry: self = .retry
+    case .discard: self = .discard
     case .undo:
       guard let run = values["run"]?.string else { return nil }
       self = .undo(run: run)
@@ -101,87 +102,83 @@ package enum Decision: Sendable, Hashable {
 }
 
 extension Decision.Kind {
-  /// How the command line writes it.
+  /// The decision as a command-line option.
   package var option: String {
     switch self {
     case .device: "--take device"
     case .server: "--take server"
     case .set: "--set FIELD=VALUE"
     case .record: "--record ID"
-    case .again: "--again"
-    case .drop: "--drop"
+    case .retry: "--retry"
+    case .discard: "--discard"
     case .undo: "reconcile undo"
     }
   }
 
-  /// What a button for it says that stands beside others.
+  /// The label of its button.
   package var label: String {
     switch self {
     case .device: "Device"
     case .server: "Org"
     case .set: "Set"
     case .record: "Record"
-    case .again: "Try again"
-    case .drop: "Give up"
+    case .retry: "Retry"
+    case .discard: "Discard"
     case .undo: "Undo"
     }
   }
 
-  /// What it does, after "decided: ".
+  /// What the decision does, as the text that follows "decided: ".
   package var meaning: String {
     switch self {
     case .device: "send the device's edit"
     case .server: "leave the org's values"
     case .set: "send the values that were entered"
     case .record: "this is the record"
-    case .again: "try once more"
-    case .drop: "give the edit up"
+    case .retry: "retry the edit"
+    case .discard: "discard the edit"
     case .undo: "undo what it changed in the org"
     }
   }
 }
 
-/// A decision about one edit, as it is entered.
 package struct EditDecision: Sendable, Hashable {
-  /// The edit's number.
   package var edit: Int64
-  /// What is decided.
   package var decision: Decision
-  /// The values that its maker saw; nil for those of the last report.
+  /// The values that the operator saw; nil stands for those of the latest report.
   package var seen: [FieldDifference]?
 
-  /// A decision about an edit.
   package init(_ edit: Int64, _ decision: Decision, seen: [FieldDifference]? = nil) {
     (self.edit, self.decision, self.seen) = (edit, decision, seen)
   }
 }
 
-/// A decision that waits to be carried out, with what its maker saw.
+/// A decision that waits for the next run, with the values that the operator saw.
 package struct PendingDecision: Sendable, Hashable {
-  /// Its number in the ledger.
+  /// The decision's number in the ledger.
   package var id: Int64
-  /// What was decided.
   package var decision: Decision
-  /// Who decided.
   package var by: String
-  /// When, in ms of the wall clock.
+  /// The time of the decision, in ms of the wall clock.
   package var time: Int64
-  /// The verdict that the edit had; nil for one that no run had taken up.
+  /// The verdict that the edit had; nil if no run had processed it.
   package var verdict: Verdict?
   /// The org's values that were shown, by field.
   package var shown: JSONObject
-  /// The other record that was shown: of a merge the one that remained.
+  /// The other record that was shown; for a merge, the surviving record.
   package var otherID: String?
-  /// Says that a device made it, by a change of an edit that it was given back: its user has seen this
-  /// edit and no other, so a guard may hold it, and it may clash.
+  /// Whether a device made the decision by changing a redelivered edit.
+  ///
+  /// The device's user has seen only this edit, so a guard may hold it and it can cause a device
+  /// conflict.
   package var isMend: Bool
-  /// Of an edit in doubt the number of its last write that was noted when it was decided; nil for what a ledger of
-  /// an earlier version has taken in.
+  /// For an unconfirmed edit, the number of its last write recorded at the time of the decision;
+  /// nil in decisions from a ledger of an earlier version.
   package var lastOperation: Int64?
-  /// The fields of the device's edit that were shown: those that it sends where the device's side was taken.
+  /// The fields of the device's edit that were shown; these are sent if the device's side was
+  /// chosen.
   package var edited: Set<String> = []
 
-  /// A decision.
   package init(
     id: Int64 = 0, _ decision: Decision, by: String = "", time: Int64 = 0, verdict: Verdict?,
     shown: JSONObject = [:], otherID: String? = nil, isMend: Bool = false
@@ -192,82 +189,79 @@ package struct PendingDecision: Sendable, Hashable {
     (self.verdict, self.shown) = (verdict, shown)
   }
 
-  /// Says that a person who sees the edits of all devices sends this one: no guard holds it, and it stands
-  /// above others that it clashes with.
+  /// Whether an operator who sees the edits of all devices approved sending this one.
+  ///
+  /// No guard holds such an edit, and it takes precedence over the edits that it conflicts with.
   package var isApproval: Bool { (decision.sends || isUndo) && !isMend }
 
-  /// Says that what the edit changed is to be undone.
+  /// Whether the edit's changes are to be undone.
   package var isUndo: Bool { decision.kind == .undo }
 
-  /// The member of `detail` in the ledger that says `isMend`.
+  /// The key of `isMend` in the ledger's `detail`.
   static let mended = "mended"
 
-  /// The member of `detail` in the ledger that holds `edited`.
+  /// The key of `edited` in the ledger's `detail`.
   static let fields = "fields"
 
-  /// The member of `detail` in the ledger that holds `lastOperation`.
+  /// The key of `lastOperation` in the ledger's `detail`.
   static let operation = "operation"
 
-  /// Says that it stands, where somebody decides about many edits at once.
+  /// The message that a decision is already pending, for decisions about many edits at once.
   package var waitingWords: String {
     "\(by) has decided to \(decision.kind.meaning), which waits for the next run; name the edit by its "
       + "number to decide otherwise"
   }
 
-  /// Says that the org holds something else than was shown.
+  /// The message that the org's values are no longer those that were shown.
   package var movedWords: String {
     "\(by) decided to \(decision.kind.meaning), and the org has moved on from what was shown then; "
       + "nothing was sent: decide again"
   }
 
-  /// Says that fields which were decided are sent no more.
+  /// The message that fields in the decision are no longer sent.
   package func unsentWords(_ names: [String]) -> String {
     "\(by) decided to \(decision.kind.meaning), and no sync up sends \(names.joined(separator: ", ")) any more; "
       + "nothing was sent: put it into a field list again, and decide again"
   }
 }
 
-/// A decision beside the verdict that it led to.
+/// A decision as reported with the verdict that it led to.
 package struct DecisionNote: Sendable, Hashable {
-  /// What became of it.
+  /// The outcome of a decision.
   package enum Fate: String, Sendable, Hashable, CaseIterable {
-    /// It was done.
+    /// The decision was applied.
     case carriedOut = "carried out"
-    /// The org had moved on, or refused it: it has to be decided once more.
+    /// The org's values had changed, or the org refused the request; a new decision is needed.
     case askedAgain = "asked again"
-    /// The edit was settled before it could be done.
+    /// The edit was resolved before the decision could be applied.
     case notNeeded = "not needed"
-    /// It could not be tried yet, and stands.
+    /// The decision could not be applied yet and stays pending.
     case waiting
   }
 
-  /// What was decided.
   package var kind: Decision.Kind
-  /// Who decided.
   package var by: String
-  /// When, in ms of the wall clock.
   package var time: Int64
-  /// What became of it.
+  /// The outcome of the decision.
   package var fate: Fate
 
-  /// A note.
   package init(_ decision: PendingDecision, _ fate: Fate) {
     (kind, by, time) = (decision.decision.kind, decision.by, decision.time)
     self.fate = fate
   }
 
-  /// What the verdict of a decided edit makes of the decision.
+  /// The outcome of a decision, given the verdict of its edit.
   package static func fate(of kind: Decision.Kind, _ verdict: Verdict) -> Fate {
     if kind == .undo { return undone(verdict) }
-    if kind == .again { return verdict == .held ? .waiting : .carriedOut }
+    if kind == .retry { return verdict == .notAttempted ? .waiting : .carriedOut }
     if verdict == .superseded { return .notNeeded }
-    // Which record it is was said, whatever becomes of what is to be sent into it.
-    if kind == .record, verdict != .createdTwice {
+    // The record is identified even if the values cannot be sent to it.
+    if kind == .record, verdict != .duplicateCreated {
       return verdict.isWaiting ? .waiting : .carriedOut
     }
     if verdict.isSettled {
-      let givesUp = kind == .server || kind == .drop
-      return givesUp == (verdict == .dropped) ? .carriedOut : .notNeeded
+      let givesUp = kind == .server || kind == .discard
+      return givesUp == (verdict == .discarded) ? .carriedOut : .notNeeded
     }
     return verdict.isWaiting ? .waiting : .askedAgain
   }
@@ -281,7 +275,7 @@ package struct DecisionNote: Sendable, Hashable {
     }
   }
 
-  /// The form in the ledger.
+  /// The form stored in the ledger.
   package var json: JSONValue {
     [
       "kind": .string(kind.rawValue), "by": .string(by), "time": JSONValue(time),
@@ -289,7 +283,7 @@ package struct DecisionNote: Sendable, Hashable {
     ]
   }
 
-  /// Reads the form in the ledger; nil for what a later version wrote.
+  /// Reads the form stored in the ledger; nil if a later version wrote it.
   package init?(json: JSONValue) {
     guard let kind = json["kind"]?.string.flatMap(Decision.Kind.init(rawValue:)),
       let fate = json["fate"]?.string.flatMap(Fate.init(rawValue:))

@@ -1,19 +1,18 @@
-/// What a person may decide about an edit: one table.
+/// The table of decisions that are possible for an edit.
 package enum DecisionRule {
-  /// What it depends on.
+  /// The facts that the possible decisions depend on.
   package struct Subject: Sendable, Hashable {
-    /// The edit's last verdict; nil while no run has taken it up.
+    /// The edit's latest verdict; nil if no run has processed it.
     package var verdict: Verdict?
-    /// What the device did.
+    /// The operation that the device performed.
     package var operation: EditOperation
-    /// Whether the edit's record has an Id in the org.
+    /// Whether the edit's record has an ID in the org.
     package var hasRecord: Bool
     /// Whether the row in the device's store could be read.
     package var isReadable: Bool
-    /// Whether what it changed in the org is to be undone.
+    /// Whether the edit's changes in the org are to be undone.
     package var isToBeUndone = false
 
-    /// A subject.
     package init(
       verdict: Verdict?, operation: EditOperation, hasRecord: Bool, isReadable: Bool = true
     ) {
@@ -22,54 +21,58 @@ package enum DecisionRule {
     }
   }
 
-  /// What is possible, the likeliest first; nothing where the edit is settled.
+  /// The possible decisions, the most likely one first; empty if the edit is resolved.
   ///
-  /// Where the org has values to take, `server` leaves them; where there are none, `drop` gives the
-  /// edit up. A deletion has no fields to set.
+  /// If the org has values to keep, `server` keeps them; otherwise `discard` discards the edit. A
+  /// deletion has no fields to set.
   package static func possible(_ subject: Subject) -> [Decision.Kind] {
-    guard let verdict = subject.verdict else { return [.drop] }
+    guard let verdict = subject.verdict else { return [.discard] }
     if verdict.isSettled { return [] }
-    // What stands in the org is not sent again: only the undoing can be given up.
-    guard subject.isReadable, !subject.isToBeUndone else { return [.drop] }
+    // A change that is already in the org is not sent again; only the undo can be discarded.
+    guard subject.isReadable, !subject.isToBeUndone else { return [.discard] }
     let deletes = subject.operation == .delete || subject.operation == .dropped
     let kinds: [Decision.Kind]
     switch verdict {
-    case .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded, .dropped,
+    case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
+      .discarded,
       .undone, .partlyUndone, .notUndone:
       kinds = []
-    case .conflict: kinds = [.device, .server, .set, .again]
-    case .clash:
+    case .conflict: kinds = [.device, .server, .set, .retry]
+    case .deviceConflict:
       kinds =
-        subject.hasRecord ? [.device, .server, .set, .again] : [.device, .drop, .set, .again]
-    case .deletedOnServer: kinds = [.device, .server, .again]
+        subject.hasRecord ? [.device, .server, .set, .retry] : [.device, .discard, .set, .retry]
+    case .deletedOnServer: kinds = [.device, .server, .retry]
     case .mergedOnServer:
-      kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .again] : [.server, .again]
-    case .createdTwice: kinds = [.record, .drop, .again]
-    case .notVisible, .notConfigured: kinds = [.again, .drop]
-    case .blocked: kinds = [.again, .set, .drop]
-    case .notPermitted, .held: kinds = [.device, .again, .drop]
+      kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .retry] : [.server, .retry]
+    case .duplicateCreated: kinds = [.record, .discard, .retry]
+    case .notVisible, .notConfigured: kinds = [.retry, .discard]
+    case .blocked: kinds = [.retry, .set, .discard]
+    case .notPermitted, .notAttempted: kinds = [.device, .retry, .discard]
     case .failed:
       let isRefused = subject.operation == .create && !subject.hasRecord
-      kinds = isRefused ? [.set, .record, .again, .drop] : [.set, .again, .drop]
-    case .inDoubt:
-      kinds = subject.hasRecord ? [.device, .again, .drop] : [.record, .device, .again, .drop]
+      kinds = isRefused ? [.set, .record, .retry, .discard] : [.set, .retry, .discard]
+    case .unconfirmed:
+      kinds =
+        subject.hasRecord ? [.device, .retry, .discard] : [.record, .device, .retry, .discard]
     }
     return deletes ? kinds.filter { $0 != .set } : kinds
   }
 
-  /// What a person should do about an edit, with the command and what it takes here, the likeliest first; nil for
-  /// nothing.
+  /// What an operator should do about an edit: the command and its possible arguments, the most
+  /// likely one first; nil if nothing is needed.
   ///
-  /// `pipeline` is what names it in a command.
+  /// `pipeline` is the pipeline's name or path as used in a command.
   package static func nextStep(_ subject: Subject, in pipeline: String, edit: Int64) -> String? {
     step(subject.verdict, possible(subject), "\(pipeline) \(edit)")
   }
 
-  /// What a person should do about edits of a verdict; the word `EDIT` stands for the number of one, and what it
-  /// takes depends on it: all that some of them take are named.
+  /// What an operator should do about edits with a verdict.
+  ///
+  /// `EDIT` stands for an edit's number. The possible arguments depend on the edit, so all that
+  /// apply to some edit with the verdict are listed.
   package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
     var kinds = possible(Subject(verdict: verdict, operation: .update, hasRecord: true))
-    // What only a new record takes stands before what is the next best for it.
+    // A decision that only a new record accepts goes before its nearest alternative.
     var place = kinds.endIndex
     for kind in possible(Subject(verdict: verdict, operation: .create, hasRecord: false)).reversed()
     {
@@ -88,22 +91,24 @@ package enum DecisionRule {
     guard let advice = verdict?.advice else { return nil }
     let options = kinds.map(\.option)
     guard let last = options.last else { return advice + "." }
-    if options == [Decision.Kind.drop.option] {
-      return "It can only be given up: attache decide \(place) \(last)."
+    if options == [Decision.Kind.discard.option] {
+      return "It can only be discarded: attache decide \(place) \(last)."
     }
     let others = options.dropLast().joined(separator: ", ")
     return "\(advice): attache decide \(place) \(others) or \(last)."
   }
 
-  /// Why a decision is not possible, in one sentence that names what is; nil where it is.
+  /// Why a decision is not possible, as one sentence that names the possible ones; nil if it is
+  /// possible.
   package static func refusal(_ kind: Decision.Kind, of subject: Subject) -> String? {
     let possible = possible(subject)
     if possible.contains(kind) { return nil }
     guard let verdict = subject.verdict else {
-      return "no run has taken it up yet, so it can only be dropped (--drop)"
+      return "no run has taken it up yet, so it can only be discarded (--discard)"
     }
     if subject.isToBeUndone {
-      return "what it changed in the org is to be undone; that can only be given up (--drop)"
+      return
+        "what it changed in the org is to be undone; the undo can only be discarded (--discard)"
     }
     if possible.isEmpty { return "it is settled (\(verdict.rawValue)): nothing is left to decide" }
     let options = possible.map(\.option).joined(separator: ", ")
@@ -113,7 +118,7 @@ package enum DecisionRule {
 
   private static func words(_ verdict: Verdict) -> String {
     switch verdict {
-    case .conflict, .clash: "in \(verdict.rawValue)"
+    case .conflict, .deviceConflict: "in \(verdict.rawValue)"
     default: verdict.rawValue
     }
   }

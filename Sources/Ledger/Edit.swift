@@ -1,11 +1,12 @@
 import JSON
 
-/// One locally changed element as its device left it: what an edit is, from the file to the report.
+/// One locally changed element as its device left it.
 ///
-/// Beside it stand its states: `OpenEdit` with what the ledger knows of its record, `PlannedSend` with what
-/// leaves of it, and `ReportEdit`, of which a report needs few columns, with what became of it.
+/// Each state of an edit has its own type: `OpenEdit` adds what the ledger knows of its record,
+/// `PlannedSend` holds what is sent, and `ReportEdit` has the few columns that a report needs and
+/// the outcome.
 package struct Edit: Sendable {
-  /// Where it stands.
+  /// The edit's row.
   package var row: RowKey
   /// The row's `created`, in ms.
   package var created: Int64
@@ -13,24 +14,24 @@ package struct Edit: Sendable {
   package var lastModified: Int64
   /// The element's bytes as the device wrote them.
   package var element: [UInt8] { didSet { content = nil } }
-  /// The digest of the element as a value, where whoever has read it has made it (`ElementContent`).
+  /// The digest of the element as a value, if the reader of the element computed it
+  /// (`ElementContent`).
   package var content: String?
-  /// What its flags ask for.
+  /// The operation that the element's flags ask for.
   package var operation: EditOperation
   /// `attributes.type`.
   package var sobject: String?
   /// The record's 18-character Id, if it has one.
   package var serverID: String?
-  /// The local id of a record that the device made.
+  /// The local ID of a record that the device created.
   package var localID: String?
   /// The server's modification date in the element.
   package var modificationDate: String?
-  /// What the device was given, if it is kept.
+  /// The values that the device was issued; nil if they are not kept.
   package var base: MergeBase?
-  /// Why the row cannot be sent; such an edit becomes `failed`.
+  /// Why the row cannot be sent; an edit with such a finding gets the verdict `failed`.
   package var finding: String?
 
-  /// An edit.
   package init(
     row: RowKey, created: Int64, lastModified: Int64, element: [UInt8],
     operation: EditOperation, sobject: String? = nil, serverID: String? = nil,
@@ -51,20 +52,22 @@ package struct Edit: Sendable {
   }
 }
 
-/// What the flags of an element ask for (deleted before created before anything else).
+/// The operation that an element's flags ask for.
+///
+/// Deleted takes precedence over created, and created over all others.
 package enum EditOperation: String, Sendable, Hashable, CaseIterable {
-  /// A record that the device made.
+  /// The device created the record.
   case create
-  /// A record that the device changed.
+  /// The device changed the record.
   case update
-  /// A record that the device deleted.
+  /// The device deleted the record.
   case delete
-  /// A record that the device made and deleted again.
+  /// The device created the record and deleted it again.
   case dropped
-  /// A clean row that says which Id the device's own sync gave to a record it made.
+  /// A clean row with the ID that the device's own sync assigned to a record created on the device.
   case synced
 
-  /// The operation of a dirty element's flags.
+  /// The operation for a dirty element's flags.
   package init(isCreated: Bool, isDeleted: Bool) {
     switch (isCreated, isDeleted) {
     case (true, true): self = .dropped

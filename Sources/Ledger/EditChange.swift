@@ -1,48 +1,43 @@
 import JSON
 
-/// When a deletion of ours was done, and by whom.
+/// When attache deleted a record, and as which users.
 package struct EditDeletion: Sendable, Hashable {
-  /// Those who have sent it; nil where a ledger of an earlier version does not tell.
+  /// The users who sent the deletion; nil if the ledger is of an earlier version that did not
+  /// record them.
   package var senders: Set<String>? = []
-  /// By when, in ms of the org's time.
+  /// The latest time of the deletion, in ms of the org's time.
   package var until: Int64
 
-  /// A deletion.
   package init(senders: Set<String>? = [], until: Int64) {
     self.senders = senders
     self.until = until
   }
 }
 
-/// What one edit has changed in the org, as far as the ledger proves it.
+/// The changes that one edit made in the org, as far as the ledger can establish them.
 package struct EditChange: Sendable, Hashable {
-  /// What was done to the record.
+  /// The operation on the record.
   package enum Kind: String, Sendable, Hashable {
     case created, changed, deleted
   }
 
-  /// The edit.
   package var edit: Int64
-  /// What was done.
   package var kind: Kind
-  /// The record's object.
   package var sobject: String
-  /// The record.
   package var recordID: String
-  /// What was sent.
+  /// The values that were sent.
   package var sent: JSONObject = [:]
-  /// What the org held before, of the fields of which that is known.
+  /// The org's earlier values, as far as they are known.
   package var former: JSONObject = [:]
-  /// What the writes left in the fields that they sent, of those that could be read.
+  /// The values after the writes of the fields that they sent, as far as they could be read.
   package var left: JSONObject = [:]
-  /// Says that the record was read as the writes had left it: nobody had come between.
+  /// Whether the record was read unchanged after the writes, with no other write in between.
   package var isLeftKnown = false
   /// The number of the last of the writes.
   package var lastWrite: Int64
-  /// The run that has undone it.
+  /// The run that undid the change.
   package var undoneBy: String?
 
-  /// A change without fields.
   package init(edit: Int64, kind: Kind, sobject: String, recordID: String, lastWrite: Int64) {
     (self.edit, self.kind, self.sobject) = (edit, kind, sobject)
     (self.recordID, self.lastWrite) = (recordID, lastWrite)

@@ -1,24 +1,23 @@
 import JSON
 
-/// One field with the values of all sides.
+/// One field with its value on each side.
 package struct FieldDifference: Sendable, Hashable {
-  /// The field's name.
   package var name: String
-  /// What the device was given; nil when there is no base.
+  /// The value that the device was issued; nil if there is no base.
   package var base: JSONValue?
-  /// What the device holds.
+  /// The value on the device.
   package var device: JSONValue?
-  /// What a person has entered in the place of the device's value; nil where nobody has.
+  /// The value that an operator entered instead of the device's; nil if there is none.
   package private(set) var entered: JSONValue?
-  /// What the org holds; nil when it was not read.
+  /// The value in the org; nil if it was not read.
   package var server: JSONValue?
-  /// Says that the device and the org changed it to different values.
+  /// Whether the device and the org changed the field to different values.
   package var isConflicting: Bool
 
-  /// What is sent, where the field is: what a person has entered goes before what the device holds.
+  /// The value to send if the field is sent: an operator's value takes precedence over the
+  /// device's.
   package var sent: JSONValue? { entered ?? device }
 
-  /// A difference.
   package init(
     name: String, base: JSONValue?, device: JSONValue?, entered: JSONValue? = nil,
     server: JSONValue?,
@@ -32,7 +31,9 @@ package struct FieldDifference: Sendable, Hashable {
     self.isConflicting = isConflicting
   }
 
-  /// The same field with a value that a person has entered; the device's own value is no other one.
+  /// The same field with a value that an operator entered.
+  ///
+  /// The device's own value does not count as entered.
   package func entering(_ value: JSONValue) -> FieldDifference {
     var field = self
     field.entered = value == device ? nil : value

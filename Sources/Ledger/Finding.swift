@@ -1,31 +1,30 @@
 import JSON
 import SQLite
 
-/// Something besides the verdicts that a run came upon: what a report tells of returns, users and
-/// limits.
+/// An event of a run other than a verdict: what a report shows about returns, users and limits.
 package struct Finding: Sendable, Hashable {
   /// What sort of thing it is.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// A return was proved, and its edits are in the ledger.
+    /// A return was validated, and its edits are in the ledger.
     case returnAccepted
-    /// A return that was there before.
+    /// A return that the ledger already had.
     case returnKnown
-    /// A return was refused and lies in the quarantine.
+    /// A return was refused and moved to the quarantine.
     case returnQuarantined
-    /// A file stays in the inbox, and why.
+    /// A file was left in the inbox, with the reason.
     case returnLeft
     /// A user's snapshot could not be primed.
     case userSkipped
-    /// A snapshot may lack records: a rule failed in the org, or records could not be read.
+    /// A snapshot may lack records, because a rule failed in the org or records could not be read.
     case incomplete
-    /// More records would have left a soup than the guard allows; they are still there.
+    /// More records would have been removed from a soup than the guard allows; none were removed.
     case removalsHeld
     /// More edits would have been sent than the guard allows.
     case changesHeld
-    /// What a person should know and that stopped nothing.
+    /// Information for the operator about something that stopped nothing.
     case warning
 
-    /// Says whether it stays in sight until it is settled.
+    /// Whether the finding is reported until it is resolved.
     package var wantsPerson: Bool {
       switch self {
       case .returnQuarantined, .returnLeft, .userSkipped, .incomplete, .removalsHeld,
@@ -36,31 +35,30 @@ package struct Finding: Sendable, Hashable {
     }
   }
 
-  /// What sort of thing it is.
   package var kind: Kind
-  /// What it is about: a file's digest or path, a user name, a snapshot.
+  /// The subject: a file's digest or path, a user name, or a snapshot.
   ///
-  /// Of one kind and subject a run has one finding.
+  /// A run has one finding for each kind and subject.
   package var subject: String
-  /// What there is to say, as `report.json` has it.
+  /// The details, as in `report.json`.
   package var detail: JSONObject
-  /// The run that found it.
+  /// The run that made the finding.
   package var run: String
-  /// That run's clock, in ms of the org's time.
+  /// The run's clock, in ms of the org's time.
   package var time: Int64
 
-  /// A finding.
   package init(kind: Kind, subject: String, detail: JSONObject, run: String, time: Int64) {
     (self.kind, self.subject, self.detail) = (kind, subject, detail)
     (self.run, self.time) = (run, time)
   }
 
-  /// A text of the detail.
   package func text(_ name: String) -> String? { detail[name]?.string }
 }
 
 extension LedgerDatabase {
-  /// Keeps a finding of a run; of one kind and subject a run has one, the last.
+  /// Records a finding of a run.
+  ///
+  /// For each kind and subject a run keeps only the latest.
   package func note(
     _ kind: Finding.Kind, _ subject: String, _ detail: JSONObject, run: String
   ) throws {
@@ -72,7 +70,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Says whether a run has found something of a kind about a subject.
+  /// Whether a run has a finding of a kind about a subject.
   package func hasFound(_ kind: Finding.Kind, _ subject: String, run: String) throws -> Bool {
     try connection.integer(
       """
@@ -81,7 +79,7 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// Settles the findings of a kind about a subject: it was served, or is gone.
+  /// Resolves the findings of a kind about a subject that was processed or no longer exists.
   package func settleFindings(_ kind: Finding.Kind, subject: String, by run: String) throws {
     try connection.run(
       """
@@ -90,7 +88,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Settles what earlier runs found of a kind: this run has looked at everything again.
+  /// Resolves earlier runs' findings of a kind, because this run has checked everything again.
   package func settleEarlierFindings(_ kind: Finding.Kind, by run: String) throws {
     try connection.run(
       """
@@ -99,12 +97,12 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The findings that wait for a person, oldest first.
+  /// The findings that need review, oldest first.
   package func openFindings() throws -> [Finding] {
     try findings("f.settled_by IS NULL").filter(\.kind.wantsPerson)
   }
 
-  /// The findings that a condition on `f` selects, in the order in which they were made.
+  /// The findings that match a condition on `f`, in order of creation.
   package func findings(_ condition: SQL) throws -> [Finding] {
     let rows = try connection.all(
       """
@@ -112,7 +110,7 @@ extension LedgerDatabase {
       FROM finding f JOIN run n ON n.id = f.run_id WHERE \(condition) ORDER BY n.number, f.id
       """)
     return try rows.compactMap { row in
-      // Of a kind that a later version knows.
+      // A kind from a later version.
       guard let kind = Finding.Kind(rawValue: row[0].text ?? "") else { return nil }
       return Finding(
         kind: kind, subject: row[1].text ?? "",
@@ -123,7 +121,7 @@ extension LedgerDatabase {
 }
 
 extension Finding {
-  /// What it is in a word or two, as reports name it.
+  /// A short name of the finding's state for reports.
   package var state: String {
     switch kind {
     case .returnAccepted: "accepted"

@@ -1,14 +1,14 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// Says whether an edit is all that there is of its record, as most are: no other edit is of the record, by any of
-  /// its Ids, and no write of ours has made or changed it.
+  /// Whether an edit is the only one of its record: the ledger has no other edit with any of the
+  /// record's IDs, and attache has neither created nor changed the record.
   ///
-  /// Then nobody is in its way, nothing comes before it, and nothing of ours is to be compared with. It is asked once
-  /// for all of these questions, by indexes alone.
+  /// This is true of most edits. Such an edit has no conflicts, no predecessors and no prior write
+  /// to compare with. One check by indexes answers all of these questions.
   package func isAlone(_ edit: OpenEdit) throws -> Bool {
     let (id, record) = (edit.id, edit.recordID)
-    // One that was made anew in place of a deleted one has another Id before that.
+    // A record recreated in place of a deleted one had another ID before.
     let former = edit.serverID == record ? nil : edit.serverID
     return try connection.integer(
       """

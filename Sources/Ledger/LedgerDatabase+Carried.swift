@@ -3,16 +3,19 @@ import MobileSync
 import SQLite
 import System
 
-/// What carrying an edit into the next generation means to the ledger.
+/// Redelivered edits in the ledger.
 ///
-/// The row that carries an edit has a place in the store of a stamp, and by that place it is known when
-/// it comes back. As it was issued it is the same open edit. Changed, it is a later state of it, made by
-/// a device that was given it: the edit and what came before it are the new one's own past, whatever
-/// `install` and `handback` say. Clean, or gone, it was given up on a device, or sent from there.
+/// A redelivered edit is in a row of a stamped store, and that row identifies it when the store
+/// returns. A row that is as issued is the same open edit. A changed row is a later state of the
+/// edit, made by a device that received it: the edit and its predecessors are the past of the new
+/// one, regardless of `install` and `handback`. A clean or missing row means that the edit was
+/// discarded on a device, or sent by it.
 extension LedgerDatabase {
-  /// Notes what a bundle carries, before any device can have it; what is known already stays.
+  /// Records the edits that a bundle redelivers, before any device can have the bundle; existing
+  /// entries are kept.
   ///
-  /// A generation may be older than the ledger: an edit that is not the one that it names is left out.
+  /// A generation can be older than the ledger, so an edit other than the one that it names is left
+  /// out.
   package func note(carried rows: [CarriedRow]) throws {
     try connection.transaction {
       for row in rows {
@@ -29,7 +32,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// What stood in a row of a return as it was issued, where that was an edit.
+  /// The edit in a row of a return as issued; nil if the row was not issued as an edit.
   func carried(_ place: RowKey, in row: ReturnRow) throws -> CarriedRow? {
     guard let mark = row.marks[place.store],
       let found = try connection.first(
@@ -49,20 +52,20 @@ extension LedgerDatabase {
       })
   }
 
-  /// What stood in the row of an edit as it was issued, where that was an edit of the same record.
+  /// The edit in a row as issued, if it was an edit of the same record.
   ///
-  /// Who has put another record into the row has not changed the edit.
+  /// A row that now has another record is not a change of the redelivered edit.
   func carried(_ edit: Edit, in row: ReturnRow) throws -> CarriedRow? {
     guard let carried = try carried(edit.row, in: row) else { return nil }
     if edit.finding != nil { return carried }
     if let recordID = carried.recordID { return edit.serverID == recordID ? carried : nil }
-    // A new row was made when it was put into the store.
+    // The row of a new record was created when it was put into the store.
     guard edit.created == carried.lastModified else { return nil }
     let made = try connection.text("SELECT local_id FROM edit WHERE id = \(carried.edit)")
     return edit.localID == nil || edit.localID == made ? carried : nil
   }
 
-  /// The edits of a snapshot that are not settled, in order of arrival.
+  /// The unresolved edits of a snapshot, in order of arrival.
   package func carriable(snapshotID: String) throws -> [CarryFacts] {
     let rows = try connection.all(
       """
@@ -86,12 +89,12 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says whether a bundle has carried an edit.
+  /// Whether a bundle has redelivered an edit.
   package func wasCarried(_ edit: Int64) throws -> Bool {
     try connection.integer("SELECT 1 FROM carried WHERE edit_id = \(edit) LIMIT 1") != nil
   }
 
-  /// Says whether the row of an edit had been given to its device as an edit that is open.
+  /// Whether an edit's row was issued to its device as an open edit.
   package func isOfCarriedRow(_ edit: Int64) throws -> Bool {
     try connection.integer(
       """
@@ -101,12 +104,13 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  // MARK: coming back
+  // MARK: returned edits
 
-  /// The runs that put edits into the stores of a return whose stamps do not say it, where what they hold does:
-  /// a row as it was issued, or a new one that was made when it was put there.
+  /// The runs that redelivered edits in the stores of a return whose stamps do not name a run, as
+  /// inferred from their content: a row that is as issued, or a new row created at that time.
   ///
-  /// A person has said which generation it is (`ingest --as`), or the app has written the stamp anew.
+  /// This applies if an operator named the generation (`ingest --as`), or if the app rewrote the
+  /// stamp.
   func presumedMarks(
     _ row: ReturnRow, _ edits: [Edit], _ witnesses: [CleanRow]
   ) throws -> [StoreKey: String] {
@@ -145,14 +149,14 @@ extension LedgerDatabase {
     return marks
   }
 
-  /// Says whether an edit of a return is what its bundle carried, as it was issued.
+  /// Whether an edit of a return is unchanged since its bundle redelivered it.
   func isAsIssued(_ edit: Edit, in row: ReturnRow) throws -> Bool {
     guard edit.finding == nil, let carried = try carried(edit, in: row) else { return false }
     return edit.lastModified == carried.lastModified
       && ElementContent.value(of: edit.element) == carried.value
   }
 
-  /// Notes that a return still holds what its bundle carried: the same edit, and nothing new.
+  /// Records that a return still has a redelivered edit: it is the same edit, not a new one.
   func noteAsIssued(
     _ edit: Edit, content: String, _ entry: ReturnEntry, _ result: inout IngestResult
   ) throws {
@@ -166,9 +170,11 @@ extension LedgerDatabase {
     if isOpen == nil { result.superseded += 1 } else { result.known += 1 }
   }
 
-  /// What a changed row of a carried edit is compared with: in what the edit had changed that is what its
-  /// device had been given then, and not what the org held when the edit was carried, unless the element bears
-  /// that date; in all else it is what the row was issued with.
+  /// The base of a changed row of a redelivered edit.
+  ///
+  /// For the fields that the edit had changed, the base is what its device was issued then, not the
+  /// org's values when the edit was redelivered, unless the element has their modification date.
+  /// For all other fields it is the row as issued.
   func base(of edit: Edit, _ carried: CarriedRow) throws -> MergeBase? {
     let first = try connection.text("SELECT base FROM edit WHERE id = \(carried.edit)")
       .flatMap(MergeBaseText.base)
@@ -181,11 +187,11 @@ extension LedgerDatabase {
     return base
   }
 
-  /// Closes what the store of a return was issued with as an edit and has as one no more: it was given
-  /// up on the device, or sent from there.
+  /// Closes edits that were redelivered in the store of a return and are no longer edits there:
+  /// they were discarded on the device, or sent by it.
   ///
-  /// Where the app sets no flags, or the run that made the store is presumed, a clean row says neither: the
-  /// edit stays open, and a person is told.
+  /// If the app sets no flags, or the run that made the store is inferred, a clean row proves
+  /// neither. The edit then stays open and is reported.
   func closeGivenUp(_ entry: ReturnEntry, edits: Set<RowKey>) throws {
     let open = try connection.all(
       """
@@ -208,13 +214,13 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says whether a store that an edit was carried in has come back without it.
+  /// Whether a store that redelivered an edit has come back without it.
   func isGivenUp(_ edit: Int64) throws -> Bool {
     try connection.integer(
       """
       SELECT 1 FROM carried_in c JOIN returned r ON r.id = c.return_id
         JOIN returned_soup s ON s.return_id = r.id AND s.store = c.store AND s.soup = c.soup
-      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.createdTwice)
+      WHERE c.edit_id = \(edit) AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.duplicateCreated)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = c.store
           AND n.soup = c.soup AND n.entry_id = c.entry_id)
         AND NOT EXISTS (SELECT 1 FROM returned l JOIN seen n ON n.return_id = l.id
@@ -223,12 +229,12 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// Takes a change of a conflict, made by somebody who was shown it, for a decision: the device's edit is
-  /// sent over the values that were shown, and over no others.
+  /// Treats a user's change of a redelivered conflict as a decision: the device's edit is sent over
+  /// the values that were shown, and over no others.
   ///
-  /// Only where the app says in the row that it has shown the words, and one of the fields in them was
-  /// changed: who changes something else may not have looked at them. Every other change is an edit like any,
-  /// held against what its device had read.
+  /// This requires that the app states in the row that it has shown the message, and that one of
+  /// the fields in the message was changed: a user who changes another field may not have seen it.
+  /// Any other change is an ordinary edit, compared with what its device had read.
   func decideByMending(_ id: Int64, _ edit: Edit, _ carried: CarriedRow, _ entry: ReturnEntry)
     throws
   {
@@ -239,9 +245,9 @@ extension LedgerDatabase {
       let words = carried.words, after[LocalFields.lastErrorShown]?.string == words
     else { return }
     let mended = shown.names.filter { name in
-      // In what the device had left alone it was given the org's value.
+      // For a field that the device had not edited, the org's value was issued.
       let given = edited.contains(name) ? before[name] : shown[name]
-      // The id of a record that was made meanwhile has taken the place of the device's own.
+      // The device's local ID has been replaced by the ID of a record created since.
       return given != after[name] && given?.string.map(LocalFields.isLocalID) != true
     }
     if mended.isEmpty { return }
@@ -255,9 +261,9 @@ extension LedgerDatabase {
       Clock.wallMilliseconds())
   }
 
-  // MARK: the past of an edit
+  // MARK: history of an edit
 
-  /// `past`: an edit `e` and those from which it goes on, as bundles carried them in its row.
+  /// `past`: an edit `e` and its predecessors, as bundles redelivered them in its row.
   static let carriedPast: SQL = """
     past(id) AS (
       SELECT e.id UNION SELECT c.edit_id FROM past p JOIN edit m ON m.id = p.id
@@ -265,19 +271,21 @@ extension LedgerDatabase {
           AND c.entry_id = m.entry_id)
     """
 
-  /// The lineage of the first edit from which an edit `e` goes on.
+  /// The lineage of the first edit in the history of an edit `e`.
   static let firstLineage: SQL = """
     (WITH RECURSIVE \(carriedPast)
     SELECT f.lineage_id FROM past p JOIN edit f ON f.id = p.id ORDER BY f.id LIMIT 1)
     """
 
-  /// The device that asks for an edit, by the lineage of the first one from which that goes on: an edit
-  /// that was carried and changed is of its device still.
+  /// The device that made an edit, as the lineage of the first edit in its history.
+  ///
+  /// A redelivered edit that was changed still belongs to its first device.
   package func device(ofEdit edit: Int64) throws -> Int64 {
     try connection.integer("SELECT \(Self.firstLineage) FROM edit e WHERE e.id = \(edit)") ?? 0
   }
 
-  /// The lineage of an edit, with what its bundle carried of its record: that is its past, too.
+  /// The lineage of an edit, and the edits of its record that its bundle redelivered, which are
+  /// also its past.
   package func ancestry(ofEdit edit: Int64) throws -> Ancestry {
     guard
       let lineage = try connection.integer("SELECT lineage_id FROM edit WHERE id = \(edit)")

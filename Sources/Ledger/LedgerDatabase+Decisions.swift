@@ -2,41 +2,34 @@ import JSON
 import SQLite
 import System
 
-/// Why a decision is refused.
+/// The reason why a decision is refused.
 package struct DecisionRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The edit.
   package var edit: Int64
-  /// Why, and what is possible.
+  /// The reason, with the possible decisions.
   package var reason: String
 
-  /// A refusal.
   package init(_ edit: Int64, _ reason: String) { (self.edit, self.reason) = (edit, reason) }
 
-  /// There is no such edit.
+  /// No edit has the number.
   package static func unknown(_ edit: Int64) -> DecisionRefusal {
     DecisionRefusal(edit, "there is no edit of this number")
   }
 
-  /// One sentence.
   package var description: String { "edit \(edit): \(reason)" }
 }
 
-/// What is to be known of an edit to decide about it.
+/// The facts of an edit that a decision depends on.
 package struct DecisionFacts: Sendable {
-  /// The edit's number.
   package var edit: Int64
-  /// What the rule of what is possible looks at.
+  /// The input of the rule for possible decisions.
   package var subject: DecisionRule.Subject
-  /// What stands beside the last verdict: the values that were shown.
+  /// The details of the latest verdict, with the values that were shown.
   package var detail: OutcomeDetail
-  /// Its soup.
   package var soup: SoupKey
-  /// The two records of an edit that was created twice.
+  /// The two records of an edit with a duplicate.
   package var twins: [String]
-  /// The decision that waits already.
   package var pending: PendingDecision?
 
-  /// What is known of an edit.
   package init(
     edit: Int64, subject: DecisionRule.Subject, detail: OutcomeDetail, soup: SoupKey,
     twins: [String] = [], pending: PendingDecision? = nil
@@ -60,7 +53,7 @@ package struct DecisionFacts: Sendable {
 }
 
 extension LedgerDatabase {
-  /// What is to be known of an edit to decide about it; nil for a number that no edit has.
+  /// The facts of an edit that a decision depends on; nil if no edit has the number.
   package func decidable(_ edit: Int64) throws -> DecisionFacts? {
     guard
       let row = try connection.first(
@@ -87,7 +80,7 @@ extension LedgerDatabase {
       twins: twins, pending: pending)
   }
 
-  /// The numbers of the edits that wait for something and have one of these verdicts.
+  /// The numbers of the unresolved edits that have one of these verdicts.
   package func editsToDecide(_ verdicts: Set<Verdict>) throws -> [Int64] {
     let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
     return try connection.all(
@@ -98,10 +91,10 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
-  /// Enters what a person decided, and opens the edits for the next run; all of it, or nothing.
+  /// Records an operator's decisions and reopens the edits for the next run, in one transaction.
   ///
-  /// Each takes the place of a decision that still waits. Throws `DecisionRefusal` where one is not
-  /// possible, also where a later edit of the record stands for the edit. `time` is in ms of the wall
+  /// Each decision replaces a pending one. Throws `DecisionRefusal` if a decision is not possible,
+  /// including if a later edit of the record supersedes the edit. `time` is in ms of the wall
   /// clock.
   package func decide(
     _ decisions: [EditDecision], by: String,
@@ -121,7 +114,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// Enters a decision that is possible.
+  /// Records a decision that is possible.
   func enter(_ decision: Decision, of found: DecisionFacts, by: String, time: Int64) throws {
     try withdrawDecision(of: found.edit)
     var detail = decision.values
@@ -130,7 +123,7 @@ extension LedgerDatabase {
     }
     if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }
     if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
-    if decision.sends, found.subject.verdict == .inDoubt,
+    if decision.sends, found.subject.verdict == .unconfirmed,
       let last = try connection.integer(
         "SELECT max(id) FROM operation WHERE edit_id = \(found.edit)")
     {
@@ -142,7 +135,7 @@ extension LedgerDatabase {
     try takeUp(found.edit)
   }
 
-  /// Enters a decision that the next run carries out.
+  /// Records a decision for the next run to apply.
   func enterPending(
     _ kind: Decision.Kind, _ detail: JSONObject, of edit: Int64, _ verdict: Verdict?,
     shown: JSONObject, by: String, _ time: Int64
@@ -155,7 +148,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Why a decision about an edit is refused; nil where it is possible.
+  /// Why a decision about an edit is refused; nil if it is possible.
   package func refusal(_ decision: Decision, of found: DecisionFacts) throws -> String? {
     let isReplaced =
       try connection.integer(
@@ -166,7 +159,7 @@ extension LedgerDatabase {
     }
     if let words = DecisionRule.refusal(decision.kind, of: found.subject) { return words }
     guard case .record(let id) = decision else { return nil }
-    if found.subject.verdict == .createdTwice {
+    if found.subject.verdict == .duplicateCreated {
       return found.twins.contains(id)
         ? nil : "its records are \(found.twins.joined(separator: " and ")); name one of them"
     }
@@ -180,9 +173,9 @@ extension LedgerDatabase {
       ? "it waits for an earlier edit of its record; decide about that one" : nil
   }
 
-  // MARK: carrying out
+  // MARK: applying decisions
 
-  /// The decision about an edit that waits.
+  /// The pending decision about an edit.
   package func pendingDecision(of edit: Int64) throws -> PendingDecision? {
     try decision("edit_id = \(edit) AND state = 'pending'")
   }
@@ -209,20 +202,20 @@ extension LedgerDatabase {
     return pending
   }
 
-  /// The edits with a decision that waits.
+  /// The edits with a pending decision.
   package func decidedEdits() throws -> [Int64] {
     try connection.all("SELECT edit_id FROM decision WHERE state = 'pending' ORDER BY edit_id")
       .compactMap { $0[0].integer }
   }
 
-  /// Takes back a decision that waits: something else stands for the edit, or a later decision.
+  /// Withdraws a pending decision, because the edit was superseded or a later decision replaces it.
   func withdrawDecision(of edit: Int64) throws {
     try connection.run(
       "UPDATE decision SET state = 'withdrawn' WHERE edit_id = \(edit) AND state = 'pending'")
   }
 
-  /// Says beside the verdicts of a run that superseded edits which decisions about them are not needed
-  /// any more: those that were taken back when something else came to stand for the edit.
+  /// Adds to a run's `superseded` verdicts that the withdrawn decisions about these edits are no
+  /// longer needed.
   func tellWithdrawn(run: String) throws {
     let rows = try connection.all(
       """
@@ -242,15 +235,15 @@ extension LedgerDatabase {
     }
   }
 
-  /// Ends a decision that cannot be carried out whatever the run does: it is asked again.
+  /// Ends a decision that no run can apply; the operator has to decide again.
   ///
-  /// Returns what the verdict says of it.
+  /// Returns the note for the verdict.
   package func refuseDecision(_ pending: PendingDecision, run: String) throws -> DecisionNote {
     try endDecision(pending, state: "moved", run: run)
     return DecisionNote(pending, .askedAgain)
   }
 
-  /// The settlement of an edit with what became of the decision about it, which ends with it.
+  /// The settlement of an edit with the outcome of its decision, which ends with it.
   func carryingOut(_ settlement: Settlement, of edit: Int64, run: String) throws -> Settlement {
     guard let pending = try pendingDecision(of: edit) else { return settlement }
     var settlement = settlement
@@ -260,7 +253,7 @@ extension LedgerDatabase {
     switch fate {
     case .carriedOut:
       try endDecision(pending, state: "done", run: run)
-      if case .record(let id) = pending.decision, pending.verdict == .createdTwice {
+      if case .record(let id) = pending.decision, pending.verdict == .duplicateCreated {
         try chooseRecord(id, of: edit)
       }
     case .notNeeded: try endDecision(pending, state: "withdrawn", run: run)
@@ -271,8 +264,8 @@ extension LedgerDatabase {
     return settlement
   }
 
-  /// Notes which record of the org a new one is that the org refused to make: what the record held then, in the
-  /// fields that the edit would have sent, and its date.
+  /// Records which existing record a refused create stands for, with the record's values at that
+  /// time in the fields that the edit would have sent, and its date.
   package func noteNamed(
     _ id: String, of creation: Int64, by decision: PendingDecision, left: JSONObject, date: String?
   ) throws {
@@ -285,7 +278,7 @@ extension LedgerDatabase {
       "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
   }
 
-  /// Notes the second record that was made of a device's new one.
+  /// Records the duplicate of a record that a device created.
   package func noteSecond(_ id: String, beside first: String, of creation: Int64) throws {
     try connection.run(
       """
@@ -294,7 +287,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Whether a report has shown a record as one that the edit may have created.
+  /// Whether a report has shown a record as a candidate for the edit's creation.
   package func hasShown(_ recordID: String, asCandidateOf edit: Int64) throws -> Bool {
     try connection.integer(
       """
@@ -303,12 +296,12 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// The records of an edit that was created twice, as a report told them last; nil where none did.
+  /// The two records of an edit with a duplicate, as last reported; nil if none were reported.
   package func toldTwins(of edit: Int64) throws -> (first: String, second: String)? {
     let row = try connection.first(
       """
       SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
-      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.createdTwice) ORDER BY n.number DESC LIMIT 1
+      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.duplicateCreated) ORDER BY n.number DESC LIMIT 1
       """)
     guard let row else { return nil }
     let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))
@@ -316,8 +309,8 @@ extension LedgerDatabase {
     return (first, second)
   }
 
-  /// The object of records that devices made, by one that a request of ours made or by what came back; nil where
-  /// neither says.
+  /// The object of records created on devices, derived from a prior write or from a return; nil if
+  /// neither names it.
   package func sobject(ofAny ids: [String], creation: Int64?) throws -> String? {
     try connection.text(
       """
@@ -328,7 +321,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Says whether a record is what a request of ours has made.
+  /// Whether a request of attache created a record.
   package func isOurs(recordID: String) throws -> Bool {
     try connection.integer(
       """
@@ -337,8 +330,8 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// What a record held when somebody said that a device's new one is it, beside the device's element then;
-  /// nil where nobody has.
+  /// The values of a record when an operator identified it as a device's new record, with the
+  /// device's element at that time; nil if none was identified.
   package func named(creation: Int64) throws -> (
     edit: Int64, left: JSONObject, date: String?, element: JSONObject
   )? {
@@ -362,7 +355,7 @@ extension LedgerDatabase {
       "UPDATE decision SET state = \(state), run_id = \(run) WHERE id = \(pending.id)")
   }
 
-  /// Notes which of the two records of an edit's creation counts from now on.
+  /// Records which of the two records of an edit's creation is used from now on.
   package func chooseRecord(_ id: String, of edit: Int64) throws {
     try connection.run(
       """

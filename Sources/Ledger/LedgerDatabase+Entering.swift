@@ -4,7 +4,7 @@ import SQLite
 import SmartStore
 
 extension LedgerDatabase {
-  /// Enters one edit: which record it is of, and what it is beside the edits known of that record.
+  /// Records one edit: identifies its record, and relates it to the known edits of that record.
   func enter(
     _ edit: Edit, content: String, _ entry: ReturnEntry, _ result: inout IngestResult
   ) throws {
@@ -16,7 +16,7 @@ extension LedgerDatabase {
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     let versions = try versions(of: edit, creation: creation, carried, entry)
-    // What nothing is compared with needs no digest of what the user entered.
+    // With nothing to compare, the digest of the user's values is not needed.
     let value = versions.isEmpty ? "" : ElementContent.value(of: edit.element)
     let disposition = SupersessionRule.disposition(
       of: .init(sighting, value: value),
@@ -25,7 +25,7 @@ extension LedgerDatabase {
     if case .known(let known, let isSavedAgain) = disposition {
       result.known += 1
       try note(sighting, of: known, returnID: entry.returnID)
-      // Saved again as it was: the next run decides it anew.
+      // The edit was saved again unchanged: the next run decides it again.
       if isSavedAgain, try !hasArrivedLate(known) { try takeUp(known) }
       return
     }
@@ -36,12 +36,12 @@ extension LedgerDatabase {
     case .new(let superseding):
       result.new += 1
       for earlier in superseding { try supersede(earlier, by: id) }
-      // It takes the place of what was carried, or of what the device has made of that before.
+      // The edit replaces a redelivered one, or the device's earlier change of it.
       if let carried, !superseding.isEmpty { try decideByMending(id, edit, carried, entry) }
     case .superseded(let by):
       result.superseded += 1
       try supersede(id, by: by)
-      // Where it is the very same, a fork has it as its own, too.
+      // If it is the same edit, a fork owns it as well.
       if let same = versions.first(where: { $0.editID == by && $0.wasSeen(as: sighting) }) {
         try note(sighting, of: same.editID, returnID: entry.returnID)
       }
@@ -51,7 +51,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes that a return still holds an edit that is not settled: it stays the one edit that it is.
+  /// Records that a return still has an unresolved edit, which stays the same edit.
   func note(
     _ sighting: KnownEdit.Sighting, of edit: Int64, returnID: Int64
   ) throws {
@@ -82,10 +82,10 @@ extension LedgerDatabase {
 
   // MARK: identity
 
-  /// The creation that an edit is of: by the whole identity while the record bears its local id,
-  /// by the row when it got an Id since.
+  /// The creation that an edit belongs to: found by the complete identity while the record has its
+  /// local ID, and by the row after it has got an ID.
   ///
-  /// What a bundle carried is of the creation that it was of.
+  /// A redelivered edit belongs to the same creation as before.
   private func creation(
     of edit: Edit, _ carried: CarriedRow?, _ entry: ReturnEntry
   ) throws -> Int64? {
@@ -124,8 +124,10 @@ extension LedgerDatabase {
     return connection.lastInsertRowID
   }
 
-  /// The creation of a row that a generation carried of which this ledger does not know, as it was restored
-  /// from a backup since: such a row was made when the edit of its local id was.
+  /// The creation of a row redelivered by a generation that this ledger does not know, because the
+  /// ledger was restored from a backup since.
+  ///
+  /// Such a row was created at the time of the edit with the same local ID.
   private func creation(ofUnknownCarried edit: Edit, _ entry: ReturnEntry) throws -> Int64? {
     guard let local = edit.localID else { return nil }
     return try connection.integer(
@@ -141,7 +143,7 @@ extension LedgerDatabase {
     try connection.integer("SELECT creation_id FROM edit WHERE id = \(carried.edit)")
   }
 
-  /// Two devices may have made a row in the same millisecond; then the lineage has to tell.
+  /// Two devices may have created a row in the same millisecond; then the lineage decides.
   private func creation(
     ofRow row: RowKey, created: Int64, serverID: String, _ entry: ReturnEntry
   ) throws -> Int64? {
@@ -173,16 +175,18 @@ extension LedgerDatabase {
       """)
   }
 
-  // MARK: hand-backs
+  // MARK: returns
 
-  /// Says whether the lineage has a later hand-back that has the soup.
+  /// Whether the lineage has a later return that contains the soup.
   func hasLaterHandback(_ entry: ReturnEntry, soup: RowKey) -> Bool {
     entry.laterSoups.contains(soup.inSoup)
   }
 
-  /// What an earlier hand-back of the lineage left unsettled, and this one no longer has as an edit,
-  /// the device has settled itself; but for a record that was created twice, which the org has still,
-  /// and for a row that is older now than the edit: it comes from a backup, which knows nothing of it.
+  /// Closes the edits that an earlier return of the lineage left unresolved and that this one no
+  /// longer has: the device has resolved them itself.
+  ///
+  /// Exceptions are a record that has a duplicate, which is still in the org, and a row that is now
+  /// older than the edit. Such a row comes from a backup and says nothing about the edit.
   func closeEarlierHandbacks(
     _ entry: ReturnEntry, edits: Set<RowKey>, _ witnesses: [CleanRow]
   ) throws {
@@ -216,14 +220,17 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says whether an app that sets no flags was given a row as an edit: that it is clean by now is no sign
-  /// that the edit was taken back.
+  /// Whether a row was issued as an edit to an app that sets no flags, so that a clean row does not
+  /// show that the edit was discarded.
   private func isUnsure(_ place: RowKey, _ entry: ReturnEntry) throws -> Bool {
     try entry.row.compared.contains(place.inSoup) && carried(place, in: entry.row) != nil
   }
 
-  /// Says whether its app had not flagged an edit: it was found by comparison (`reconcile.trust`), and that
-  /// it is found no more is no sign that it was taken back, where the row is the same or nobody compared.
+  /// Whether an edit was found by comparison (`reconcile.detectEdits`) because its app had not
+  /// flagged it.
+  ///
+  /// That it is no longer found does not show that it was discarded if the row is unchanged or no
+  /// comparison was made.
   private func isUnflagged(_ edit: Int64, _ entry: ReturnEntry) throws -> Bool {
     guard let platform = Platform(rawValue: entry.row.platform),
       let bytes = try connection.first(
@@ -233,7 +240,7 @@ extension LedgerDatabase {
     return !LocalState(element: element, platform: platform).isLocal
   }
 
-  /// The sighting of an edit in a row that is not dirty; it has no content, as nobody has compared it.
+  /// The sighting of an edit in a row that is not dirty; it has no content, as it was not compared.
   func stillThere(_ witness: CleanRow, _ entry: ReturnEntry) -> KnownEdit.Sighting {
     KnownEdit.Sighting(
       lineage: entry.ancestry.lineage, handback: entry.row.handback, row: witness.row,
@@ -242,10 +249,10 @@ extension LedgerDatabase {
 
   // MARK: the device's own sync
 
-  /// Notes a clean row that has an Id.
+  /// Records a clean row that has an ID.
   ///
-  /// Where the ledger has it as a record that the device made, the device sent it too; a second
-  /// record of it is reported once.
+  /// If the ledger has it as a record created on the device, the device has sent the record itself.
+  /// A duplicate is reported once.
   func noteOwnSync(
     _ witness: CleanRow, _ entry: ReturnEntry, _ result: inout IngestResult
   ) throws {
@@ -258,7 +265,7 @@ extension LedgerDatabase {
     try noteDeviceID(serverID, creation: creation)
     var ours = row[0].text
     if ours == nil, let first = row[1].text, first != serverID {
-      // Two devices hold the row, and each has sent it by itself.
+      // Two devices have the row, and each has sent it by itself.
       try connection.run("UPDATE creation SET record_id = \(first) WHERE id = \(creation)")
       ours = first
     }
@@ -272,8 +279,10 @@ extension LedgerDatabase {
     result.new += 1
   }
 
-  /// The row that an earlier return of the same installation had of a new record, clean or edited since: its device
-  /// had sent that by itself, and was restored from a backup since, or its older copy comes late.
+  /// The row of a new record in an earlier return of the same installation, clean or edited since.
+  ///
+  /// The device had sent the record by itself and was then restored from a backup, or an older copy
+  /// of its store arrived late.
   func sentBefore(_ edit: Edit, _ entry: ReturnEntry) throws -> CleanRow? {
     guard entry.known.hasReturns, edit.operation == .create, edit.finding == nil,
       edit.serverID == nil
@@ -295,20 +304,22 @@ extension LedgerDatabase {
       row: edit.row, created: edit.created, lastModified: date, serverID: found[1].text)
   }
 
-  /// Says whether a report tells that a record was made twice, or the next run will.
+  /// Whether a duplicate has been reported, or will be by the next run.
   ///
-  /// An edit that bore the second Id and that the device has settled by itself since tells nobody.
+  /// An edit with the duplicate's ID that the device has since resolved by itself is not reported.
   private func isToldTwice(_ creation: Int64, _ serverID: String) throws -> Bool {
     try connection.integer(
       """
       SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (e.operation = 'synced'
         OR e.state <> 'closed' AND e.record_id = \(serverID) OR EXISTS (
-          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.createdTwice))) LIMIT 1
+          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.duplicateCreated))) LIMIT 1
       """) != nil
   }
 
-  /// Closes the edits of a record that the device's own sync made, and we did not: the clean row says
-  /// that it has sent them, and sent again they would go over what the office has corrected since.
+  /// Closes the edits of a record that the device's own sync created and attache did not.
+  ///
+  /// The clean row shows that the device has sent them. Sending them again would overwrite later
+  /// corrections in the org.
   private func closeSentByDevice(_ creation: Int64, _ witness: CleanRow) throws {
     let sent = try connection.all(
       """

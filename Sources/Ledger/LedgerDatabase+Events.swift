@@ -1,27 +1,27 @@
 import JSON
 import SQLite
 
-/// An edit with all that the ledger knows of it.
+/// An edit with everything that the ledger knows about it.
 package struct EditEvents: Sendable {
-  /// Its number.
   package var id: Int64
   /// The sObject.
   package var sobject: String?
-  /// The record's Id in the org, once it has one.
+  /// The record's ID in the org; nil if it has none yet.
   package var recordID: String?
-  /// The device's own id of a record that it made.
+  /// The local ID of a record that the device created.
   package var localID: String?
-  /// The element as it came back.
+  /// The element as returned.
   package var element: [UInt8]
-  /// The store and soup that it stands in.
+  /// The edit's store and soup.
   package var soup: SoupKey
-  /// What happened, in the order in which it did.
+  /// The events in the order in which they happened.
   package var events: [RecordEvent]
 }
 
 extension LedgerDatabase {
-  /// The edits of what a person names: of a record by its Id or a device's own id of it, or of the
-  /// record that the edit of a number is of; in order of arrival.
+  /// The edits of a record, in order of arrival.
+  ///
+  /// `name` is the record's ID, its local ID, or the number of one of its edits.
   package func edits(named name: String) throws -> [Int64] {
     if let number = Int64(name) {
       guard
@@ -50,9 +50,10 @@ extension LedgerDatabase {
     try connection.all("\(selection) ORDER BY 1").compactMap { $0[0].integer }
   }
 
-  /// Everything that happened to one edit; nil where there is none of the number.
+  /// All events of one edit; nil if no edit has the number.
   ///
-  /// `changes` says which fields an element changed, from the element and what its device was given.
+  /// `changes` returns the fields that an element changed, given the element and the values that
+  /// its device was issued.
   package func events(
     ofEdit id: Int64, changes: (JSONObject, MergeBase?) -> [FieldDifference]
   ) throws -> EditEvents? {
@@ -90,7 +91,7 @@ extension LedgerDatabase {
     events += writes.map { event($0.time, .written($0.value), began: $0.began) }
     events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in
-      // A run has one clock, which stands at its begin; its verdict follows its requests.
+      // A run has one clock, which is set at its start; a verdict comes after its requests.
       let sent = writes.filter { $0.value.run == verdict.run }.compactMap(\.time).max()
       return event(
         max(verdict.time, sent ?? verdict.time),

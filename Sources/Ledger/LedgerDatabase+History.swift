@@ -2,33 +2,34 @@ import JSON
 import SQLite
 import System
 
-/// What stands in place of an edit.
+/// What supersedes an edit.
 enum Replacement: Hashable {
-  /// A later edit of its device.
+  /// A later edit of the same device.
   case edit(Int64)
-  /// A later hand-back of its device, which no longer has the row as an edit.
+  /// A later return of the same device that no longer has the row as an edit.
   case handback
 }
 
 extension LedgerDatabase {
-  /// Says of an edit `e` that nobody knows yet what became of it.
+  /// Whether the outcome of an edit `e` is still unknown.
   static let isUnderWay: SQL = """
     EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id AND o.state IN (\(OperationState.underWay)))
     """
 
-  /// Says of an edit `e` that it is to be sent still, or that a person has to see to it.
+  /// Whether an edit `e` is still to be sent or needs review.
   package static let isUnsettledEdit: SQL = """
     (e.state <> 'closed' OR \(raw: LedgerSchema.isUnsettled("e.verdict")))
     """
 
-  /// Whether an edit `e` is open as a request of it, or a deletion over it, arrived late.
+  /// Whether an edit `e` is open because a request for it, or a deletion of its record, arrived
+  /// late.
   ///
-  /// It stays open until an operator decides, whatever stands for the edit by then.
+  /// It stays open until an operator decides, even if another edit supersedes it by then.
   static let hasArrivedLate: SQL = """
     (\(isUnsettledEdit) AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
       AND o.state = \(OperationState.done)
       AND (o.is_doubted = 1 OR e.verdict = \(Verdict.deletedOnServer)))
-      AND NOT (e.verdict IS \(Verdict.createdTwice) AND EXISTS (
+      AND NOT (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
         SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NOT NULL)))
     """
 
@@ -38,25 +39,27 @@ extension LedgerDatabase {
       != nil
   }
 
-  /// Whether its own device has discarded an edit: a later return has its row, and not as an edit.
+  /// Whether an edit's own device has discarded it: a later return has the row, but not as an edit.
   package func isTakenBack(_ edit: Int64) throws -> Bool {
     try replacement(of: edit) == .handback
   }
 
-  /// Whether a later hand-back of its device may close an edit `e`: not a record that is there twice, of which a
-  /// person chooses one.
-  static let mayBeClosed: SQL = "e.verdict IS NOT \(Verdict.createdTwice) AND \(isReplaceable)"
+  /// Whether a later return of the same device may close an edit `e`.
+  ///
+  /// A record with a duplicate is excluded, because an operator has to choose one of the two.
+  static let mayBeClosed: SQL = "e.verdict IS NOT \(Verdict.duplicateCreated) AND \(isReplaceable)"
 
-  /// Says of an edit `e` that a later state of its record may stand for it.
+  /// Whether a later state of its record may supersede an edit `e`.
   static let isReplaceable: SQL = """
     \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isToBeUndone)
     """
 
-  /// Says that a return has a row as it was before a moment: it comes from a backup, and says nothing of
-  /// an edit of that moment.
+  /// Whether a return has a row in a state from before a given time.
   ///
-  /// A row that the device wrote since it was issued, in the hand-back right after another one of its lineage,
-  /// comes from no backup: its clock was put right.
+  /// Such a row comes from a backup and says nothing about an edit made at that time.
+  ///
+  /// A row that the device wrote since it was issued, in the lineage's next return, does not come
+  /// from a backup: the device's clock was corrected.
   ///
   /// `place` is the alias in the statement that has the row's store and soup.
   static func hasOlderRow(
@@ -74,12 +77,12 @@ extension LedgerDatabase {
 
   /// The edits of a record among the returns of a bundle.
   ///
-  /// What the bundle carried in the edit's row is one of them.
+  /// The edit that the bundle redelivered in the row is one of them.
   func versions(
     of edit: Edit, creation: Int64?, _ carried: CarriedRow?, _ entry: ReturnEntry
   ) throws -> [KnownEdit] {
     if carried == nil, !entry.known.mayHold(edit, creation: creation) { return [] }
-    // A row that could not be read has no identity but its place.
+    // A row that could not be read is identified only by its location.
     let unread: SQL = """
       (v.store = \(edit.row.store.text) AND v.soup = \(edit.row.soup)
         AND v.entry_id = \(edit.row.soupEntryID) AND v.finding IS NOT NULL AND v.record_id IS NULL
@@ -93,11 +96,12 @@ extension LedgerDatabase {
     } else {
       same = unread
     }
-    // The plus keeps an index from being used that is worth less than that of the record: SQLite knows no numbers.
+    // The plus sign disables a less selective index than that of the record; SQLite has no
+    // statistics here.
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
-        \(Self.isUnderWay) OR (e.verdict IS NOT \(Verdict.createdTwice) AND \(Self.hasArrivedLate)),
+        \(Self.isUnderWay) OR \(Self.hasArrivedLate),
         e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id
@@ -120,8 +124,9 @@ extension LedgerDatabase {
     }
   }
 
-  /// Every return that an edit was in, the one that brought it first; of some stamps only, where any
-  /// are named.
+  /// All returns that contained an edit, the earliest first.
+  ///
+  /// If `stampIDs` is given, only those with one of these stamps.
   func sightings(
     of edit: Int64, stampIDs: [SQLiteValue]? = nil
   ) throws -> [KnownEdit.Sighting] {
@@ -139,7 +144,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says whether an edit is of a lineage's own past.
+  /// Whether an edit belongs to a lineage's own past.
   package func owns(_ ancestry: Ancestry, _ edit: Int64) throws -> Bool {
     let isOwn = try sightings(of: edit).contains {
       ancestry.owns(lineage: $0.lineage, handback: $0.handback)
@@ -147,15 +152,17 @@ extension LedgerDatabase {
     return try isOwn || isCarriedPast(edit, of: ancestry)
   }
 
-  /// Says whether what a bundle carried of a record comes from an edit or from what came after it.
+  /// Whether a redelivered edit of a record comes from an edit or from one of its successors.
   private func isCarriedPast(_ edit: Int64, of ancestry: Ancestry) throws -> Bool {
     try ancestry.past.contains { past in
       try edit <= past.edit && (edit == past.edit || owns(past.ancestry, edit))
     }
   }
 
-  /// Says whether another edit of its record is of an edit's own past, or goes on from a bundle that
-  /// carried the edit: whichever of the two is asked about, they are no rivals.
+  /// Whether two edits of a record are of one device: one belongs to the other's past, or continues
+  /// from a bundle that redelivered the other.
+  ///
+  /// The result is the same for either order.
   package func areOfOneDevice(
     _ edit: Int64, _ ancestry: Ancestry, _ other: Int64
   ) throws -> Bool {
@@ -165,7 +172,7 @@ extension LedgerDatabase {
 
   // MARK: superseding
 
-  /// Closes an edit that another one, or a later hand-back, stands for.
+  /// Closes an edit that another edit or a later return supersedes.
   func supersede(_ edit: Int64, by other: Int64?) throws {
     try withdrawDecision(of: edit)
     try connection.run(
@@ -175,7 +182,8 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Closes what a later edit of its device replaced, and gives it that verdict in a run.
+  /// Closes an edit that a later edit of its device replaced, with the verdict `superseded` in a
+  /// run.
   func supersede(_ edit: Int64, by replacement: Replacement, run: String) throws {
     var detail = OutcomeDetail()
     if case .edit(let other) = replacement { detail.otherEdits = [other] }
@@ -184,7 +192,7 @@ extension LedgerDatabase {
     try tellWithdrawn(run: run)
   }
 
-  /// The unsettled edits that a settled one of their record and device replaced.
+  /// The unresolved edits that a resolved edit of the same record and device replaced.
   package func replaced(by edit: Int64) throws -> [Int64] {
     if LeftOut.rules.contains(.laterEdits) { return [] }
     let rows = try connection.all(
@@ -198,8 +206,8 @@ extension LedgerDatabase {
     return try rows.compactMap { $0[0].integer }.filter { try owns(ancestry, $0) }
   }
 
-  /// What replaced an unsettled edit: a later edit of its record and device that a higher hand-back
-  /// brought or that is settled, or a higher hand-back that has its soup and not the edit.
+  /// What replaced an unresolved edit: a later edit of the same record and device that is in a
+  /// later return or is resolved, or a later return that has the soup but not the edit.
   func replacement(of edit: Int64) throws -> Replacement? {
     let seen = try sightings(of: edit)
     let later = try connection.all(
@@ -232,15 +240,15 @@ extension LedgerDatabase {
             AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
           AND NOT \(Self.hasOlderRow(
             "r.id", of: "s", entry: "\(sighting.row.soupEntryID)", than: "\(sighting.lastModified)"))
-          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.createdTwice) LIMIT 1
+          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.duplicateCreated) LIMIT 1
         """)
       if isGone != nil { return .handback }
     }
     return try isGivenUp(edit) ? .handback : nil
   }
 
-  /// Closes what later edits of its device have replaced: a ledger of an earlier version left it
-  /// for a person.
+  /// Closes edits that later edits of the same device have replaced; a ledger of an earlier version
+  /// left them for review.
   func supersedeReplaced() throws {
     if LeftOut.rules.contains(.laterEdits) { return }
     let unsettled = try connection.all(
@@ -254,13 +262,13 @@ extension LedgerDatabase {
     }
   }
 
-  // MARK: a retry
+  // MARK: retry
 
-  /// Decides for the closed edits of a run that have one of the verdicts that the rules are asked once
-  /// more; returns how many there are.
+  /// Decides that the rules are applied again to a run's closed edits with one of these verdicts;
+  /// returns their number.
   ///
-  /// An edit that a later one of its device replaced is refused, and the run closes it for good: sent now, it
-  /// would be put over what its own user entered after it.
+  /// An edit that a later edit of its device replaced is refused, and the run closes it for good:
+  /// sending it now would overwrite what its own user entered later.
   package func retry(run: String, verdicts: Set<Verdict>, by: String = "") throws -> Int {
     let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
     return try connection.transaction {
@@ -274,10 +282,10 @@ extension LedgerDatabase {
       ).compactMap { $0[0].integer }
       var count = 0
       for edit in edits {
-        guard let found = try decidable(edit), try refusal(.again, of: found) == nil else {
+        guard let found = try decidable(edit), try refusal(.retry, of: found) == nil else {
           continue
         }
-        try enter(.again, of: found, by: by, time: Clock.wallMilliseconds())
+        try enter(.retry, of: found, by: by, time: Clock.wallMilliseconds())
         count += 1
       }
       return count
@@ -286,10 +294,10 @@ extension LedgerDatabase {
 }
 
 extension Verdict {
-  /// The settled verdicts, for a list in a statement.
+  /// The resolved verdicts as a list for a statement.
   package static let settled = list(\.isSettled)
 
-  /// The verdicts of edits that stand for earlier ones, for a list in a statement.
+  /// The verdicts that close earlier edits, as a list for a statement.
   static let closing = list(\.closesEarlier)
 
   private static func list(_ isMeant: (Verdict) -> Bool) -> [SQLiteValue] {

@@ -1,41 +1,39 @@
 import SQLite
 
-/// An edit that is not settled, and a place that it was seen in.
+/// An unresolved edit and a row in which it was seen.
 package struct OpenEditPlace: Sendable, Hashable {
-  /// The edit.
   package var edit: Int64
-  /// The snapshot of the store that it stood in.
+  /// The snapshot of the store that had it.
   package var snapshotID: String
   /// The generation of that store.
   package var generation: Int
-  /// The digest of the return.
   package var sha256: String
 }
 
-/// What the ledger knows of a return.
+/// What the ledger knows about a return.
 package struct ReturnStory: Sendable {
-  /// The user whose it is, by name where that is known.
+  /// The user who returned it, by name if known.
   package var owner: String
-  /// The generation of its stores.
   package var generation: Int
   /// `ios` or `android`.
   package var platform: String
-  /// Its edits, each with what became of it last.
+  /// Its edits, each with its latest verdict.
   package var edits: [(number: Int64, verdict: String)]
 }
 
 extension LedgerDatabase {
-  /// The snapshot of the store that a return `r` is of: one that came in a bundle of a user's is the global one.
+  /// The snapshot of the store that a return `r` is of; for a global store from a user's bundle,
+  /// the global snapshot.
   private static let ownSnapshot: SQL = """
     CASE WHEN r.part_of IS NULL THEN r.snapshot_id ELSE \(SnapshotID.global) END
     """
 
-  /// The time of the newest run that was asked for one of these stages, in ms; nil where there is none.
+  /// The time of the newest run that included one of these stages, in ms; nil if there is none.
   package func lastRunTime(ofStages stages: Set<String>) throws -> Int64? {
     try runs(limit: 400).first { !$0.wanted.isDisjoint(with: stages) }?.now
   }
 
-  /// The edits that are not settled, with every return that held them.
+  /// The unresolved edits, with every return that contained them.
   package func openEditPlaces() throws -> [OpenEditPlace] {
     try connection.all(
       """
@@ -51,7 +49,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// The newest generations that devices handed back from, of each snapshot's users and platforms.
+  /// The newest generations that devices have returned, for each snapshot's users and platforms.
   package func lastReturned() throws -> [String: Set<Int>] {
     try connection.all(
       """
@@ -61,13 +59,14 @@ extension LedgerDatabase {
     ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert(Int($1[1].integer ?? 0)) }
   }
 
-  /// When a return of a digest arrived, in ms of the org's time; nil where the ledger does not have it.
+  /// When the return with a digest arrived, in ms of the org's time; nil if the ledger does not
+  /// have it.
   package func arrival(ofReturn sha256: String) throws -> Int64? {
     try connection.integer("SELECT arrived_ms FROM returned WHERE sha256 = \(sha256)")
   }
 
-  /// What the ledger knows of a return of a digest: whose it is, what of, and its edits with what became of them
-  /// last; nil where it does not have it.
+  /// What the ledger knows about the return with a digest: its owner, its generation, and its edits
+  /// with their latest verdicts; nil if the ledger does not have it.
   package func returnStory(sha256: String) throws -> ReturnStory? {
     let row = try connection.first(
       """
@@ -86,7 +85,7 @@ extension LedgerDatabase {
       edits: edits.map { ($0[0].integer ?? 0, $0[1].text ?? "not reconciled yet") })
   }
 
-  /// The runs that have met edits which are not settled, with those.
+  /// The runs that processed unresolved edits, with these edits.
   package func runsOfOpenEdits() throws -> [String: Set<Int64>] {
     try connection.all(
       """
@@ -98,10 +97,11 @@ extension LedgerDatabase {
 
   // MARK: values
 
-  /// The edits that came before a moment, in ms of the org's time, and need nothing more: told in reports of runs
-  /// before it, never decided about by a person, and with the generation whose store brought them.
+  /// The edits that can be pruned: they arrived before a given time (in ms of the org's time), are
+  /// resolved, were reported by runs before that time, never had a decision, and the generation of
+  /// their store is known.
   ///
-  /// An edit about which somebody decided keeps its values: what the device held is asked for as long as
+  /// An edit with a decision keeps its values, because the device's values are needed as long as
   /// the record is edited.
   package func settledEdits(
     before time: Int64
@@ -121,7 +121,7 @@ extension LedgerDatabase {
     ).map { ($0[0].integer ?? 0, $0[1].text ?? "", Int($0[2].integer ?? 0)) }
   }
 
-  /// The runs that ended, began before a moment, and whose summaries are there.
+  /// The runs that have ended, started before a given time, and still have a summary.
   package func summarizedRuns(before time: Int64) throws -> [String] {
     try connection.texts(
       """
@@ -130,11 +130,12 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Removes the values of settled edits: elements, bases, what stood in the org, and the fields of
+  /// Removes the values of resolved edits: elements, bases, the org's values, and the fields of
   /// verdicts.
   ///
-  /// What came, from whom, what became of it and which record it made stays, and what was sent and what
-  /// that left in the org: a later edit of the device is compared with it.
+  /// The edit's return, user, verdict and record stay, and so do the values that were sent and the
+  /// values that the write left in the org, because later edits of the device are compared with
+  /// them.
   package func prune(edits: [Int64]) throws {
     for start in stride(from: 0, to: edits.count, by: 500) {
       try connection.transaction {
@@ -151,7 +152,7 @@ extension LedgerDatabase {
       UPDATE edit SET pruned = \(ElementContent.value(of: element)), element = \(Array("{}".utf8)),
         base = NULL WHERE id = \(edit)
       """)
-    // That a record was not there is asked for; what it held is not.
+    // Later rules ask whether the record was missing, but not what it held.
     try connection.run(
       """
       UPDATE operation SET seen = CASE WHEN seen IS NULL OR seen IN ('null', '{}') THEN seen ELSE '{}' END,
@@ -165,7 +166,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Removes the summaries of runs, and what they found that is settled and told.
+  /// Removes the summaries of runs, and their findings that are resolved and reported.
   package func prune(runs: [String]) throws {
     try connection.transaction {
       for run in runs {
@@ -180,7 +181,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// How many of the edits that a run gave verdicts to have no values any more.
+  /// How many of the edits that a run gave verdicts to have been pruned.
   package func prunedEdits(of run: String) throws -> Int {
     Int(
       try connection.integer(
@@ -190,13 +191,13 @@ extension LedgerDatabase {
         """) ?? 0)
   }
 
-  /// Says whether the values of an edit are gone.
+  /// Whether the values of an edit have been pruned.
   package func isPruned(_ edit: Int64) throws -> Bool {
     try connection.integer("SELECT 1 FROM edit WHERE id = \(edit) AND pruned IS NOT NULL") != nil
   }
 }
 
 extension RunRow {
-  /// What stands for the summary of a run that is pruned.
+  /// The placeholder for the summary of a pruned run.
   package static let prunedSummary = #"{"pruned":true}"#
 }

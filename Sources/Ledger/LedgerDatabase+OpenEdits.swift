@@ -1,7 +1,7 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// The snapshots that have edits which this run has to take up.
+  /// The snapshots with edits that this run has to process.
   ///
   /// With `only`, those of these edits.
   package func snapshotsWithOpenEdits(
@@ -14,13 +14,13 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Says whether there are edits that this run has to take up; with `only`, whether these are among them.
+  /// Whether this run has edits to process; with `only`, whether any of these edits are among them.
   package func hasOpenEdits(run: String, only: Set<Int64>? = nil) throws -> Bool {
     try connection.integer(
       "SELECT EXISTS (SELECT 1 FROM edit e WHERE \(Self.isToBeTaken(by: run, only)))") == 1
   }
 
-  /// Says of an edit `e` that a run has to take it up: it is open, and the run has given it no verdict.
+  /// Whether a run has to process an edit `e`: it is open and has no verdict of the run.
   private static func isToBeTaken(by run: String, _ only: Set<Int64>?) -> SQL {
     """
     e.state <> 'closed' AND \(isAmong(only))
@@ -28,16 +28,18 @@ extension LedgerDatabase {
     """
   }
 
-  /// How many edits wait for a verdict; of some only, where any are named.
+  /// The number of edits without a verdict; with `only`, of these edits.
   package func openCount(only: Set<Int64>? = nil) throws -> Int {
     Int(
       try connection.integer(
         "SELECT count(*) FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only))") ?? 0)
   }
 
-  /// The edits of a snapshot that have no verdict of this run yet: those that are to be undone, the last
-  /// first, then the others in order of arrival; of several edits of one record, in whichever soup they
-  /// stand, only the first: the next is decided when it is known what became of that one.
+  /// The edits of a snapshot that have no verdict of this run yet: first those to be undone, the
+  /// latest first, then the others in order of arrival.
+  ///
+  /// Of several edits of one record, even in different soups, only the first is returned, because
+  /// the next is decided when the outcome of that one is known.
   package func openEdits(
     run: String, snapshotID: String, only: Set<Int64>? = nil
   ) throws -> [OpenEdit] {
@@ -59,13 +61,13 @@ extension LedgerDatabase {
     return try edits.map { try decided.contains($0.id) ? withDecision($0) : $0 }
   }
 
-  /// Says of an edit `e` that it is one of these; of any, where none are named.
+  /// Whether an edit `e` is one of these; true for every edit if `only` is nil.
   private static func isAmong(_ only: Set<Int64>?) -> SQL {
     guard let only else { return "1" }
     return "e.id IN (\(each: Array(only)))"
   }
 
-  /// An edit with what a person decided about it.
+  /// An edit with its pending decision.
   private func withDecision(_ edit: OpenEdit) throws -> OpenEdit {
     var edit = edit
     edit.decision = try pendingDecision(of: edit.id)
@@ -79,7 +81,7 @@ extension LedgerDatabase {
     return edit
   }
 
-  /// The edits of a snapshot that a sync up has left and that still wait for a person.
+  /// The edits of a snapshot that a sync up has left and that need review.
   package func leftEdits(snapshotID: String) throws -> [OpenEdit] {
     let left = Verdict.allCases.filter(\.leavesEdit).map { SQLiteValue.text($0.rawValue) }
     var edits: [OpenEdit] = []
@@ -92,7 +94,7 @@ extension LedgerDatabase {
     return edits
   }
 
-  /// The deletions of a snapshot that are not settled, whoever waits for what.
+  /// The unresolved deletions of a snapshot, in any state.
   package func openDeletions(snapshotID: String) throws -> [OpenEdit] {
     var edits: [OpenEdit] = []
     try connection.rows(
@@ -104,7 +106,7 @@ extension LedgerDatabase {
     return edits
   }
 
-  /// Says whether a hand-back deleted a record, and the org has done that.
+  /// Whether a return deleted a record, and the deletion was applied in the org.
   package func hasDeleted(_ recordID: String, in returnID: Int64) throws -> Bool {
     try connection.integer(
       """
@@ -113,36 +115,39 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// The snapshots of which earlier runs left edits in a clash.
-  package func snapshotsWithClashes() throws -> [String] {
+  /// The snapshots with device conflicts from earlier runs.
+  package func snapshotsWithDeviceConflicts() throws -> [String] {
     try connection.texts(
       """
       SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state = 'closed' AND e.verdict = \(Verdict.clash) ORDER BY 1
+      WHERE e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict) ORDER BY 1
       """)
   }
 
-  /// The edits of a snapshot that earlier runs left in a clash, with the others that they told of.
-  package func clashes(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
+  /// The edits of a snapshot that earlier runs left in a device conflict, with the other edits that
+  /// they named.
+  package func deviceConflicts(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
     var edits: [OpenEdit] = []
     try connection.rows(
       Self.selection + """
-         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.clash)
+         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.deviceConflict)
         ORDER BY e.id
         """
     ) { edits.append(Self.openEdit($0)) }
     return try edits.map { ($0, try decidable($0.id)?.detail.otherEdits ?? []) }
   }
 
-  /// Opens an edit that was left, for this run.
+  /// Reopens an unresolved edit for this run.
   package func takeUp(_ edit: Int64) throws {
     try connection.run(
       "UPDATE edit SET state = 'open', retries = retries + 1 WHERE id = \(edit) AND state = 'closed'"
     )
   }
 
-  /// When the device of an edit `e` was first given the values that it changed: where its bundle carried
-  /// the edit, the time of the first one's bundle; nothing for one of a bundle that carried none.
+  /// When the device of an edit `e` was first issued the values that it changed.
+  ///
+  /// For a redelivered edit, this is the time of the first edit's bundle; nothing for a bundle that
+  /// redelivered none.
   private static let firstIssued: SQL = """
     CASE WHEN EXISTS (SELECT 1 FROM returned_mark k WHERE k.return_id = e.return_id) THEN (
       WITH RECURSIVE \(carriedPast)
@@ -196,7 +201,8 @@ extension LedgerDatabase {
 
   // MARK: outcomes
 
-  /// Takes back the verdicts of edits that a resumed run left waiting: it takes them up again.
+  /// Takes back the verdicts of edits that a resumed run left waiting, so that it processes them
+  /// again.
   ///
   /// With `only`, those of these edits.
   package func reopenWaiting(run: String, only: Set<Int64>? = nil) throws {
@@ -207,8 +213,8 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Takes back one edit's verdict of this run: it is decided anew, unless a later edit of its device
-  /// stands for it by now.
+  /// Takes back this run's verdict on one edit, so that it is decided again, unless a later edit of
+  /// its device supersedes it by now.
   package func reopen(_ edit: Int64, run: String) throws {
     if try !isToBeUndone(edit), let replacement = try replacement(of: edit) {
       return try supersede(edit, by: replacement, run: run)
@@ -216,9 +222,9 @@ extension LedgerDatabase {
     try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
   }
 
-  /// An earlier edit of the same record and device that is not closed: later ones wait for it.
+  /// An earlier edit of the same record and device that is not closed; later edits wait for it.
   ///
-  /// One that stands in another soup or store is waited for only while it is held or under way.
+  /// If it is in another soup or store, they only wait while it is not attempted or in progress.
   package func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
     let isSameRow: SQL = "e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)"
     var same: SQL = "e.creation_id = \(edit.creation?.id)"
@@ -232,7 +238,7 @@ extension LedgerDatabase {
       """
       SELECT e.id, \(Self.isUnderWay), e.creation_id FROM edit e
       WHERE (\(same)) AND e.state <> 'closed' AND e.id < \(edit.id)
-        AND (\(isSameRow) OR e.verdict = 'held' OR \(Self.isUnderWay)) ORDER BY e.id
+        AND (\(isSameRow) OR e.verdict = 'not attempted' OR \(Self.isUnderWay)) ORDER BY e.id
       """)
     if rows.isEmpty { return nil }
     let ancestry = try ancestry(ofEdit: edit.id)
@@ -244,7 +250,7 @@ extension LedgerDatabase {
     return nil
   }
 
-  /// Which snapshot an edit belongs to, and what the ledger knows of its record.
+  /// The snapshot of an edit, and the edit with what the ledger knows about its record.
   package func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
     var found: (String, OpenEdit)?
     try connection.rows(Self.selection + " WHERE e.id = \(id)") { row in
@@ -254,13 +260,14 @@ extension LedgerDatabase {
     return (found.0, try withDecision(found.1))
   }
 
-  /// Gives an edit its verdict of this run, and puts it into the state that the verdict means.
+  /// Records an edit's verdict of this run, and moves the edit to the state that the verdict
+  /// implies.
   package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
     try settle([GivenVerdict(edit: edit, settlement)], run: run)
   }
 
-  /// Gives edits their verdicts of this run, one after the other, and puts each into the state that its verdict
-  /// means.
+  /// Records the verdicts of this run, in order, and moves each edit to the state that its verdict
+  /// implies.
   package func settle(_ given: [GivenVerdict], run: String) throws {
     if given.isEmpty { return }
     let decided = Set(
@@ -286,7 +293,7 @@ extension LedgerDatabase {
   private func enter(_ given: [GivenVerdict], run: String) throws {
     if given.isEmpty { return }
     try enterOutcomes(given, run: run)
-    // Of two verdicts of one edit the last one counts.
+    // Of two verdicts on one edit, the last one counts.
     let last = Dictionary(given.map { ($0.edit, $0.settlement.verdict) }) { $1 }
     for (verdict, same) in Dictionary(grouping: last, by: \.value) {
       let state = verdict.isWaiting ? "waiting" : "closed"
@@ -303,7 +310,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// Enters the verdicts that a run gives to edits.
+  /// Records the verdicts of a run.
   func enterOutcomes(_ given: [GivenVerdict], run: String) throws {
     verdictsGiven += given.count
     try connection.run(
@@ -320,9 +327,10 @@ extension LedgerDatabase {
     }
   }
 
-  /// Enters what was superseded since the last run into this one: each such edit is reported once.
+  /// Records in this run the edits that were superseded since the last run, so that each is
+  /// reported once.
   ///
-  /// A run that goes on after its death may have given the edit another verdict before.
+  /// A resumed run may have given such an edit another verdict before.
   package func settleSuperseded(run: String) throws {
     try supersedeReplaced()
     try connection.run(
@@ -345,15 +353,16 @@ extension LedgerDatabase {
     "it was carried to a device, which no longer has it as an edit: "
     + "its user gave it up there, or the device sent it by itself"
 
-  /// How many edits this run had to account for and how many verdicts it gave; they are equal, or
-  /// something is broken.
+  /// The number of edits that this run had to account for, and the number of its verdicts.
   ///
-  /// With `only` it had to account for these, and for what else it settled.
+  /// A difference is a bug.
+  ///
+  /// With `only`, it had to account for these edits and for any others that it resolved.
   package func account(
     run: String, only: Set<Int64>? = nil
   ) throws -> (edits: Int, verdicts: [Verdict: Int]) {
     var verdicts: [Verdict: Int] = [:]
-    // To group them SQLite would sort a night's verdicts.
+    // Grouping by verdict would make SQLite sort all verdicts of the run.
     let counts = Verdict.allCases.map { "sum(verdict = \($0))" as SQL }.joined(separator: ", ")
     let row = try connection.first("SELECT \(counts) FROM outcome WHERE run_id = \(run)") ?? []
     for (verdict, count) in zip(Verdict.allCases, row) {
@@ -366,10 +375,10 @@ extension LedgerDatabase {
     return (verdicts.values.reduce(0, +) + Int(open ?? 0), verdicts)
   }
 
-  // MARK: what others did
+  // MARK: claims
 
-  /// Every claim on a record: by its Id, by the Id that a creation got, or by that of the deleted
-  /// record in whose place it was made.
+  /// All claims on a record: by its ID, by the ID that a creation got, or by that of the deleted
+  /// record that it replaced.
   package func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
@@ -384,7 +393,7 @@ extension LedgerDatabase {
     return rows.map(Self.claim)
   }
 
-  /// Every claim on a record that a device made and the org does not have yet.
+  /// All claims on a record that a device created and the org does not have yet.
   package func claims(creationID: Int64) throws -> [RecordClaim] {
     let rows = try connection.all(
       """
@@ -395,7 +404,8 @@ extension LedgerDatabase {
     return rows.map(Self.claim)
   }
 
-  /// The new records of a type that no org has yet and that nobody has given up, with their elements.
+  /// The new records of a type that are not in the org yet and have not been discarded, with their
+  /// elements.
   package func waitingCreates(
     _ sobject: String
   ) throws -> [(claim: RecordClaim, creation: Int64?, element: [UInt8])] {
@@ -406,14 +416,14 @@ extension LedgerDatabase {
       WHERE e.operation = 'create' AND e.finding IS NULL AND c.record_id IS NULL
         AND lower(e.sobject) = lower(\(sobject)) AND \(Self.isUnsettledEdit)
         AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
-          AND d.kind IN ('server', 'drop'))
+          AND d.kind IN ('server', 'discard'))
       ORDER BY e.id
       """)
     return rows.map { (Self.claim($0), $0[5].integer, $0[6].blob ?? []) }
   }
 
   private static func claim(_ row: [SQLiteValue]) -> RecordClaim {
-    // An edit that a retry opened is undecided whatever it was before.
+    // An edit that a retry reopened counts as undecided, whatever its verdict was.
     let isOpen = row[4].text == "open"
     return RecordClaim(
       editID: row[0].integer ?? 0, arrived: row[1].integer ?? 0,
@@ -421,11 +431,11 @@ extension LedgerDatabase {
       writtenDate: row[3].text)
   }
 
-  /// The creation that a local id stands for in an edit: in a store with its stamp, in one that came
-  /// back in a bundle with it, or in those whose edits the bundle carried.
+  /// The creation that a local ID in an edit refers to: in a store with the edit's stamp, in one
+  /// that was returned in a bundle with it, or in one whose edits the bundle redelivered.
   ///
-  /// Phones may give the same local id to different records: what the edit's own device made comes first,
-  /// then what that was given.
+  /// Devices may assign the same local ID to different records. A creation of the edit's own device
+  /// takes precedence over one that the device was issued.
   package func creation(localID: String, of edit: OpenEdit) throws -> OpenEdit.Creation? {
     let past = try ancestry(ofEdit: edit.id).pastLineages.sorted().map(SQLiteValue.integer)
     let rows = try connection.all(
@@ -460,7 +470,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// How many rows a soup had in a return.
+  /// The number of rows of a soup in a return.
   package func soupTotal(returnID: Int64, _ soup: SoupKey) throws -> Int {
     Int(
       try connection.integer(
@@ -470,8 +480,8 @@ extension LedgerDatabase {
         """) ?? 0)
   }
 
-  /// The numbers of all edits of a record: by its Id, by the Id that a creation got, or by that of
-  /// the deleted record in whose place it was made.
+  /// The numbers of all edits of a record: by its ID, by the ID that a creation got, or by that of
+  /// the deleted record that it replaced.
   package static func edits(of recordID: String, formerID: String?) -> SQL {
     """
     SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))

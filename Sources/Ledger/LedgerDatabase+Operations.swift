@@ -8,49 +8,53 @@ package struct OperationRow {
   package var id: Int64
   package var editID: Int64
   package var action: SyncUpAction
-  /// The user name that writes.
+  /// The name of the user who sends the write.
   package var sender: String
-  /// The Id of that user; nil in what a ledger of an earlier version has noted.
+  /// The ID of that user; nil in entries from a ledger of an earlier version.
   package var senderID: String?
   package var sobject: String
   package var recordID: String?
   package var externalField: String?
   package var externalValue: String?
   package var payload: JSONObject
-  /// Whether Ids of records that were made meanwhile stand in the payload, which the plan does not have.
+  /// Whether the payload has IDs of records created in the meantime, which the plan does not have.
   package var isCompleted = false
-  /// The outcome of success, kept so that a write that is found done later is reported the same.
+  /// The outcome in case of success, kept so that a write that is later found to have succeeded is
+  /// reported the same way.
   @Shared package var expected: Settlement
-  /// How many records had to be there before it: a resumed run keeps the order.
+  /// The write's depth in the order of dependencies, which a resumed run keeps.
   package var level: Int
   package var attempt: Int64
-  /// The org's clock before its first attempt: it has made nothing earlier.
-  package var sentMilliseconds: Int64?
-  /// The org's clock when its last attempt left, as well as that is known; nil in what a ledger of an earlier
-  /// version has noted.
-  package var lastSentMilliseconds: Int64?
-  /// The earliest time at which it can have been sent, where nobody noted that: a run that the ledger does not
-  /// know of may have sent it between this and `sentMilliseconds`.
-  package var sinceMilliseconds: Int64?
-  /// Whose edit it is, who may have sent it himself where another one does now.
-  package var otherSenders: [String] = []
-  /// Whether its device has changed the row since it made it: an earlier state may have been sent.
-  package var isRevised = false
-  /// The record as it was read before; nil where that is not known.
+  /// The org's time before the first attempt.
   ///
-  /// Of an upsert it is that of its external id, null for none; of an update the fields that are sent.
-  /// The record's date then stands beside the fields, under `dateKey`.
+  /// The write cannot have created anything earlier.
+  package var sentMilliseconds: Int64?
+  /// The org's time of the last attempt, as far as known; nil in entries from a ledger of an
+  /// earlier version.
+  package var lastSentMilliseconds: Int64?
+  /// The earliest time at which the write can have been sent, if that was not recorded: a run that
+  /// the ledger does not know may have sent it between this time and `sentMilliseconds`.
+  package var sinceMilliseconds: Int64?
+  /// The edit's own user, who may have sent the write if another user sends it now.
+  package var otherSenders: [String] = []
+  /// Whether the device has changed the row since it created it, so that an earlier state may have
+  /// been sent.
+  package var isRevised = false
+  /// The record as read before the write; nil if unknown.
+  ///
+  /// For an upsert, it is the record with the external ID, or null if there is none; for an update,
+  /// the fields that are sent. The record's date is stored with the fields, under `dateKey`.
   package var seen: JSONValue?
   package var state: OperationState
-  /// The bulk job that carries it; nil for a request of its own.
+  /// The bulk job that contains the write; nil for a separate request.
   package var job: String?
-  /// The field whose date says when the record was last modified; nil in what the ledger tells.
+  /// The field with the record's modification date; nil in what the ledger returns.
   package var modificationField: String?
 
-  /// The member of `seen` that is the record's date; no field has such a name.
+  /// The key of the record's date in `seen`; no field has this name.
   package static let dateKey = ".date"
-  /// How long after its sending a write may be dated where nobody has come after it, in milliseconds of the
-  /// org's time.
+  /// The longest time between sending a write and the date that the org gives it if no one else has
+  /// written since, in ms of the org's time.
   package static let writeMilliseconds: Int64 = 120_000
 
   /// A write that is planned.
@@ -81,20 +85,21 @@ package struct OperationRow {
   }
 }
 
-/// What came of one write.
+/// The outcome of one write.
 package enum OperationOutcome {
   case done(recordID: String?)
   case rejected(code: String?, message: String)
   /// The condition of an update did not hold.
   case conflict
-  /// Nobody knows.
+  /// The outcome is unknown.
   case doubt
-  /// It certainly did not happen, and may be tried again.
+  /// The write certainly did not happen and may be retried.
   case again
 }
 
 extension LedgerDatabase {
-  /// Enters the plans of snapshots, each with the Id of its sender: on the disk before the first request.
+  /// Records the planned writes of snapshots, each with the ID of its sender, on disk before the
+  /// first request.
   package func plan(
     _ plans: [(operations: [OperationRow], senderID: String)], run: String
   ) throws -> [[OperationRow]] {
@@ -131,10 +136,11 @@ extension LedgerDatabase {
     return planned
   }
 
-  /// Notes that a batch is about to leave, by the org's clock, and in which bulk job: committed before its
-  /// first byte is.
+  /// Records that a batch is about to be sent, with the org's time and the bulk job.
   ///
-  /// `now` is that clock as the last answer told it, `latest` the best guess of what it is by now.
+  /// The entry is committed before the first byte is sent.
+  ///
+  /// `now` is the org's time in its last answer, `latest` the best estimate of the current time.
   package func markSent(
     _ operations: [OperationRow], now: Int64, latest: Int64? = nil, job: String? = nil
   ) throws {
@@ -151,8 +157,8 @@ extension LedgerDatabase {
     }
   }
 
-  /// Enters a write that a run which the ledger does not know of may have sent: it is in doubt from the
-  /// beginning.
+  /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
+  /// start.
   ///
   /// The times are the org's.
   package func presume(
@@ -170,10 +176,10 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes when a write without an answer was sent at the latest, by the org's clock.
+  /// Records the latest time at which a write without an answer was sent, in the org's time.
   ///
-  /// It may have waited between attempts, as long as the org asked for. When it was sent first stays: what it
-  /// made is looked for from then on.
+  /// It may have waited between attempts for as long as the org asked. The time of the first
+  /// attempt stays, because records that it created are looked for from then on.
   package func noteLastAttempt(of operation: OperationRow, _ milliseconds: Int64) throws {
     try connection.run(
       """
@@ -182,18 +188,18 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Notes what a write carries where that is not what was planned, or where nobody has kept it.
+  /// Records the payload of a write if it differs from the plan or has not been recorded.
   package func noteSent(_ operation: OperationRow, _ payload: JSONObject) throws {
     try connection.run(
       "UPDATE operation SET payload = \(JSONValue.object(payload).text) WHERE id = \(operation.id)")
   }
 
-  /// Notes when a write that is done was done, by the org's clock: a bulk job may have taken hours.
+  /// Records when a write was completed, in the org's time; a bulk job may have taken hours.
   package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
     try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")
   }
 
-  /// Notes what came of one write.
+  /// Records the outcome of one write.
   package func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
     switch outcome {
     case .done(let recordID): try finish(done: [(operation, recordID)])
@@ -209,7 +215,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes that writes are done, each with the Id of its record where the org told one.
+  /// Records that writes were done, each with the ID of its record if the org returned one.
   package func finish(done: [(operation: OperationRow, recordID: String?)]) throws {
     if done.isEmpty { return }
     let results = done.map { one -> JSONValue in
@@ -240,10 +246,11 @@ extension LedgerDatabase {
       """)
   }
 
-  /// What a write left in the org: the record's date and its fields; no fields where somebody else wrote since.
+  /// The state of a record after a write: its date and fields; no fields if another user has
+  /// written since.
   package typealias Left = (operation: OperationRow, date: String?, fields: JSONObject?)
 
-  /// Notes what writes left in the org.
+  /// Records the state of records after writes.
   package func noteLeft(_ left: [Left]) throws {
     try connection.run(
       "UPDATE operation SET server_date = ?, left_values = ? WHERE id = ?", each: left
@@ -253,10 +260,11 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes that a record was in the recycle bin by a moment of the org's time: what a deletion of ours has dated
-  /// bears no later one.
+  /// Records that a record was in the recycle bin at a time (in ms of the org's time).
+  ///
+  /// A deletion by attache cannot have a later date.
   package func noteGone(_ operation: OperationRow, by milliseconds: Int64) throws {
-    // The org tells its time in whole seconds.
+    // The org's times have whole seconds.
     let date = Dates.salesforce(milliseconds / 1000 * 1000 + 999)
     try connection.run("UPDATE operation SET server_date = \(date) WHERE id = \(operation.id)")
   }
@@ -266,8 +274,8 @@ extension LedgerDatabase {
     try operations("\(raw: LedgerSchema.isUnfinished) ORDER BY +id")
   }
 
-  /// Writes that are done and of which nothing is known yet that they left: the run died before it
-  /// asked.
+  /// The completed writes whose resulting records have not been read, because the run was
+  /// interrupted before that.
   package func unreadOperations(since: Int64) throws -> [OperationRow] {
     try operations(
       """
@@ -276,7 +284,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The operations of a condition.
+  /// The operations that match a condition.
   package func operations(_ condition: SQL) throws -> [OperationRow] {
     let rows = try connection.all(
       """
@@ -309,7 +317,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// At which level a run made a record; nil when another run did.
+  /// The level at which a run created a record; nil if another run created it.
   package func level(creationID: Int64, run: String) throws -> Int? {
     try connection.integer(
       """
@@ -319,17 +327,17 @@ extension LedgerDatabase {
     ).map { Int($0) }
   }
 
-  /// The record that a write made or changed.
+  /// The record that a write created or changed.
   package func resultID(of operation: OperationRow) throws -> String? {
     try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
   }
 
-  /// Says whether a record is known to be what a device made: such a one is nobody else's.
+  /// Whether a record is known to be one that a device created, and so cannot be another user's.
   ///
-  /// That we have changed it says so where its device was given it before any create of unknown fate was sent;
-  /// one that was given it later may have what that create had made. A device that syncs by itself may have a record
-  /// that its bundle had not: the record must have been issued with the bundle, or what the device holds of it must be
-  /// of a time before the bundle.
+  /// A change by attache shows this if the device was issued the record before any create with an
+  /// unknown outcome was sent; a record issued later may be the result of that create. A device
+  /// that syncs by itself may have a record that was not in its bundle. So the record must have
+  /// been issued with the bundle, or the device's copy must have a date before that of the bundle.
   package func isClaimed(recordID: String) throws -> Bool {
     let isMade = try connection.integer(
       """
@@ -357,10 +365,10 @@ extension LedgerDatabase {
     }
   }
 
-  /// An org's dates are of whole seconds, on either side of a comparison; in milliseconds.
+  /// The tolerance in a comparison of two org dates, which have whole seconds; in milliseconds.
   private static let secondsOfDates: Int64 = 2000
 
-  /// Says whether a request to make a device's new record has left for another edit of its row.
+  /// Whether a request to create a device's new record has been sent for another edit of its row.
   package func wasTried(_ creationID: Int64, besides edit: Int64) throws -> Bool {
     try connection.integer(
       """

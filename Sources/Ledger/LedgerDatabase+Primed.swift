@@ -1,45 +1,49 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// Notes that a run has primed a snapshot: its newest generation holds what the org held at `time`.
+  /// Records that a run has primed a snapshot, whose newest generation has the org's state at
+  /// `time`.
   package func notePrimed(snapshotID: String, at time: Int64, run: Int64) throws {
     try setMeta("primed \(snapshotID)", String(time))
     try setMeta("primed by \(snapshotID)", String(run))
   }
 
-  /// Notes when a run began to read what a snapshot's newest generation stands for, by the org's clock as it was
-  /// then, whether or not it made the generation.
+  /// Records when a run began to read the data of a snapshot's newest generation, in the org's
+  /// time, whether or not it created the generation.
   package func noteRead(snapshotID: String, generation: Int, at time: Int64) throws {
     try setMeta("read \(snapshotID)", "\(generation) \(time)")
   }
 
-  /// When a generation of a snapshot was last held against the org, by the org's clock as it was then; nil if
-  /// that was not noted of this one.
+  /// When a generation of a snapshot was last compared with the org, in the org's time; nil if that
+  /// was not recorded.
   package func readAt(snapshotID: String, generation: Int) throws -> Int64? {
     let noted = try meta("read \(snapshotID)")?.split(separator: " ").compactMap { Int64($0) } ?? []
     return noted.count == 2 && noted[0] == Int64(generation) ? noted[1] : nil
   }
 
-  /// Notes that the limit of requests cut the prime of a snapshot off, at `time`.
+  /// Records that the request limit interrupted the prime of a snapshot at `time`.
   package func noteCutOff(snapshotID: String, at time: Int64) throws {
     try setMeta("cut off \(snapshotID)", String(time))
   }
 
-  /// When the limit of requests last cut the prime of a snapshot off, by the org's clock; nil if it never did.
+  /// When the request limit last interrupted the prime of a snapshot, in the org's time; nil if it
+  /// never did.
   package func cutOffAt(snapshotID: String) throws -> Int64? {
     try meta("cut off \(snapshotID)").flatMap { Int64($0) }
   }
 
-  /// When a snapshot was last primed, by the org's clock; nil if that was never noted.
+  /// When a snapshot was last primed, in the org's time; nil if that was never recorded.
   package func primedAt(snapshotID: String) throws -> Int64? {
     try meta("primed \(snapshotID)").flatMap { Int64($0) }
   }
 
-  /// The records of a snapshot's edits that runs have settled since it was last primed, and in the run that
-  /// primes it: what its user has made of them may be that a sync selects them no more.
+  /// The records of a snapshot's edits that have been resolved since it was last primed, including
+  /// by the run that primes it.
   ///
-  /// A run that was broken off and is gone on with keeps its number: what it settles in its second life may
-  /// have been settled after it had primed the snapshot.
+  /// A sync may no longer select these records after the user's changes.
+  ///
+  /// A resumed run keeps its number, so edits that it resolves after it was resumed may have been
+  /// resolved after it primed the snapshot.
   package func recordsSettledSincePrime(snapshotID: String, in current: Int64) throws -> Set<String>
   {
     let time = try primedAt(snapshotID: snapshotID) ?? 0

@@ -1,11 +1,11 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// Begins an epoch: from here on what bundles of earlier ones bring may have been sent by runs that this
-  /// ledger does not know of.
+  /// Starts a new epoch: bundles of earlier epochs may return edits that were already sent by runs
+  /// that this ledger does not know.
   ///
-  /// Runs that are not over are over; an org is not asked for here, and with `newOrganization` the next run
-  /// ties the ledger to the one that it finds.
+  /// Open runs are ended. The org is not contacted here. With `newOrganization`, the next run ties
+  /// the ledger to the org that it finds.
   package func recover(_ recovery: Recovery, stampKeyDigest: String, newOrganization: Bool) throws {
     try connection.transaction {
       try connection.run(
@@ -28,7 +28,7 @@ extension LedgerDatabase {
     }
   }
 
-  /// Every recovery, the first one first.
+  /// All recoveries, the earliest first.
   package func recoveries() throws -> [Recovery] {
     try connection.all(
       """
@@ -51,27 +51,29 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes that a run asks the org, in milliseconds of its time: everything that the ledger does not know of was
-  /// sent by then.
+  /// Records that a run is using the org, at `now` in ms of the org's time.
+  ///
+  /// Writes that the ledger does not know were sent before then.
   package func noteReach(now: Int64) throws {
     try connection.run("UPDATE recovery SET until_ms = \(now) WHERE until_ms IS NULL")
   }
 
-  /// Notes who sends where a user cannot: he may have sent what a run sent that nobody remembers.
+  /// Records the user who sends writes on behalf of users who cannot, because an unknown run may
+  /// have sent writes as this user.
   package func noteIntegrationUser(id: String) throws {
     if try meta("integrationUser") != id { try setMeta("integrationUser", id) }
   }
 
-  /// Notes that this file is a copy for a backup: it is not to be gone on with as it is.
+  /// Records that this file is a backup copy, which must be recovered before use.
   package func noteBackup(time: Int64) throws { try setMeta(Self.backupTime, String(time)) }
 
-  /// When the backup was made whose copy this is, in ms of the wall clock; nil for a ledger in use.
+  /// When this backup copy was made, in ms of the wall clock; nil for a ledger in use.
   package var backupTime: Int64? {
     get throws { try meta(Self.backupTime).flatMap { Int64($0) } }
   }
 
   private static let backupTime = "backup"
 
-  /// Writes a copy of the whole ledger to a path where nothing stands.
+  /// Writes a copy of the whole ledger to a path that does not exist yet.
   package func copy(to path: String) throws { try connection.run("VACUUM INTO \(path)") }
 }

@@ -2,25 +2,25 @@ import JSON
 import MobileSync
 import SQLite
 
-/// The record that we have made anew in the place of a deleted one.
+/// A record recreated in place of a deleted one.
 package struct RemadeRecord: Sendable, Hashable {
-  /// Its Id.
   package var id: String
-  /// Its sObject.
   package var sobject: String
 }
 
-// References to records that were made anew.
+// References to recreated records.
 extension LedgerDatabase {
-  /// What we have made anew in the place of some records, by their Ids; nothing for a record that is the last one
-  /// made for its edits.
+  /// The records recreated in place of the given records, by the IDs of the latter.
   ///
-  /// That the deleted one is still deleted has to be looked up: the office can undelete it.
+  /// A record that is the latest one of its edits has no entry.
+  ///
+  /// Whether the deleted record is still deleted has to be looked up, because users can undelete
+  /// it.
   package func remade(_ ids: Set<String>) throws -> [String: RemadeRecord] {
     if ids.isEmpty { return [:] }
     let asked = JSONValue.array(ids.sorted().map(JSONValue.string)).text
-    // The edits of a record are those of its Id, of the creation that it was made for, and all beside the one that
-    // made it.
+    // The edits of a record are those with its ID, those of the creation that it was made for, and
+    // all others of the creation's row.
     let rows = try connection.all(
       """
       WITH asked(id) AS MATERIALIZED (SELECT value FROM json_each(\(asked))),

@@ -3,24 +3,23 @@ import JSON
 import SQLite
 import SmartStore
 
-/// What ingesting a return did.
+/// The result of ingesting a return.
 package struct IngestResult: Sendable, Hashable {
-  /// The return's number in the ledger.
   package var returnID: Int64
-  /// The lineage that it belongs to.
+  /// The return's lineage.
   package var lineage: Int64
-  /// Says that the same file was ingested before; nothing was done.
+  /// Whether the same file was ingested before, so that nothing was done.
   package var isKnown = false
-  /// Edits to be reconciled.
+  /// The number of edits to reconcile.
   package var new = 0
-  /// Edits that the ledger had, and that are not settled yet: they stay the edits that they are.
+  /// The number of unresolved edits that the ledger already had; they stay the same edits.
   package var known = 0
-  /// Edits that the ledger had and that are settled, or has a later state of.
+  /// The number of edits that the ledger already had as resolved, or in a later state.
   package var superseded = 0
-  /// Edits of which nothing says whether they came before or after known ones of their device.
+  /// The number of edits that could not be ordered relative to known edits of the same device.
   package var unordered = 0
 
-  /// Counts the edits of a part with those of the whole.
+  /// Adds the counts of a part to those of the whole.
   static func += (whole: inout IngestResult, part: IngestResult) {
     whole.new += part.new
     whole.known += part.known
@@ -29,13 +28,13 @@ package struct IngestResult: Sendable, Hashable {
   }
 }
 
-/// A return that a bundle holds the edits of.
+/// A return whose edits are in a bundle.
 package struct IncludedReturn: Sendable, Hashable {
-  /// The stamp's id.
+  /// The stamp ID.
   package var stampID: String
-  /// The app's name of the installation.
+  /// The app's ID of the installation.
   package var install: String
-  /// The hand-back, the highest of the installation that is settled.
+  /// The return counter of the installation's latest resolved return.
   package var handback: Int64
 
   package var json: JSONValue {
@@ -58,12 +57,13 @@ package struct IncludedReturn: Sendable, Hashable {
 }
 
 extension LedgerDatabase {
-  /// Says whether a file of this digest was ingested.
+  /// Whether a file with this digest has been ingested.
   package func isKnown(sha256: String) throws -> Bool {
     try connection.integer("SELECT id FROM returned WHERE sha256 = \(sha256)") != nil
   }
 
-  /// The user name of whoever handed back a file of this digest; nil where it is nobody's that a run has primed.
+  /// The name of the user who returned the file with this digest; nil if no run has primed that
+  /// user.
   package func username(ofReturn sha256: String) throws -> String? {
     try connection.first(
       """
@@ -71,8 +71,9 @@ extension LedgerDatabase {
       """)?[0].text
   }
 
-  /// The rows of a bundle that its returns so far had as edits, or that it was issued with as such: a later
-  /// return says what became of them.
+  /// The rows that the bundle's earlier returns had as edits, or that were issued as edits.
+  ///
+  /// A later return shows their outcome.
   package func rowsToWitness(stampIDs: [String]) throws -> [RowKey] {
     let rows = try connection.all(
       """
@@ -85,12 +86,13 @@ extension LedgerDatabase {
     return rows.map(rowKey)
   }
 
-  /// Enters a return and its edits, in one transaction.
+  /// Records a return and its edits, in one transaction.
   ///
-  /// Identity, lineage, forks and supersession are decided here; the same return again changes
-  /// nothing. `parts` are the stores in it that have a stamp of their own: a phone's global store
-  /// comes back in the bundles of all its users and bare, and its rows are the same rows each time.
-  /// That `run` has accepted it is noted with it: a run that dies right after has told it.
+  /// Identity, lineage, forks and supersession are decided here; recording the same return again
+  /// changes nothing. `parts` are the stores in the return that have their own stamps: a device's
+  /// global store is returned in the bundles of all its users and by itself, and its rows are the
+  /// same rows each time. The fact that `run` accepted the return is recorded in the same
+  /// transaction, so it is reported even if the run is interrupted right after.
   package func record(
     return row: ReturnRow, edits: [Edit], witnesses: [CleanRow] = [],
     parts: [ReturnPart] = [], run: String? = nil
@@ -132,7 +134,7 @@ extension LedgerDatabase {
         changed.append((edit, content))
       }
     }
-    // What a row holds since it was issued is no evidence of whose it is.
+    // The content that a row has had since it was issued is not evidence of the device.
     let facts = ReturnFacts(
       install: row.install, handback: row.handback,
       edits: Dictionary(
@@ -171,14 +173,14 @@ extension LedgerDatabase {
     try note(.returnAccepted, row.sha256, detail, run: run)
   }
 
-  /// The settled returns of a snapshot's bundles: what a device may install over.
+  /// The resolved returns of a snapshot's bundles, over which a device may install.
   ///
-  /// Of each installation the latest hand-back up to which all edits need nothing more, those of
-  /// forks and of stores that came back by themselves too. What a later hand-back of the lineage has
-  /// of a soup stands for the earlier ones. An app that does not count its hand-backs could not know
-  /// itself in the list and is left out. Where a user has several stores that come back by themselves, a
-  /// hand-back counts when the last of them is there. The edits in `carried` need nothing more either: the device
-  /// finds them in what it installs.
+  /// For each installation, this is the latest return up to which all edits are resolved, including
+  /// those of forks and of stores returned separately. A later return of the lineage supersedes the
+  /// earlier ones for each soup that it has. An app that does not count its returns could not find
+  /// itself in the list and is left out. If a user has several stores that are returned separately,
+  /// a return counts when the last of them has arrived. The edits in `carried` count as resolved,
+  /// because the device finds them in what it installs.
   package func includes(
     snapshotID: String, carried: Set<Int64> = []
   ) throws -> [IncludedReturn] {
@@ -229,14 +231,12 @@ extension LedgerDatabase {
     (one.store.text, one.soup, one.soupEntryID) < (other.store.text, other.soup, other.soupEntryID)
   }
 
-  /// The place that a row of a statement begins with: store, soup and entry.
+  /// The row key in a statement's first columns: store, soup and entry.
   package func rowKey(_ row: [SQLiteValue]) -> RowKey {
     RowKey(
       store: StoreKey(text: row[0].text ?? ""), soup: row[1].text ?? "",
       soupEntryID: row[2].integer ?? 0)
   }
-
-  // MARK: the return
 
   private func insert(_ row: ReturnRow, lineage: Int64, partOf whole: Int64?) throws -> Int64 {
     try connection.run(
@@ -293,7 +293,9 @@ extension LedgerDatabase {
     return try ancestry(of: connection.lastInsertRowID)
   }
 
-  /// A lineage with the trunks below it; the past of a trunk ends where the first fork left it.
+  /// A lineage with the trunks below it.
+  ///
+  /// The past of a trunk ends where the first fork left it.
   package func ancestry(of lineage: Int64) throws -> Ancestry {
     var ancestry = Ancestry(lineage: lineage)
     var next = lineage

@@ -3,58 +3,58 @@ import System
 
 /// One execution of a pipeline.
 package struct RunRow: Sendable, Hashable {
-  /// Its number, ascending over the ledger's life.
+  /// The run's number, which increases over the ledger's life.
   package var number: Int64
   /// Its name, which sorts by time: `20260131T123456Z-7`.
   package var id: String
-  /// The pipeline.
   package var pipeline: String
-  /// The run's one clock, in ms of the org's time.
+  /// The run's single clock, in ms of the org's time.
   package var now: Int64
-  /// When it began, in ms of the wall clock.
+  /// The start of the run, in ms of the wall clock.
   package var started: Int64
-  /// When it ended; nil while it runs, or when it died.
+  /// The end of the run; nil while it is running, or if it was interrupted.
   package var ended: Int64?
-  /// The digest of the configuration.
   package var configHash: String
-  /// The machine.
+  /// The machine's name.
   package var host: String
-  /// Its exit status.
+  /// The exit status.
   package var exitStatus: Int32?
-  /// Its summary, as JSON text.
   package var summary: String?
-  /// The stages that it was asked for, by name; empty for a run of a ledger's first version.
+  /// The names of the requested stages; empty for a run from a ledger of the first version.
   package var wanted: Set<String> = []
-  /// Those of them that have done their work.
+  /// The requested stages that are complete.
   package var finished: Set<String> = []
-  /// Says whether a report of it was begun; which was written whole, unless the run died over it.
+  /// Whether the run started to write its report.
+  ///
+  /// The report is complete unless the run was interrupted meanwhile.
   package var hasReport = false
 
-  /// The name of a run that begins at `now`, in ms.
+  /// The ID of a run that starts at `now`, in ms.
   static func id(_ number: Int64, at now: Int64) -> String {
     "\(Dates.utcDigits(now))-\(number)"
   }
 
-  /// The number in a run's name; nil for what is no such name.
+  /// The number in a run ID; nil if the text is not a run ID.
   package static func number(ofID id: String) -> Int? {
     let parts = id.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].utf8.count == 16, parts[0].last == "Z" else { return nil }
     return Int(parts[1])
   }
 
-  /// The time in an id, as text that sorts as times do; empty where there is none.
+  /// The time in a run ID, as text that sorts chronologically; empty if there is none.
   package static func time(ofID id: String) -> Substring { id.prefix { $0 != "-" } }
 
-  /// No run yet.
   package static let none = RunRow(
     number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
 }
 
 extension LedgerDatabase {
-  /// A run older than this is not resumed: its clock is too far from the org's.
+  /// The greatest age of a run that can be resumed.
+  ///
+  /// The clock of an older run is too far from the org's.
   static let resumableMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  /// Begins a run with `now` as its clock, which is to do `stages`.
+  /// Starts a run with `now` as its clock and `stages` as the work to do.
   package func beginRun(
     pipeline: String, now: Int64, configHash: String, host: String, stages: Set<String> = []
   ) throws -> RunRow {
@@ -76,7 +76,7 @@ extension LedgerDatabase {
 
   // MARK: stages
 
-  /// Adds stages to those that a run which died was asked for: whoever goes on with it wants them.
+  /// Adds stages to those of an interrupted run that is being resumed.
   package func widen(_ run: RunRow, by stages: Set<String>) throws -> RunRow {
     var wider = run
     wider.wanted.formUnion(stages)
@@ -84,7 +84,7 @@ extension LedgerDatabase {
     return wider
   }
 
-  /// Notes that a stage begins, perhaps again, or that it has done its work.
+  /// Records that a stage was started, possibly again, or completed.
   package func note(stage: String, isFinished: Bool, run: String) throws {
     guard var finished = try self.run(id: run)?.finished else { throw LedgerError.unknownRun(run) }
     if isFinished { finished.insert(stage) } else { finished.remove(stage) }
@@ -111,11 +111,13 @@ extension LedgerDatabase {
     if connection.changes == 0 { throw LedgerError.unknownRun(id) }
   }
 
-  /// The run that died and can be gone on with, on its own clock; one that is too old is closed
-  /// here: its open edits pass to the next run, and what it found to the next report.
+  /// The interrupted run that can be resumed on its own clock.
   ///
-  /// `now` is the org's time; without it, where the org is not asked, the wall clock says how old a
-  /// run is.
+  /// A run that is too old is closed here; its open edits pass to the next run, and its findings to
+  /// the next report.
+  ///
+  /// `now` is the org's time. Without it, if the org is not contacted, the wall clock determines a
+  /// run's age.
   package func openRun(now: Int64?) throws -> RunRow? {
     let open = try runs("WHERE ended_ms IS NULL ORDER BY number DESC")
     var resumable: RunRow?
@@ -136,7 +138,7 @@ extension LedgerDatabase {
       id: run.id, exitStatus: ExitStatus.failed.rawValue, summary: #"{"abandoned":true}"#)
   }
 
-  /// Ends every run that is not over: nobody goes on with it.
+  /// Ends every open run, so that none is resumed.
   func abandonOpenRuns() throws {
     for run in try runs("WHERE ended_ms IS NULL") { try abandon(run) }
   }
@@ -149,11 +151,12 @@ extension LedgerDatabase {
     try runs("ORDER BY number DESC LIMIT \(limit)")
   }
 
-  /// The latest of some runs, by their names; nil for none.
+  /// The latest of some runs, by their IDs; nil if there are none.
   ///
-  /// A ledger's runs have the order of their numbers: one that did not ask the org is dated by the machine's
-  /// clock, which may be ahead. A run that the ledger does not know is of one before it, which was lost, so it
-  /// came before them all; numbers began anew then, and only the times order such runs.
+  /// Runs in the ledger are ordered by number, because the IDs of runs without access to the org
+  /// have the machine's time, which may be ahead. A run that the ledger does not know belongs to a
+  /// lost ledger and so came before all of them. Their numbers were reused, so only their times
+  /// order such runs.
   package func latestRun(of ids: [String]) throws -> String? {
     let known = Set(ids)
     return try connection.texts("SELECT id FROM run ORDER BY number DESC")

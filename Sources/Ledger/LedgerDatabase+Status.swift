@@ -1,25 +1,23 @@
 import SQLite
 
-/// Where an edit stands, for status and checks.
+/// The state of an edit, for `status` and checks.
 package struct EditStatus: Sendable, Hashable {
-  /// Its number.
   package var id: Int64
-  /// Its lineage.
   package var lineage: Int64
-  /// The file that it came in.
+  /// The file that contained it.
   package var source: String
-  /// The row's date.
+  /// The row's `lastModified`.
   package var lastModified: Int64
   /// `open`, `waiting` or `closed`.
   package var state: String
-  /// What became of it last.
+  /// The latest verdict.
   package var verdict: String?
-  /// The edit that holds it, if it is superseded by one.
+  /// The edit that supersedes it; nil if none does.
   package var supersededBy: Int64?
 }
 
 extension LedgerDatabase {
-  /// Every edit of the ledger, in order of arrival.
+  /// All edits of the ledger, in order of arrival.
   package func editStates() throws -> [EditStatus] {
     let rows = try connection.all(
       """
@@ -35,19 +33,20 @@ extension LedgerDatabase {
     }
   }
 
-  /// How many edits were taken in and no run has judged yet.
+  /// The number of ingested edits that have no verdict yet.
   package func unjudgedEdits() throws -> Int {
     Int(
       try connection.integer(
         "SELECT count(*) FROM edit WHERE verdict IS NULL AND state <> 'closed'") ?? 0)
   }
 
-  /// How many records devices have made, as far as the ledger knows.
+  /// The number of records in the ledger that devices created.
   package func creationCount() throws -> Int {
     Int(try connection.integer("SELECT count(*) FROM creation") ?? 0)
   }
 
-  /// The edits whose last verdict is not settled, by verdict: what `status` shows as open.
+  /// The number of edits with an unresolved latest verdict, by verdict; `status` shows them as
+  /// open.
   package func unsettledEdits() throws -> [Verdict: Int] {
     var counts: [Verdict: Int] = [:]
     for row in try connection.all(

@@ -3,12 +3,12 @@ import SQLite
 import System
 
 extension LedgerDatabase {
-  /// Says of an edit `e` that what it changed is to be undone.
+  /// Whether the changes of an edit `e` are to be undone.
   package static let isToBeUndone: SQL = """
     EXISTS (SELECT 1 FROM decision u WHERE u.edit_id = e.id AND u.state = 'pending' AND u.kind = 'undo')
     """
 
-  /// Says of a write that it undid what its edit had changed.
+  /// Whether a write undid its edit's changes.
   package static func isUndo(_ write: String = "o") -> SQL {
     "(json_extract(\(raw: write).expected, '$.verdict') IN (\(list: undoneVerdicts)))"
   }
@@ -17,15 +17,15 @@ extension LedgerDatabase {
     SQLiteValue.text($0.rawValue)
   }
 
-  /// Says whether what an edit changed is to be undone.
+  /// Whether the changes of an edit are to be undone.
   package func isToBeUndone(_ edit: Int64) throws -> Bool {
     try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.isToBeUndone)")
       != nil
   }
 
-  // MARK: what was changed
+  // MARK: changes
 
-  /// The edits that a run has changed the org for, or of which it found out that the org had been changed.
+  /// The edits for which a run changed the org, or found that the org had been changed.
   package func editsWritten(by run: String) throws -> [Int64] {
     let written = Verdict.allCases.filter(\.isWritten).map { SQLiteValue.text($0.rawValue) }
     return try connection.all(
@@ -41,7 +41,7 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
-  /// The edits of which nobody knows yet what a run's requests did.
+  /// The edits of a run whose requests have an unknown outcome.
   package func editsUnderWay(of run: String) throws -> [Int64] {
     try connection.all(
       """
@@ -51,7 +51,7 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
-  /// Says whether a run has undone something.
+  /// Whether a run has undone anything.
   package func hasUndone(run: String) throws -> Bool {
     try connection.integer(
       """
@@ -62,7 +62,7 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// What an edit has changed; nil where none of its writes was done.
+  /// The changes of an edit; nil if none of its writes was done.
   package func change(by edit: Int64) throws -> EditChange? {
     let rows = try connection.all(
       """
@@ -112,7 +112,7 @@ extension LedgerDatabase {
     return detail
   }
 
-  /// The deletion of a detail that went with its master, by which nothing was sent.
+  /// The deletion of a detail record together with its master, for which nothing was sent.
   private func deletion(withMasterBy edit: Int64) throws -> EditChange? {
     let row = try connection.first(
       """
@@ -126,8 +126,9 @@ extension LedgerDatabase {
       edit: edit, kind: .deleted, sobject: row[0].text ?? "", recordID: id, lastWrite: write)
   }
 
-  /// What a field held before a write: as the record was read then; a ledger of an earlier version has it
-  /// beside the verdict, for the fields that were edited.
+  /// The value of a field before a write, as read then.
+  ///
+  /// A ledger of an earlier version has it with the verdict, for the edited fields only.
   private static func former(
     seen: JSONObject?, _ detail: OutcomeDetail
   ) -> (String) -> JSONValue? {
@@ -135,7 +136,7 @@ extension LedgerDatabase {
     return { name in detail.fields.first { $0.name == name }?.server }
   }
 
-  /// The last edit that wrote to a record after a write of another edit, and was not undone since.
+  /// The latest edit that wrote to a record after a write of another edit and has not been undone.
   package func laterWriter(than change: EditChange) throws -> Int64? {
     try connection.integer(
       """
@@ -148,12 +149,12 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The org's date of a record after the last of our writes to it; nil where nobody read it, or somebody
-  /// else had come between.
+  /// The org's date of a record after attache's last write to it; nil if it was not read, or if
+  /// another user wrote in between.
   ///
-  /// A record that a write made goes with all that it holds. Its date is known only where each of our
-  /// writes since found the date that the one before it had left, and was read back at once: else somebody
-  /// has put work into it that no field of ours shows.
+  /// To undo a creation deletes the whole record. Its date is only known if each later write of
+  /// attache found the date that the previous one had left, and was read back at once. Otherwise
+  /// another user may have changed the record in fields that attache does not see.
   package func leftDate(by change: EditChange) throws -> String? {
     let rows = try connection.all(
       """
@@ -165,7 +166,7 @@ extension LedgerDatabase {
     guard change.kind == .created else { return last[0].text }
     var before: String?
     for row in rows {
-      // When it was sent that the ledger does not know of, nobody knows.
+      // The time of a write that the ledger did not record is unknown.
       guard row[4].integer == nil, let date = row[0].text, let sent = row[3].integer,
         let written = Dates.milliseconds(iso8601: date),
         written <= sent + OperationRow.writeMilliseconds
@@ -179,9 +180,10 @@ extension LedgerDatabase {
     return before
   }
 
-  /// Who can have deleted a record by a change, and by when; nil where nobody noted when.
+  /// The users who can have deleted the record of a change, and the latest time; nil if the time
+  /// was not recorded.
   ///
-  /// A detail that went with its master was deleted by one of the deletions of that run.
+  /// A detail record deleted with its master was deleted by one of that run's deletions.
   package func deletion(by change: EditChange) throws -> EditDeletion? {
     let rows = try connection.all(
       """
@@ -204,12 +206,12 @@ extension LedgerDatabase {
     return deletion
   }
 
-  // MARK: undoing
+  // MARK: undo
 
-  /// Decides that what edits changed is undone, and opens them for the next reconciliation; all of them,
-  /// or none.
+  /// Decides that the changes of edits are undone, and reopens the edits for the next
+  /// reconciliation, in one transaction.
   ///
-  /// `run` is the one that made the changes. `time` is in ms of the wall clock.
+  /// `run` is the run that made the changes. `time` is in ms of the wall clock.
   package func undo(
     _ edits: [Int64], of run: String, by: String, time: Int64 = Clock.wallMilliseconds()
   ) throws {
@@ -227,14 +229,14 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says whether the last decision about an edit has given up its undoing.
+  /// Whether the latest decision about an edit discarded its undo.
   package func hasGivenUpUndoing(_ edit: Int64) throws -> Bool {
     try connection.all(
       "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
-    ).map { $0[0].text } == [Decision.Kind.drop.rawValue, Decision.Kind.undo.rawValue]
+    ).map { $0[0].text } == [Decision.Kind.discard.rawValue, Decision.Kind.undo.rawValue]
   }
 
-  /// The edits that have written to a record and are to be undone.
+  /// The edits that wrote to a record and are to be undone.
   package func editsToBeUndone(ofRecord id: String) throws -> [Int64] {
     try connection.all(
       """
@@ -244,7 +246,7 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
-  /// The records that edits which are to be undone have made, or changed by an external id.
+  /// The records that edits which are to be undone created, or changed by an external ID.
   package func recordsToBeUnmade(_ sobject: String) throws -> [String] {
     try connection.texts(
       """
@@ -254,7 +256,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The edits whose undoing waits in a run for that of others, with those.
+  /// The edits of a run whose undo waits for the undo of others, with the latter.
   package func waitingUndos(run: String) throws -> [Int64: Set<Int64>] {
     var waits: [Int64: Set<Int64>] = [:]
     for row in try connection.all(
@@ -270,10 +272,11 @@ extension LedgerDatabase {
     return waits
   }
 
-  /// The edit whose deletion of a record was undone while an edit's row was seen to be deleted: the row says nothing
-  /// new.
+  /// The edit whose deletion of a record was undone, if another edit's row still shows that
+  /// deletion and so has nothing new.
   ///
-  /// Nil where there is none, and where the row was something else in between, or has another copy of the record.
+  /// Nil if there is no such edit, if the row had another state in between, or if it is in another
+  /// copy of the record.
   package func undoneDeletion(heldBy edit: OpenEdit) throws -> Int64? {
     guard edit.syncOperation == .delete, let recordID = edit.recordID else { return nil }
     let ofRecord = Self.edits(of: recordID, formerID: edit.serverID)
@@ -308,7 +311,7 @@ extension LedgerDatabase {
     return nil
   }
 
-  /// Takes back that edits which are to be undone wait in a run for another one, which has come to its end.
+  /// Reopens the edits of a run whose undo waits for an edit that has now been decided.
   func takeUpAgain(waitingFor edit: Int64, run: String) throws {
     try connection.run(
       """
@@ -321,10 +324,11 @@ extension LedgerDatabase {
 }
 
 extension Verdict {
-  /// What it says of an edit that was to be undone: what the org refuses, or has not done, stands.
+  /// The verdict for an edit that was to be undone: if the org refused or did not perform the undo,
+  /// the change stands.
   var ofUndo: Verdict {
     switch self {
-    case .undone, .partlyUndone, .notUndone, .superseded, .held, .inDoubt: self
+    case .undone, .partlyUndone, .notUndone, .superseded, .notAttempted, .unconfirmed: self
     default: .notUndone
     }
   }

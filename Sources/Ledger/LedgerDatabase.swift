@@ -3,25 +3,25 @@ import JSON
 import SQLite
 import System
 
-/// The ledger `state.sqlite`: what was issued, what came back, and what became of every edit.
+/// The ledger `state.sqlite`: what was issued, what was returned, and the outcome of every edit.
 ///
-/// One writer at a time (the run's lock sees to it), used by one task on one thread. Every
-/// transaction is on the disk when its call returns (`synchronous = FULL`); answers of the org are on it before
-/// anything else leaves or is waited for (`Connection.hold`).
+/// It has one writer at a time, which the run's lock ensures, and is used by one task on one
+/// thread. Every transaction is on disk when its call returns (`synchronous = FULL`). The org's
+/// answers are on disk before anything else is sent or awaited (`Connection.hold`).
 package final class LedgerDatabase {
   package let connection: Connection
-  /// How many verdicts were given since it was opened.
+  /// The number of verdicts recorded since the ledger was opened.
   package internal(set) var verdictsGiven = 0
 
-  /// The file's path.
   package var path: String { connection.path }
 
-  /// Opens the ledger at `path`, and makes it if it is not there.
+  /// Opens the ledger at `path`; creates it if it does not exist.
   package init(path: String) throws {
     do {
       connection = try Self.connect(path)
     } catch let error as SQLiteError where error.isFull {
-      // It can be read on a full disk by whoever is alone: the index of the log is held in memory then.
+      // On a full disk the only user of the file can still read it, because the log's index is held
+      // in memory then.
       connection = try Self.connect(path, locking: "EXCLUSIVE")
     }
     try prepareSchema()
@@ -31,25 +31,24 @@ package final class LedgerDatabase {
     _ path: String, locking: String = "NORMAL"
   ) throws -> Connection {
     let connection = try Connection(path, mode: .create)
-    // The log is folded in every 16 MiB: a night changes the same pages over and over. A ledger of any size has room
-    // for as many pages in memory as a small one has at all.
+    // The log is checkpointed every 16 MiB, because a run changes the same pages repeatedly. The
+    // page cache is large enough for a small ledger, and the same for a large one.
     try connection.execute(
       "PRAGMA locking_mode = \(locking);"
         + "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
         + "PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4096;"
         + "PRAGMA cache_size = -4096")
-    // What fails for want of room fails here: the pragmas alone may not touch the log.
+    // A lack of disk space is detected here, because the pragmas may not touch the log.
     _ = try connection.integer("PRAGMA user_version")
     return connection
   }
 
-  /// Opens the ledger.
   package static func open(path: String) throws -> LedgerDatabase { try LedgerDatabase(path: path) }
 
-  /// Folds the log into the file and closes it.
+  /// Checkpoints the log and closes the file.
   package func close() {
     try? connection.keepHeld()
-    // A reader may hold the log; then it is folded in by the next opening.
+    // A reader may hold the log; then the next opening checkpoints it.
     try? connection.checkpointTruncate()
     connection.close()
   }
@@ -68,7 +67,7 @@ package final class LedgerDatabase {
       try keepCopy(of: found)
     }
     try connection.transaction {
-      // Whoever opened it at the same time has been faster.
+      // Another process that opened the file at the same time may have been faster.
       let version = try connection.integer("PRAGMA user_version") ?? 0
       if version == 0 { try makeFirstVersion() }
       for (step, statements) in LedgerSchema.additions.sorted(by: { $0.key < $1.key })
@@ -85,7 +84,7 @@ package final class LedgerDatabase {
     try setMeta("runNumber", "0")
   }
 
-  /// Keeps the ledger as an earlier version left it, beside the one that is taken over.
+  /// Keeps a copy of the ledger of an earlier version next to the migrated one.
   private func keepCopy(of version: Int64) throws {
     let copy = "\(path).version-\(version)"
     let temporary = DurableFile.temporaryName(for: copy)
@@ -96,7 +95,7 @@ package final class LedgerDatabase {
 
   // MARK: meta
 
-  /// A value that the ledger keeps by a name.
+  /// A value that the ledger stores under a name.
   package func meta(_ name: String) throws -> String? {
     try connection.text("SELECT value FROM meta WHERE name = \(name)")
   }
@@ -109,14 +108,13 @@ package final class LedgerDatabase {
       """)
   }
 
-  /// The ledger's epoch: raised when it was restored or recovered.
+  /// The ledger's epoch, which each recovery increases.
   package var epoch: Int64 { get throws { Int64(try meta("epoch") ?? "") ?? 1 } }
 
-  /// The number of the last run that began.
+  /// The number of the last run that was started.
   package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
 
-  /// The key of the stamps, as a ledger of the first version held it; nil once it has a file of its
-  /// own.
+  /// The stamp key in a ledger of the first version; nil after it has been moved to its own file.
   package var firstVersionStampKey: [UInt8]? {
     get throws {
       guard let text = try meta("stampKey") else { return nil }
@@ -127,11 +125,12 @@ package final class LedgerDatabase {
     }
   }
 
-  /// What tells the key that this ledger signs with from another; nil before it signs.
+  /// The digest of the key that the ledger signs stamps with; nil before it signs any.
   package var stampKeyDigest: String? { get throws { try meta("stampKeyDigest") } }
 
-  /// Notes which key this ledger signs with; it is on the disk in a file of its own, and kept here
-  /// no more.
+  /// Records which key the ledger signs with.
+  ///
+  /// The key is on disk in its own file and is no longer kept here.
   package func noteStampKey(digest: String) throws {
     try connection.transaction {
       try setMeta("stampKeyDigest", digest)
@@ -139,15 +138,15 @@ package final class LedgerDatabase {
     }
   }
 
-  /// The pipeline file whose runs these are, a whole path without links; nil before the first.
+  /// The path of the pipeline file, absolute and without links; nil before the first run.
   package var pipelineFile: String? { get throws { try meta("pipelineFile") } }
 
-  /// The same of a ledger that somebody else may be at, and that is left as it is.
+  /// The pipeline file of a ledger that another process may be using; the ledger is not changed.
   package static func pipelineFile(ofLedger path: String) throws -> String? {
     try text("SELECT value FROM meta WHERE name = 'pipelineFile'", ofLedger: path)
   }
 
-  /// The name that the pipeline had at the last run of such a ledger; nil before the first.
+  /// The pipeline's name at the last run of such a ledger; nil before the first run.
   package static func pipelineName(ofLedger path: String) throws -> String? {
     try text("SELECT pipeline FROM run ORDER BY number DESC LIMIT 1", ofLedger: path)
   }
@@ -161,46 +160,46 @@ package final class LedgerDatabase {
   /// Ties the ledger to a pipeline file.
   package func notePipelineFile(_ path: String) throws { try setMeta("pipelineFile", path) }
 
-  /// The org of the first run; nil before it.
+  /// The ID of the org of the first run; nil before it.
   package var organizationID: String? { get throws { try meta("organization") } }
 
-  /// Ties the ledger to an org at the first run, and refuses another one ever after.
+  /// Ties the ledger to an org at the first run, and refuses any other afterwards.
   package func pinOrganization(id: String) throws {
     guard let pinned = try organizationID else { return try setMeta("organization", id) }
     if pinned != id { throw LedgerError.foreignOrganization(pinned: pinned, found: id) }
   }
 
-  // MARK: names for people
+  // MARK: display names
 
-  /// Where people open the org, without a slash at its end; nil before a run that asked it.
+  /// The org's address for browsers, without a trailing slash; nil before a run that used the org.
   package var instance: String? { get throws { try meta("instance") } }
 
-  /// Keeps where people open the org.
+  /// Stores the org's address for browsers.
   package func noteInstance(_ address: String) throws {
     if try instance != address { try setMeta("instance", address) }
   }
 
-  /// What the org calls its objects, by API name, as far as runs have seen it.
+  /// The org's labels for its objects, by API name, as far as runs have read them.
   package func labels() throws -> [String: String] {
     try connection.all("SELECT name, value FROM meta WHERE name LIKE 'label %'").reduce(into: [:]) {
       $0[String(($1[0].text ?? "").dropFirst("label ".count))] = $1[1].text
     }
   }
 
-  /// Keeps what the org calls an object.
+  /// Stores the org's label for an object.
   package func noteLabel(_ label: String, of sobject: String) throws {
     if try meta("label " + sobject) != label { try setMeta("label " + sobject, label) }
   }
 
-  /// The user names of the users with a snapshot, by their Ids.
+  /// The user names of the users with a snapshot, by ID.
   package func usernames() throws -> [String: String] {
     try connection.all(
       "SELECT user_id, username FROM snapshot WHERE user_id IS NOT NULL AND username IS NOT NULL"
     ).reduce(into: [:]) { $0[$1[0].text ?? ""] = $1[1].text }
   }
 
-  /// How people are called by their Ids: the pipeline's users by their user names, others who have changed a
-  /// record by their names in the org, as far as a run has seen them.
+  /// The display names of users, by ID: user names for the pipeline's users, and names in the org
+  /// for others who have changed a record, as far as a run has read them.
   package func people() throws -> [String: String] {
     try connection.all("SELECT name, value FROM meta WHERE name LIKE 'person %'").reduce(
       into: usernames()
@@ -210,13 +209,15 @@ package final class LedgerDatabase {
     }
   }
 
-  /// Keeps what the org calls a user who has no snapshot.
+  /// Stores the name in the org of a user without a snapshot.
   package func notePerson(_ name: String, id: String) throws {
     if try meta("person " + id) != name { try setMeta("person " + id, name) }
   }
 
-  /// The Ids of those who changed records in the org and whose names nobody knows: records of a run's edits,
-  /// and of all that are open, as an earlier run may not have come to ask.
+  /// The IDs of users who changed records in the org and whose names are unknown.
+  ///
+  /// This covers the records of a run's edits and of all open edits, because an earlier run may not
+  /// have read the names.
   package func unnamedPeople(run id: String) throws -> [String] {
     let known = try people()
     return try connection.all(
@@ -233,7 +234,7 @@ package final class LedgerDatabase {
 
   // MARK: snapshots
 
-  /// What the ledger knows of a snapshot; nil before its first prime.
+  /// What the ledger knows about a snapshot; nil before its first prime.
   package func snapshotRow(id: String) throws -> SnapshotRow? {
     guard
       let row = try connection.first(
@@ -251,12 +252,12 @@ package final class LedgerDatabase {
         IncludedReturn.init(json:)))
   }
 
-  /// Every snapshot, by id.
+  /// All snapshots, by ID.
   package func snapshotRows() throws -> [SnapshotRow] {
     try connection.texts("SELECT id FROM snapshot ORDER BY id").compactMap(snapshotRow(id:))
   }
 
-  /// Keeps a snapshot's row.
+  /// Stores a snapshot's row.
   package func save(_ row: SnapshotRow) throws {
     try connection.run(
       """
@@ -270,9 +271,9 @@ package final class LedgerDatabase {
       """)
   }
 
-  /// Reads JSON that the ledger keeps.
+  /// Parses JSON from the ledger.
   ///
-  /// Throws `LedgerError` where it is none, with `what` as its name.
+  /// Throws `LedgerError` if it is not valid, with `what` as its description.
   package func parse(_ text: String?, _ what: String) throws -> JSONValue {
     do {
       return try JSONValue(parsing: text ?? "null")
@@ -282,27 +283,25 @@ package final class LedgerDatabase {
   }
 }
 
-/// A snapshot's place in time.
+/// The current state of a snapshot.
 package struct SnapshotRow: Sendable, Hashable {
   /// The user's 18-character Id, or `global`.
   package var id: String
-  /// The user's Id; nil for the global snapshot.
+  /// The user's ID; nil for the global snapshot.
   package var userID: String?
-  /// The user's name.
   package var username: String?
-  /// The last published generation, 0 for none.
+  /// The last published generation, or 0 if there is none.
   package var generation: Int64
   /// The cursor of each sync down.
   package var cursors: JSONValue
-  /// How many runs ago ghosts were looked for, by sync down.
+  /// The number of runs since the last check for ghosts, by sync down.
   package var ghostRuns: JSONValue
   /// The digest of the store and sync definitions.
   package var definitionsHash: String
-  /// The returns that were settled when the last prime began: what they brought to the org is in
-  /// what it fetched.
+  /// The returns that were resolved when the last prime started; the prime's data has their
+  /// changes.
   package var included: [IncludedReturn]
 
-  /// A row.
   package init(
     id: String, userID: String?, username: String?, generation: Int64 = 0,
     cursors: JSONValue = [:], ghostRuns: JSONValue = [:], definitionsHash: String = "",

@@ -1,19 +1,19 @@
-/// Why the ledger refuses to go on.
+/// The reason why the ledger cannot be used.
 package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
   /// The file was written by a later version of attache.
   case newer(path: String, found: Int64, known: Int64)
-  /// The file is no ledger.
+  /// The file is not a ledger.
   case notALedger(path: String)
-  /// The org is another one than at the first run.
+  /// The org is not that of the first run.
   case foreignOrganization(pinned: String, found: String)
-  /// A run that should end is not there.
+  /// The run to end does not exist.
   case unknownRun(String)
-  /// What the ledger holds cannot be understood.
+  /// The ledger's content cannot be read.
   case damaged(path: String, what: String)
   /// The verdicts of a run do not add up to its edits.
   case unaccounted(run: String, edits: Int, verdicts: Int)
 
-  /// One sentence: what is wrong, where, and what to do.
+  /// One sentence that says what is wrong, where, and what to do.
   package var description: String {
     switch self {
     case .newer(let path, let found, let known):

@@ -1,9 +1,9 @@
 extension LedgerSchema {
-  /// The rows in which bundles carry edits that are open, each by its place in the store of a stamp.
+  /// The rows in which bundles redeliver open edits, each by its location in a stamped store.
   ///
-  /// `last_modified_ms` and `value` are the row's as issued: one that comes back with both is the edit
-  /// that it was. `record_id` is the Id that the element was given, null where that is the device's own.
-  /// `shown` has the org's values that its words name, null where nobody was shown any.
+  /// `last_modified_ms` and `value` describe the row as issued: a returned row with both unchanged
+  /// is the same edit. `record_id` is the ID in the element, null if that is a local ID. `shown`
+  /// has the org's values that the row's message quotes, null if no message was shown.
   static let carried = [
     """
     CREATE TABLE carried (
@@ -15,10 +15,11 @@ extension LedgerSchema {
     "CREATE INDEX carried_edit ON carried (edit_id)",
   ]
 
-  /// Which run put the edits into a store stands in its stamp, and with the rows here (`mark`): after the
-  /// data directory was restored from a backup, a generation of the same number may carry others.
+  /// The run that put the edits into a store is recorded in the store's stamp and in these rows
+  /// (`mark`), because after the data directory was restored from a backup, another generation of
+  /// the same number may redeliver others.
   ///
-  /// `carried_in` has the rows that a return was issued with.
+  /// `carried_in` has the rows with which a return was issued.
   static let carriedByMark = [
     "ALTER TABLE carried RENAME TO carried_before",
     """
@@ -47,7 +48,7 @@ extension LedgerSchema {
     """,
   ]
 
-  /// What the row's words said, and the fields that its device had edited; null where that is not known.
+  /// The row's message, and the fields that its device had edited; null if unknown.
   static let carriedWords = [
     "ALTER TABLE carried ADD COLUMN words TEXT",
     "ALTER TABLE carried ADD COLUMN edited TEXT",

@@ -1,20 +1,23 @@
 extension LedgerSchema {
-  /// Says of a column that it holds one of some values, each comparison by itself.
+  /// The condition that a column has one of some values, as a comparison with each value.
   ///
-  /// SQLite keeps a list of more than two values as a table, which it makes and drops again for each row that is
-  /// checked: with its lists in checks, triggers and indexes of some rows, a write that moved on cost three times
-  /// as much.
+  /// SQLite stores a list of more than two values in a table, which it creates and drops for each
+  /// row that it checks. With such lists in the checks, triggers and partial indexes, a write of an
+  /// operation's state cost three times as much.
   static func isOne(of values: [String], _ column: String) -> String {
     "(" + values.map { "\(column) = '\($0)'" }.joined(separator: " OR ") + ")"
   }
 
-  /// That an operation has to come to an end, as the indexes over such have it.
+  /// The condition that an operation is not finished, as in the indexes over such operations.
   package static let isUnfinished = isOne(
     of: OperationState.unfinished.map(\.rawValue), "state")
 
-  /// A write may be one that takes a record out of the recycle bin; all else is ruled as before, without lists.
+  /// A write may restore a record from the recycle bin.
   ///
-  /// SQLite changes no check of a table that is there: it is made anew, with all that belongs to it.
+  /// The other rules are unchanged, but without lists.
+  ///
+  /// SQLite cannot change a check of an existing table, so the table is recreated with everything
+  /// that belongs to it.
   static let comparing =
     [
       """

@@ -1,6 +1,6 @@
 extension LedgerSchema {
-  /// What keeps a night's work as large as the night, however many came before it: each question finds its
-  /// rows without walking through those of all other snapshots and nights.
+  /// Indexes that keep the cost of a run proportional to its own work, regardless of earlier runs:
+  /// each query finds its rows without scanning those of other snapshots and runs.
   static let growth = [
     "CREATE INDEX returned_of_snapshot ON returned (snapshot_id)",
     "CREATE INDEX returned_of_lineage ON returned (lineage_id, handback)",

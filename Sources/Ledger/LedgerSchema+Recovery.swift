@@ -1,9 +1,11 @@
 extension LedgerSchema {
-  /// Each time that the ledger went on without knowing what was sent last.
+  /// The recoveries: each time that the ledger was put back into use without a record of what was
+  /// sent last.
   ///
-  /// `epoch` is what it is in since, `before` what it was in; `organization` the org of the epoch before; `known_ms` the time of the last
-  /// run that it knows of; `until_ms` the org's time by which everything that it does not know of was sent, once
-  /// the org was asked. `recovered_snapshot` has the newest generation of each snapshot that is known.
+  /// `epoch` is the epoch that started, `before` the previous one, and `organization` the org of
+  /// the previous one. `known_ms` is the time of the last run that the ledger knows. `until_ms` is
+  /// the org's time before which all unknown writes were sent, once the org has been asked.
+  /// `recovered_snapshot` has the newest known generation of each snapshot.
   static let recovering = [
     """
     CREATE TABLE recovery (
@@ -16,18 +18,18 @@ extension LedgerSchema {
       epoch INTEGER NOT NULL REFERENCES recovery, snapshot_id TEXT NOT NULL,
       generation INTEGER NOT NULL, PRIMARY KEY (epoch, snapshot_id)) STRICT, WITHOUT ROWID
     """,
-    // The epoch whose key its stamp was made with; 0 for a return from before the first recovery.
+    // The epoch of the key that signed the stamp; 0 for a return from before the first recovery.
     "ALTER TABLE returned ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0",
-    // The earliest time at which a write can have been sent that a lost ledger may have known of.
+    // The earliest time at which a write that a lost ledger recorded can have been sent.
     "ALTER TABLE operation ADD COLUMN since_ms INTEGER",
   ]
 
-  /// Says of an edit `e` of a return `r` that it may have been sent by a run that the ledger does not know of:
-  /// its bundle is of an earlier epoch, or that of another edit of the same new record, and nothing of it was sent
-  /// or looked for since.
+  /// Whether an edit `e` of a return `r` may have been sent by a run that the ledger does not know:
+  /// its bundle, or that of another edit of the same new record, is of an earlier epoch, and
+  /// nothing of it has been sent or looked for since.
   ///
-  /// It is asked of each edit, and most ledgers were never recovered: SQLite's `AND` would look for all of it in
-  /// them, too.
+  /// The condition is evaluated for each edit, and most ledgers have never been recovered. A plain
+  /// `AND` would make SQLite evaluate all parts in those ledgers too.
   static let mayHaveBeenSent = """
     CASE WHEN NOT EXISTS (SELECT 1 FROM recovery) THEN 0 ELSE (
       r.epoch <> (SELECT max(epoch) FROM recovery) OR EXISTS (

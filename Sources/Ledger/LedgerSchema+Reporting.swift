@@ -1,10 +1,10 @@
 extension LedgerSchema {
-  /// What of a run is to be told, and which report has told it.
+  /// What has to be reported of a run, and which report has it.
   ///
-  /// `outcome.reported_by` is the run whose report shows the verdict. It is entered before the
-  /// report's files are written (`run.report` is `begun` then, and `written` afterwards), so that
-  /// whatever dies in between, no second report shows it too. A run's stages are names, separated
-  /// by commas: those that it was asked for, and those of them that have done their work.
+  /// `outcome.reported_by` is the run whose report shows the verdict. It is set before the report's
+  /// files are written (`run.report` is `begun` then, and `written` afterwards), so that no second
+  /// report shows the verdict, even after an interruption. A run's stages are names separated by
+  /// commas: the requested ones, and those of them that are complete.
   static let reporting = [
     "ALTER TABLE run ADD COLUMN wanted TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE run ADD COLUMN finished TEXT NOT NULL DEFAULT ''",
@@ -31,14 +31,15 @@ extension LedgerSchema {
     "CREATE INDEX finding_open ON finding (kind) WHERE settled_by IS NULL",
   ]
 
-  /// That a verdict is none of the settled ones, as the index over the others has it.
+  /// The condition that a verdict is unresolved, as in the index over such verdicts.
   package static let isUnsettledOutcome = isUnsettled("verdict")
 
-  /// The same of a verdict in a column: each comparison by itself, as `comparing` says.
+  /// The same condition for a column, as a comparison with each value (see `comparing`).
   package static func isUnsettled(_ column: String) -> String {
     let settled = [
-      "created", "updated", "deleted", "unchanged", "already there", "filtered", "superseded",
-      "dropped", "undone", "partly undone", "not undone",
+      "created", "updated", "deleted", "unchanged", "already in org", "not in field list",
+      "superseded",
+      "discarded", "undone", "partly undone", "not undone",
     ]
     return "(" + settled.map { "\(column) <> '\($0)'" }.joined(separator: " AND ") + ")"
   }

@@ -1,12 +1,13 @@
 extension LedgerSchema {
-  /// What a settled edit changed may be undone: by a decision, and with two more of the settled verdicts.
+  /// The changes of a resolved edit can be undone, which takes a decision and two more resolved
+  /// verdicts.
   static let undoing =
     [
       """
       CREATE TABLE decision_after (
         id INTEGER PRIMARY KEY, edit_id INTEGER NOT NULL REFERENCES edit,
         kind TEXT NOT NULL
-          CHECK (kind IN ('device', 'server', 'set', 'record', 'again', 'drop', 'undo')),
+          CHECK (kind IN ('device', 'server', 'set', 'record', 'retry', 'discard', 'undo')),
         detail TEXT NOT NULL, verdict TEXT, shown TEXT NOT NULL, decided_by TEXT NOT NULL,
         decided_ms INTEGER NOT NULL, run_id TEXT REFERENCES run (id),
         state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'moved', 'withdrawn'))) STRICT
@@ -25,7 +26,7 @@ extension LedgerSchema {
       """,
     ] + partlyUndone
 
-  /// The settled verdicts have one more.
+  /// There is one more resolved verdict.
   static let partlyUndone = [
     "DROP INDEX outcome_unsettled",
     "CREATE INDEX outcome_unsettled ON outcome (verdict) WHERE \(isUnsettledOutcome)",

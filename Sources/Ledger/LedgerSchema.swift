@@ -1,15 +1,15 @@
-/// The ledger's tables, and the changes of state that it lets happen.
+/// The ledger's tables, and the state transitions that they allow.
 package enum LedgerSchema {
   /// The version that this program reads and writes.
   package static let version = additions.keys.max() ?? 1
 
-  /// What each version added to the one before, from the second on.
+  /// What each version adds to the previous one, from the second on.
   ///
-  /// A ledger of an earlier version takes these steps one after the other when it is opened; a new
-  /// one takes all of them, so that both are the same.
+  /// A ledger of an earlier version takes the missing steps in order when it is opened. A new one
+  /// takes all of them, so that both are the same.
   package static let additions: [Int64: [String]] = [
     2: reporting + [
-      // Returns that hold an edit which an earlier one brought, and which is not settled.
+      // The returns that contain an unresolved edit from an earlier return.
       """
       CREATE TABLE sighting (
         return_id INTEGER NOT NULL REFERENCES returned, edit_id INTEGER NOT NULL REFERENCES edit,
@@ -18,7 +18,7 @@ package enum LedgerSchema {
         PRIMARY KEY (return_id, store, soup, entry_id)) STRICT, WITHOUT ROWID
       """,
       "CREATE INDEX sighting_of_edit ON sighting (edit_id)",
-      // Every return that an edit was in.
+      // All returns that contained an edit.
       """
       CREATE VIEW seen AS
       SELECT return_id, id AS edit_id, store, soup, entry_id, last_modified_ms, content FROM edit
@@ -27,7 +27,7 @@ package enum LedgerSchema {
       """,
     ] + lostAnswers,
     3: [
-      // A global store that came back in a bundle: the return of the bundle's user store.
+      // For a global store returned in a bundle, the return of the bundle's user store.
       "ALTER TABLE returned ADD COLUMN part_of INTEGER REFERENCES returned",
       "CREATE INDEX returned_part ON returned (part_of) WHERE part_of IS NOT NULL",
     ],
@@ -37,27 +37,30 @@ package enum LedgerSchema {
     7: carriedWords,
     8: undoing,
     9: partlyUndone,
-    // The bulk job that carries a write: noted before its rows leave.
+    // The bulk job that contains a write, recorded before its rows are sent.
     10: ["ALTER TABLE operation ADD COLUMN job_id TEXT"],
     11: growth,
     12: keeping,
     13: recovering,
-    // When the last attempt of a write left, by the org's clock; `sent_ms` is the time of its first.
+    // When the last attempt of a write was sent, in the org's time; `sent_ms` is the time of its
+    // first.
     14: ["ALTER TABLE operation ADD COLUMN last_ms INTEGER"],
-    // What 15 brought is made anew by 16: an earlier ledger takes that alone.
+    // Step 16 recreates what step 15 created, so an earlier ledger takes only step 16.
     16: comparing,
-    // What a clean row was made as, and the Id that its device's own sync gave to it: an older copy of the store may
-    // bring it as new once more.
+    // When a clean row was created, and the ID that its device's own sync assigned to it. An older
+    // copy of the store may return it as a new record again.
     17: [
       "ALTER TABLE witness ADD COLUMN created_ms INTEGER",
       "ALTER TABLE witness ADD COLUMN server_id TEXT",
     ],
-    // What is under way is found by `operation_live` too; each write moved both.
+    // `operation_live` also finds the writes in progress; each write changed both indexes.
     18: ["DROP INDEX operation_by_state"],
   ]
 
-  /// Who sent a write, what was there before it, whether its answer was lost: a request that was held
-  /// to have made nothing may arrive all the same, and is then found done.
+  /// Who sent a write, what the record held before it, and whether its answer was lost.
+  ///
+  /// A request that was assumed to have had no effect may still arrive and is then found to be
+  /// done.
   private static let lostAnswers = [
     "ALTER TABLE operation ADD COLUMN sender_id TEXT",
     "ALTER TABLE operation ADD COLUMN seen TEXT",
@@ -67,7 +70,7 @@ package enum LedgerSchema {
     operationMoves,
   ]
 
-  /// The steps that an operation may take.
+  /// The transitions that an operation may make.
   static let operationMoves = """
     CREATE TRIGGER operation_moves BEFORE UPDATE OF state ON operation
     WHEN NEW.state <> OLD.state AND NOT (
@@ -79,10 +82,10 @@ package enum LedgerSchema {
     BEGIN SELECT RAISE(ABORT, 'the ledger does not let an operation take this step'); END
     """
 
-  /// Everything that a ledger of the first version has.
+  /// The tables of a ledger of the first version.
   ///
-  /// Rows are never deleted but by `prune`; what has happened is
-  /// only ever added to, so that a report is a question to the ledger at any later time.
+  /// Only `prune` deletes rows. History is only added to, so that a report can be queried at any
+  /// later time.
   package static let statements = """
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 

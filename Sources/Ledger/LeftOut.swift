@@ -1,17 +1,18 @@
-/// Rules that a test leaves out, to show that its histories need them; every program has them all.
+/// Rules that a test disables to show that its histories need them; programs apply all of them.
 package enum LeftOut {
-  /// A rule that keeps edits from being lost, doubled or passed over in silence.
+  /// A rule that prevents edits from being lost, duplicated or left unreported.
   package enum Rule: String, Sendable, CaseIterable {
-    /// A later edit of a phone replaces one that waits for a person.
+    /// A later edit of a device replaces one that waits for review.
     case laterEdits
-    /// A create without an answer is looked for by what its sender has made, not by likeness alone.
+    /// A create without an answer is looked for among the records that its sender created, not only
+    /// by matching values.
     case unacknowledgedCreates
-    /// A phone that was restored from a backup is a fork.
+    /// A device that was restored from a backup is a fork.
     case forks
-    /// The verdicts of a run that died are told by the next.
+    /// The next run reports the verdicts of an interrupted run.
     case verdictsOfDeadRuns
   }
 
-  /// What is left out in this task.
+  /// The rules disabled in this task.
   @TaskLocal package static var rules: Set<Rule> = []
 }

@@ -1,8 +1,7 @@
-/// What of a return decides whose device it came from.
+/// The facts of a return that determine the device it came from.
 package struct ReturnFacts: Sendable, Hashable {
-  /// A row of it that is an edit.
+  /// A row of the return that is an edit.
   package struct DirtyRow: Sendable, Hashable {
-    /// The row's `lastModified`.
     var lastModified: Int64
     /// The digest of the element's value.
     var content: String
@@ -13,20 +12,20 @@ package struct ReturnFacts: Sendable, Hashable {
     }
   }
 
-  /// The lineage it was put into; nil while that is to be decided.
+  /// The lineage that it was assigned to; nil until that is decided.
   var lineage: Int64?
-  /// The app's name of the installation.
+  /// The app's ID of the installation.
   var install: String?
-  /// The app's count of hand-backs.
+  /// The app's count of returns.
   var handback: Int64?
-  /// Its edits.
   var edits: [RowKey: DirtyRow]
-  /// The dates of all rows known of it, dirty or clean; those of its edits are among them.
+  /// The dates of all known rows of the return, dirty or clean, including those of its edits.
   var rows: [RowKey: Int64]
-  /// The stores that it holds: each may come back by itself, under the same number.
+  /// The stores in the return.
+  ///
+  /// Each may be returned separately, with the same counter.
   var stores: Set<StoreKey>
 
-  /// The facts of a return.
   package init(
     lineage: Int64? = nil, install: String?, handback: Int64?, edits: [RowKey: DirtyRow],
     cleanRows: [RowKey: Int64] = [:], stores: Set<StoreKey> = []
@@ -39,12 +38,12 @@ package struct ReturnFacts: Sendable, Hashable {
     self.stores = stores.union(rows.keys.map(\.store))
   }
 
-  /// Says whether the two hold a store in common; one that holds none tells nothing of stores.
+  /// Whether two returns have a store in common; always true if one of them lists no stores.
   func meets(_ other: ReturnFacts) -> Bool {
     stores.isEmpty || other.stores.isEmpty || !stores.isDisjoint(with: other.stores)
   }
 
-  /// What of it is in the stores of another.
+  /// The facts about the stores that another return also has.
   func within(_ other: ReturnFacts) -> ReturnFacts {
     if stores.isEmpty || other.stores.isEmpty { return self }
     var part = self
@@ -54,34 +53,37 @@ package struct ReturnFacts: Sendable, Hashable {
     return part
   }
 
-  /// Says whether `later` has every row that this one has as an edit, dirty or clean, at the same or
-  /// a later date: as far as rows tell, `later` may be a later state of the same store.
+  /// Whether `later` has every row that is an edit here, dirty or clean, at the same or a later
+  /// date.
+  ///
+  /// If so, `later` may be a later state of the same store.
   func isHeld(by later: ReturnFacts) -> Bool {
     edits.allSatisfy { row, edit in
       later.rows[row].map { $0 >= edit.lastModified } ?? false
     }
   }
 
-  /// Says whether `later` shows that it was made by the device of this return: every edit of this
-  /// one is still there, none at an earlier date, and at least one is unchanged to the millisecond.
+  /// Whether `later` shows that the device of this return made it: every edit of this return is
+  /// still there, none has an earlier date, and at least one has the same date to the millisecond.
   func isContinued(by later: ReturnFacts) -> Bool {
     isHeld(by: later) && edits.contains { row, edit in later.rows[row] == edit.lastModified }
   }
 }
 
-/// Decides which returns of one bundle are of one device (design: the safe mistake is a reported
-/// clash, never a lost edit).
+/// Decides which returns of one bundle come from one device.
 ///
-/// The stores of a bundle may come back each by itself, under one number. So numbers and evidence are
-/// those of the stores that two returns have in common.
+/// The safe mistake is a reported device conflict, never a lost edit.
+///
+/// The stores of a bundle may be returned separately with the same counter. Therefore counters and
+/// evidence are compared for the stores that two returns have in common.
 package enum LineageRule {
-  /// What a return belongs to.
+  /// The lineage of a return.
   package enum Choice: Sendable, Hashable {
-    /// A lineage that is known.
+    /// A known lineage.
     case known(Int64)
-    /// One of its own.
+    /// A new lineage.
     case new
-    /// One of its own, which shares the hand-backs below a number with a known one.
+    /// A new lineage that shares the returns below a counter with a known one.
     case fork(of: Int64, at: Int64)
   }
 
@@ -98,7 +100,7 @@ package enum LineageRule {
     var lineage: Int64
     var returns: [ReturnFacts]
 
-    /// The last hand-back that a return with the number `handback` could go on from.
+    /// The last return that a return with the counter `handback` could follow.
     func last(before handback: Int64?) -> ReturnFacts? {
       let earlier = returns.filter { ($0.handback ?? .min) < (handback ?? .max) }
       var last: ReturnFacts?
@@ -108,7 +110,7 @@ package enum LineageRule {
 
     func has(_ handback: Int64) -> Bool { returns.contains { $0.handback == handback } }
 
-    /// Says whether one of its returns counted further than `handback`.
+    /// Whether one of its returns has a higher counter than `handback`.
     func isBeyond(_ handback: Int64) -> Bool {
       returns.contains { ($0.handback ?? .min) > handback }
     }
@@ -140,11 +142,11 @@ package enum LineageRule {
     return byNumber(candidate, handback, lines)
   }
 
-  /// A number that was not seen goes on, one that was seen with other content forks.
+  /// A counter that is new continues the lineage; one that was seen with other content forks.
   ///
-  /// A number below one that was seen is an older copy only where a later hand-back holds all of its
-  /// rows at the same or a later date. Otherwise the phone was restored from a backup and counts
-  /// again from there: what it brings is news, and a lineage of its own from that number.
+  /// A counter below a known one belongs to an older copy only if a later return has all of its
+  /// rows at the same or a later date. Otherwise the device was restored from a backup and counts
+  /// again from there: its edits are new, and form a separate lineage from that counter on.
   private static func byNumber(
     _ candidate: ReturnFacts, _ handback: Int64, _ lines: [Line]
   ) -> Choice {
@@ -167,11 +169,12 @@ package enum LineageRule {
     return .new
   }
 
-  /// The lineage that a return could go on from: the only one whose last edits it still has, or the
-  /// only one of these that it shows evidence of.
+  /// The lineage that a return could continue: the only one whose last edits it still has, or the
+  /// only one of these for which it shows evidence.
   ///
-  /// A lineage whose last hand-back another one went on from is that one's past. A last hand-back without an
-  /// edit is held by anything: it tells nothing beside one that is held.
+  /// A lineage whose last return was continued by another lineage is part of that one's past. A
+  /// last return without edits is compatible with anything, so it counts for nothing next to one
+  /// that has edits.
   private static func predecessor(of candidate: ReturnFacts, _ lines: [Line]) -> Line? {
     let held = lines.compactMap { line in
       line.last(before: candidate.handback).flatMap { last in

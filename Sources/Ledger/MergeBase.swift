@@ -1,17 +1,16 @@
 import JSON
 
-/// The values that a device was given of a record.
+/// The values of a record that a device was issued.
 package struct MergeBase: Sendable, Hashable {
-  /// The server's modification date in them, as it stood in the element.
+  /// The server's modification date in the element as issued.
   package var modificationDate: String?
-  /// The element's `_soupLastModifiedDate` when it was issued, if it is known.
+  /// The element's `_soupLastModifiedDate` when it was issued, if known.
   package var lastModified: Int64?
   /// The values by member name.
   package var fields: JSONObject
   /// Says whether a member that is not in `fields` is known to have been absent.
   package var isComplete: Bool
 
-  /// A base.
   package init(
     modificationDate: String?, lastModified: Int64? = nil, fields: JSONObject,
     isComplete: Bool = false

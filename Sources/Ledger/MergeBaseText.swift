@@ -1,6 +1,6 @@
 import JSON
 
-/// The text in which the ledger keeps what a device was given of a record.
+/// The text form in which the ledger stores a base.
 enum MergeBaseText {
   static func text(_ base: MergeBase) -> String {
     var object = JSONObject()
@@ -12,7 +12,8 @@ enum MergeBaseText {
   }
 
   static func base(_ text: String) -> MergeBase? {
-    // A base that cannot be read is a base that is gone: the comparison is poorer, nothing is lost.
+    // An unreadable base is treated as missing: the comparison is less precise, but nothing is
+    // lost.
     guard let value = try? JSONValue(parsing: text), let fields = value["fields"]?.object else {
       return nil
     }

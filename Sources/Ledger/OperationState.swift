@@ -1,10 +1,10 @@
 import SQLite
 
-/// How far an operation is, as the ledger has it.
+/// The state of an operation in the ledger.
 package enum OperationState: String, Sendable, Hashable {
-  /// Entered, and not sent.
+  /// Recorded, and not sent.
   case planned
-  /// Under way: nothing has been heard of it.
+  /// Sent, without an answer so far.
   case sent
   /// Its answer was lost.
   case doubt
@@ -14,15 +14,15 @@ package enum OperationState: String, Sendable, Hashable {
   case rejected
   /// Its condition did not hold.
   case conflict
-  /// Given up.
+  /// Discarded.
   case dropped
 
-  /// Those of which the org may be at work.
+  /// The states in which the org may be performing the operation.
   static let underWay: [OperationState] = [.sent, .doubt]
-  /// Those that have to come to an end.
+  /// The states of operations that are not finished.
   static let unfinished: [OperationState] = [.planned] + underWay
 
-  /// Reads a column.
+  /// Reads a column's value.
   init(_ text: String?, in path: String) throws(LedgerError) {
     guard let text, let state = OperationState(rawValue: text) else {
       throw .damaged(path: path, what: "the state of an operation")
@@ -31,20 +31,18 @@ package enum OperationState: String, Sendable, Hashable {
   }
 }
 
-/// Literals, and not values that are bound: SQLite uses an index of some rows only where the text says
-/// that they are those.
+/// Literals instead of bound values, because SQLite uses a partial index only if the statement's
+/// text implies the index's condition.
 extension SQL.StringInterpolation {
-  /// A state.
   package mutating func appendInterpolation(_ state: OperationState) {
     appendInterpolation(raw: SQL.quoted(text: state.rawValue))
   }
 
-  /// States of a list.
+  /// A list of states.
   package mutating func appendInterpolation(_ states: [OperationState]) {
     appendInterpolation(raw: states.map { SQL.quoted(text: $0.rawValue) }.joined(separator: ", "))
   }
 
-  /// A verdict.
   package mutating func appendInterpolation(_ verdict: Verdict) {
     appendInterpolation(raw: SQL.quoted(text: verdict.rawValue))
   }

@@ -1,49 +1,50 @@
 import JSON
 
-/// What stands beside a verdict: the fields, the org's words, the ids.
+/// The details of a verdict: fields, the org's messages, and IDs.
 package struct OutcomeDetail: Sendable, Hashable {
-  /// Fields of a conflict, with the values of all sides; of a write, those that were edited.
+  /// The fields of a conflict, with the values of all sides; for a write, the edited fields.
   package var fields: [FieldDifference] = []
   /// Edited fields outside the field list.
   package var outside: [FieldDifference] = []
-  /// Fields of a write of which the org holds another value than the one that was sent: `device` is
-  /// what was sent, `server` what the org answered when it was read back.
+  /// Fields of a write for which the org has another value than the one sent.
+  ///
+  /// `device` is the value that was sent, `server` the value read back.
   package var kept: [FieldDifference] = []
-  /// Says that the values the device was given are not known.
+  /// Whether the values that the device was issued are unknown.
   package var hasNoBase = false
-  /// The record's Id in the org.
+  /// The record's ID in the org.
   package var recordID: String?
-  /// Another record that the verdict is about: the remaining one of a merge, a second create.
+  /// Another record that the verdict is about: the surviving record of a merge, or a duplicate.
   package var otherID: String?
-  /// The records that a create without an answer may have made.
+  /// The records that a create without an answer may have created.
   package var candidates: [String] = []
   /// Other edits that the verdict is about, by number.
   package var otherEdits: [Int64] = []
-  /// The org's code.
+  /// The org's error code.
   package var code: String?
-  /// The org's words, or ours.
+  /// The message, from the org or from attache.
   package var message: String?
-  /// The fields that the org names.
+  /// The fields that the org's error names.
   package var errorFields: [String] = []
-  /// Who changed the org's record last, by Id, and when, where that was after the device read it.
+  /// The user who last changed the org's record and the time, if that was after the device read it.
   package var serverChange: ServerChange?
-  /// What a person decided, and what became of that.
+  /// An operator's decision and its outcome.
   package var decision: DecisionNote?
 
-  /// Nothing to say.
   package init() {}
 
-  /// A reason in words of ours.
+  /// Details with a message from attache.
   package static func because(_ message: String) -> OutcomeDetail {
     var detail = OutcomeDetail()
     detail.message = message
     return detail
   }
 
-  /// What names the limit that a `not permitted` tells of: its words, and the record that it is about.
+  /// The limit that a `not permitted` verdict reports: its message, and the record that it is
+  /// about.
   package var limit: String { [message, otherID].compactMap(\.self).joined(separator: "\n") }
 
-  /// The form in the ledger.
+  /// The form stored in the ledger.
   package var json: JSONValue {
     var object = JSONObject()
     if !fields.isEmpty { object["fields"] = .array(fields.map(Self.json)) }
@@ -102,23 +103,19 @@ package struct OutcomeDetail: Sendable, Hashable {
 
 /// The last change of a record in the org.
 package struct ServerChange: Sendable, Hashable {
-  /// The Id of the user.
+  /// The user's ID.
   package let by: String
-  /// The time, as the org writes it.
+  /// The time in the org's format.
   package let at: String
 
-  /// A change.
   package init(by: String, at: String) { (self.by, self.at) = (by, at) }
 }
 
-/// A verdict with what stands beside it.
+/// A verdict with its details.
 package struct Settlement: Sendable, Hashable {
-  /// The verdict.
   package var verdict: Verdict
-  /// What stands beside it.
   package var detail: OutcomeDetail
 
-  /// A settlement.
   package init(_ verdict: Verdict, _ detail: OutcomeDetail = OutcomeDetail()) {
     self.verdict = verdict
     self.detail = detail

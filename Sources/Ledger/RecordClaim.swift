@@ -1,15 +1,14 @@
-/// One edit's claim on a record.
+/// The claim of one edit on a record.
 package struct RecordClaim: Sendable, Hashable {
-  /// The edit; numbers ascend in order of arrival.
+  /// The edit's number; numbers increase in order of arrival.
   package var editID: Int64
-  /// When the run began that took its return, in ms.
+  /// The start of the run that ingested its return, in ms.
   package var arrived: Int64
-  /// What became of it so far; nil while it was never considered.
+  /// The latest verdict; nil if no run has processed it.
   package var verdict: Verdict?
-  /// The server's date that our write of it left.
+  /// The server's date after attache's write of the edit.
   package var writtenDate: String?
 
-  /// A claim.
   package init(
     editID: Int64, arrived: Int64, verdict: Verdict?, writtenDate: String? = nil
   ) {
@@ -19,16 +18,16 @@ package struct RecordClaim: Sendable, Hashable {
     self.writtenDate = writtenDate
   }
 
-  /// Says whether a device with a bundle of that time, in ms, cannot know of it.
+  /// Whether the device of a bundle made at `issued`, in ms, cannot know of the edit.
   ///
-  /// A run primes after it has reconciled: its own bundles are made in the knowledge of all that it
-  /// took, and bear the time at which it began.
+  /// A run primes after it has reconciled, so its bundles take account of every edit that it
+  /// ingested. They have the time at which the run started.
   package func isNews(toBundleOf issued: Int64?) -> Bool { issued.map { $0 < arrived } ?? true }
 
-  /// Says whether nobody has decided about it yet.
+  /// Whether the edit has not been decided yet.
   package var isUndecided: Bool {
     switch verdict {
-    case nil, .clash, .held, .blocked, .inDoubt: true
+    case nil, .deviceConflict, .notAttempted, .blocked, .unconfirmed: true
     default: false
     }
   }

@@ -1,30 +1,29 @@
 import JSON
 
-/// One thing that happened to a record, or to an edit of it, as the ledger knows it.
+/// One event in the history of a record or of an edit, as the ledger knows it.
 package struct RecordEvent: Sendable, Hashable {
-  /// What happened.
   package enum Kind: Sendable, Hashable {
-    /// Generations of a snapshot held it: in which soup, with which modification date, and by which
-    /// syncs the soup is filled.
+    /// Generations of a snapshot held the record, in a soup that the listed syncs fill, with a
+    /// modification date.
     case issued(generations: ClosedRange<Int>, soup: String, modified: String?, syncs: [String])
-    /// A generation carried the edit, still open, into a soup: on which platforms, and the words that say in
-    /// its row why it is open.
+    /// A generation redelivered the open edit in a soup, for some platforms, with the message in
+    /// its row that says why it is open.
     case carried(generation: Int, platforms: [String], soup: String, words: String?)
-    /// A device changed its row, by the device's own clock; the fields that it changed, with what it
-    /// had been given where that is known; none where the values are pruned.
+    /// A device changed the row, by its own clock. The fields have the previous values if these are
+    /// known; there are no fields if the values are pruned.
     case edited(
       operation: EditOperation, fields: [FieldDifference], reason: String?, isPruned: Bool)
-    /// A return brought the edit, for the first time or again.
+    /// A return contained the edit, for the first time or again.
     case returned(Return)
-    /// A request was made for it, or is planned; `time` is when it last left.
+    /// A request for the edit was sent or is planned; `time` is when it was last sent.
     case written(Write)
-    /// A person decided about it.
+    /// An operator decided about the edit.
     case decided(Deciding)
-    /// A run said what became of it.
+    /// A run gave the edit a verdict.
     case settled(verdict: Verdict, detail: OutcomeDetail, run: String)
   }
 
-  /// A return that held the edit.
+  /// A return that contained the edit.
   package struct Return: Sendable, Hashable {
     /// The file's name.
     package var file: String
@@ -32,68 +31,62 @@ package struct RecordEvent: Sendable, Hashable {
     package var platform: String
     /// The generation of the bundle.
     package var generation: Int64
-    /// The number of the device within the ledger.
+    /// The device's number in the ledger.
     package var device: Int64
-    /// The app's count of hand-backs.
+    /// The app's count of returns.
     package var handback: Int64?
-    /// Whether an earlier return had brought the edit.
+    /// Whether an earlier return had contained the edit.
     package var isAgain: Bool
   }
 
-  /// A decision.
   package struct Deciding: Sendable, Hashable {
-    /// What was decided.
     package var kind: Decision.Kind
-    /// Its values, as `Decision.values` has them; empty where they are pruned.
+    /// Its values in the form of `Decision.values`; empty if they are pruned.
     package var values: JSONObject
-    /// Who decided.
     package var by: String
     /// `pending`, `done`, `moved` or `withdrawn`.
     package var fate: String
-    /// The run that took it up.
+    /// The run that processed it.
     package var run: String?
   }
 
-  /// A write to the org.
   package struct Write: Sendable, Hashable {
     /// The run that planned it.
     package var run: String
     /// `create`, `update`, `upsert` or `delete`.
     package var action: String
-    /// The user name that wrote.
+    /// The name of the user who sent it.
     package var sender: String
     /// `planned`, `sent`, `doubt`, `done`, `rejected`, `conflict` or `dropped`.
     package var state: OperationState
-    /// How often it left.
+    /// The number of attempts.
     package var attempts: Int64
-    /// The names of the fields that it carried.
+    /// The names of the fields that were sent.
     package var fields: [String]
-    /// The org's code, where it refused.
+    /// The org's error code if it refused the write.
     package var code: String?
-    /// The org's words, where it refused.
+    /// The org's message if it refused the write.
     package var message: String?
-    /// The record that it made or changed.
+    /// The record that it created or changed.
     package var resultID: String?
-    /// The org's modification date after it.
+    /// The org's modification date after the write.
     package var serverDate: String?
-    /// Whether its answer was lost at some time.
+    /// Whether its answer was ever lost.
     package var wasInDoubt: Bool
-    /// Whether nobody noted that it was sent: a run may have sent it that the ledger does not know of.
+    /// Whether its sending was not recorded: a run that the ledger does not know may have sent it.
     package var isPresumed: Bool
   }
 
-  /// When, in ms; nil where nobody noted it.
+  /// The time, in ms; nil if it was not recorded.
   package var time: Int64?
-  /// When the run began that it belongs to, in ms; nil for what belongs to none.
+  /// The start of the event's run, in ms; nil if it belongs to none.
   package var began: Int64?
   /// The snapshot's user name; nil for the global snapshot.
   package var username: String?
-  /// The number of the edit; nil for what is told of the record alone.
+  /// The number of the edit; nil if the event is about the record only.
   package var edit: Int64?
-  /// What happened.
   package var kind: Kind
 
-  /// An event.
   package init(time: Int64?, username: String?, edit: Int64? = nil, kind: Kind) {
     self.time = time
     self.username = username

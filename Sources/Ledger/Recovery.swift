@@ -1,35 +1,38 @@
-/// A time at which the ledger went on without knowing what was sent last: it was lost, or is a backup's.
+/// A recovery: the ledger was lost or restored from a backup, and was put back into use without a
+/// record of what was sent last.
 package struct Recovery: Sendable, Hashable {
-  /// The epoch that it began.
+  /// The epoch that it started.
   package var epoch: Int64
-  /// The epoch before: the number of the ledger whose key stamps were made with.
+  /// The previous epoch, whose key signed the earlier stamps.
   package var before: Int64
-  /// The org before; nil where that is not known.
+  /// The previous org; nil if unknown.
   package var organizationID: String?
-  /// The time of the last run that the ledger knows of, in ms of the org's time; 0 for none.
+  /// The time of the last run that the ledger knows, in ms of the org's time; 0 if there is none.
   package var known: Int64
-  /// The number of that run, and of whatever run is known otherwise: those after it have higher ones.
+  /// The greatest known run number, from the ledger or elsewhere.
+  ///
+  /// Later runs get higher numbers.
   package var afterRun: Int64
-  /// When it happened, in ms of the wall clock.
+  /// The time of the recovery, in ms of the wall clock.
   package var time: Int64
-  /// By when everything that the ledger does not know of was sent, in ms of the org's time; nil before a run
-  /// asked the org.
+  /// The org's time before which all unknown writes were sent, in ms; nil until a run has asked the
+  /// org.
   package var until: Int64?
-  /// Who did it.
+  /// Who ran it.
   package var by: String
-  /// What was found, in words.
+  /// A description of what was found.
   package var detail: String
   /// The newest known generation of each snapshot.
   package var generations: [String: Int64] = [:]
-  /// Whether later generations may have been published: the directory is a backup's, or was put back.
+  /// Whether later generations may have been published, because the directory is a backup or was
+  /// restored from one.
   package var mayLackGenerations: Bool {
     detail == "backup" || detail == "sound" || detail.hasSuffix(Self.restored)
   }
 
-  /// How `detail` ends where a person said that the whole directory was put back.
+  /// The suffix of `detail` if the operator said that the whole directory was restored.
   package static let restored = ", restored"
 
-  /// A recovery.
   package init(
     epoch: Int64, before: Int64, organizationID: String?, known: Int64, afterRun: Int64,
     time: Int64, by: String,
@@ -43,8 +46,8 @@ package struct Recovery: Sendable, Hashable {
 }
 
 extension [Recovery] {
-  /// The newest generation of a snapshot that is known to be of an epoch: nil where the ledger is in it still, and
-  /// 0 for an epoch that it has never been in.
+  /// The newest generation of a snapshot known to be of an epoch: nil if the ledger is still in
+  /// that epoch, and 0 if it has never been in it.
   package func lastGeneration(ofEpoch epoch: Int64, of snapshotID: String) -> Int64? {
     if isEmpty || epoch == last?.epoch { return nil }
     return first { $0.before == epoch }?.generations[snapshotID] ?? 0

@@ -1,26 +1,27 @@
 import SQLite
 
-/// What the edits of one return have in common while they are entered.
+/// What the edits of one return have in common while they are recorded.
 struct ReturnEntry {
   let row: ReturnRow
   let ancestry: Ancestry
   let returnID: Int64
-  /// The stamp of the bundle that it came in, for a part: the ledger's second version knew the rows
-  /// of a part by it.
+  /// For a part, the stamp of the bundle that contained it.
+  ///
+  /// A ledger of the second version identified the rows of a part by it.
   let wholeStampID: String?
-  /// The soups of which the lineage has a later hand-back.
+  /// The soups for which the lineage has a later return.
   let laterSoups: Set<SoupKey>
-  /// What the ledger has of its stamps already.
+  /// What the ledger already has for the return's stamps.
   let known: KnownOfStamps
 
-  /// The stamps by which its rows may be known, its own first.
+  /// The stamps that may identify its rows, its own first.
   var stampIDs: [SQLiteValue] { Self.stampIDs(row, wholeStampID) }
 
   private static func stampIDs(_ row: ReturnRow, _ whole: String?) -> [SQLiteValue] {
     ([row.stampID] + [whole].compactMap(\.self)).map { .text($0) }
   }
 
-  /// Asks a ledger that has the return itself already, and none of its edits.
+  /// Queries a ledger that already has the return itself, but none of its edits.
   init(
     _ row: ReturnRow, _ ancestry: Ancestry, returnID: Int64, wholeStampID: String?,
     in ledger: LedgerDatabase
@@ -32,14 +33,15 @@ struct ReturnEntry {
   }
 }
 
-/// What the ledger has of the stamps of a return: most devices come back once with a bundle, and then nothing need be
-/// looked for.
+/// What the ledger already has for the stamps of a return.
+///
+/// Most devices return each bundle once, and then nothing has to be looked up.
 final class KnownOfStamps {
-  /// Whether it has records that a device with one of the stamps made.
+  /// Whether it has records created by a device with one of the stamps.
   var hasCreations: Bool
-  /// Whether it has another return with one of them.
+  /// Whether it has another return with one of the stamps.
   let hasReturns: Bool
-  // Of what this return has entered.
+  // The record IDs that this return has added.
   private var recordIDs: Set<String> = []
   private var creations: Set<Int64> = []
   private var hasUnread = false
@@ -57,7 +59,7 @@ final class KnownOfStamps {
         """) != nil
   }
 
-  /// Notes an edit that was entered.
+  /// Adds an edit that was recorded.
   func note(_ edit: Edit, creation: Int64?) {
     if let id = edit.serverID { recordIDs.insert(id) }
     if let creation { creations.insert(creation) }
@@ -73,7 +75,7 @@ final class KnownOfStamps {
 }
 
 extension LedgerDatabase {
-  /// The soups that hand-backs of a lineage brought which are later than one; none where it has no number.
+  /// The soups in a lineage's returns after `handback`; empty if the return has no counter.
   fileprivate func soupsHandedBack(after handback: Int64?, lineage: Int64) throws -> Set<SoupKey> {
     guard let handback else { return [] }
     return try Set(

@@ -1,10 +1,10 @@
-/// What came back: one device's stores of one bundle at one moment.
+/// A return: one device's stores of one bundle at one time.
 package struct ReturnRow: Sendable {
-  /// The digest of what came back.
+  /// The digest of the returned file.
   package var sha256: String
   /// The file's name in the inbox.
   package var sourceName: String
-  /// The stamp's id.
+  /// The stamp ID.
   package var stampID: String
   /// The snapshot: a user's 18-character Id, or `global`.
   package var snapshotID: String
@@ -12,28 +12,27 @@ package struct ReturnRow: Sendable {
   package var generation: Int64
   /// `ios` or `android`.
   package var platform: String
-  /// The installation that the app named in the stamp.
+  /// The installation named in the stamp by the app.
   package var install: String?
-  /// The app's count of hand-backs.
+  /// The app's count of returns.
   package var handback: Int64?
-  /// When the run began that took it from the inbox, in ms.
+  /// The start of the run that took it from the inbox, in ms.
   package var arrived: Int64
-  /// The epoch whose key its stamp was made with; 0 before the first recovery.
+  /// The epoch of the key that signed the stamp; 0 before the first recovery.
   package var epoch: Int64 = 0
-  /// When the bundle was made, in ms; nil when that is not known.
+  /// When the bundle was made, in ms; nil if unknown.
   package var issued: Int64?
-  /// How many rows each soup has, by store and soup; the share of deletions is measured by it.
+  /// The number of rows of each soup, which determines the share of deletions.
   package var soupTotals: [SoupKey: Int]
-  /// The run that put open edits into a store, by store, where one did.
+  /// The run that redelivered open edits in a store, by store.
   package var marks: [StoreKey: String] = [:]
-  /// The mark of a store of the same user that did not come with it; no run has such a name.
+  /// The mark of a store of the same user that is missing from the return; no run has this ID.
   package static let absent = "absent"
-  /// The stores of which the stamp does not say it, and what they hold does.
+  /// The stores whose mark was inferred from their content, because the stamp does not have it.
   var presumed: Set<StoreKey> = []
   /// The soups in which edits without flags were looked for.
   package var compared: Set<SoupKey> = []
 
-  /// A return.
   package init(
     sha256: String, sourceName: String, stampID: String, snapshotID: String, generation: Int64,
     platform: String, install: String? = nil, handback: Int64? = nil, arrived: Int64,
@@ -53,34 +52,31 @@ package struct ReturnRow: Sendable {
   }
 }
 
-/// A store of a return that has a stamp of its own, with what it brings.
+/// A store of a return that has its own stamp, with its edits.
 package struct ReturnPart: Sendable {
-  /// What the ledger keeps of it; its digest is the whole's with the stamp's id behind it.
+  /// The ledger's row of the part; its digest is that of the whole return followed by the stamp ID.
   package var row: ReturnRow
-  /// Its edits.
   package var edits: [Edit]
-  /// Its clean rows that were edits before.
+  /// Its unchanged rows: clean rows that were edits before.
   package var witnesses: [CleanRow]
 
-  /// A part.
   package init(row: ReturnRow, edits: [Edit], witnesses: [CleanRow]) {
     (self.row, self.edits, self.witnesses) = (row, edits, witnesses)
   }
 }
 
-/// A row of a return that an earlier return of the same bundle had as an edit, dirty or clean: the
-/// evidence that two returns are of one device.
+/// A row that an earlier return of the same bundle had as an edit, dirty or clean.
+///
+/// It is evidence that two returns come from one device.
 package struct CleanRow: Sendable, Hashable {
-  /// Where it stands.
   package var row: RowKey
   /// The row's `created`, in ms.
   package var created: Int64
   /// The row's `lastModified`, in ms.
   package var lastModified: Int64
-  /// The record's Id, if it has one.
+  /// The record's ID, if it has one.
   package var serverID: String?
 
-  /// A witness.
   package init(row: RowKey, created: Int64, lastModified: Int64, serverID: String? = nil) {
     self.row = row
     self.created = created

@@ -1,13 +1,13 @@
 import MobileSync
 
-/// Modification dates as an org writes them: compared as moments, as text where they are none.
+/// Modification dates in the org's format, compared as times, or as text if they are not valid.
 package enum ServerDate {
-  /// Says whether one is earlier than the other.
+  /// Whether one date is before the other.
   package static func isBefore(_ one: String, _ other: String) -> Bool {
     !ModificationDate(one).isAtLeast(ModificationDate(other))
   }
 
-  /// Says whether both are one moment.
+  /// Whether both dates are the same time.
   package static func isSame(_ one: String, _ other: String) -> Bool {
     one == other || (!isBefore(one, other) && !isBefore(other, one))
   }

@@ -1,7 +1,7 @@
-/// A value that copies share until one of them is changed.
+/// A value that its copies share until one of them is changed.
 ///
-/// A plan is handed on many times, and each of its changes has dozens of members: each copy of one would count a
-/// reference for every text in it.
+/// A plan is passed on many times, and each of its changes has dozens of members. Without sharing,
+/// each copy would retain every string in it.
 @propertyWrapper
 package struct Shared<Value> {
   @usableFromInline
@@ -14,11 +14,9 @@ package struct Shared<Value> {
 
   @usableFromInline var box: Box
 
-  /// Keeps a value.
   @inlinable
   package init(wrappedValue: Value) { box = Box(wrappedValue) }
 
-  /// The value.
   @inlinable
   package var wrappedValue: Value {
     _read { yield box.value }
@@ -29,5 +27,5 @@ package struct Shared<Value> {
   }
 }
 
-// What is in a box is changed by its only owner.
+// The content of a box is only changed by its single owner.
 extension Shared: @unchecked Sendable where Value: Sendable {}

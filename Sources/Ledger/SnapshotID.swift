@@ -1,7 +1,7 @@
 import SmartStore
 
-/// Names of snapshots: a user's 18-character Id, or the one of the global stores.
+/// The IDs of snapshots: a user's 18-character ID, or `global`.
 package enum SnapshotID {
-  /// The snapshot that holds the stores of scope `global`.
+  /// The snapshot of the stores with scope `global`.
   package static let global = StoreScope.global.rawValue
 }

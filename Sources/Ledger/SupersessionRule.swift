@@ -1,15 +1,14 @@
-/// One edit that the ledger knows, as far as a later edit of the same record asks.
+/// A known edit, as far as it matters to a later edit of the same record.
 package struct KnownEdit: Sendable, Hashable {
-  /// Where and how the edit was seen: by the return that brought it, and by later ones that hold the
-  /// same edit still.
+  /// One sighting of the edit, in the return that first contained it or in a later one that still
+  /// had it.
   package struct Sighting: Sendable, Hashable {
-    /// The lineage of the return.
     var lineage: Int64
-    /// The hand-back of the return.
+    /// The counter of the return.
     var handback: Int64?
-    /// The row it stood in, within its bundle.
+    /// The edit's row in its bundle.
     var row: RowKey
-    /// The row's date.
+    /// The row's `lastModified`.
     var lastModified: Int64
     /// The digest of the element.
     var content: String
@@ -25,25 +24,25 @@ package struct KnownEdit: Sendable, Hashable {
     }
   }
 
-  /// What may still become of an edit.
+  /// Whether an edit can still change.
   package enum Standing: Sendable, Hashable {
-    /// Nothing more: its last verdict is settled.
+    /// The latest verdict is resolved.
     case settled
-    /// It was not sent yet, or a person has to see to it: a later state of its record replaces it.
+    /// It has not been sent yet or needs review; a later state of its record replaces it.
     case unsettled
-    /// It was sent, and its outcome is not known yet, or a late request of it waits for an operator.
+    /// It was sent and its outcome is not known yet, or a late request for it needs review.
     case underWay
   }
 
-  /// Its number in the ledger, ascending in order of arrival.
+  /// Its number in the ledger; numbers increase in order of arrival.
   var editID: Int64
-  /// Where it was seen, the return that brought it first.
+  /// Where it was seen, starting with the return that first contained it.
   var sightings: [Sighting]
-  /// The digest of what the user entered: the element without what the store keeps in it.
+  /// The digest of what the user entered: the element without the store's own members.
   var value: String
-  /// What may still become of it.
+  /// Whether the edit can still change.
   var standing: Standing
-  /// The row's date as issued, where the newcomer's bundle carried the edit.
+  /// The row's date as issued, if the new edit's bundle redelivered this one.
   var carried: Int64?
 
   package init(
@@ -56,7 +55,7 @@ package struct KnownEdit: Sendable, Hashable {
     self.carried = carried
   }
 
-  /// Says whether a return held the same element with the same date in the same row.
+  /// Whether a return had the same element with the same date in the same row.
   func wasSeen(as other: Sighting) -> Bool {
     sightings.contains {
       $0.row == other.row && $0.lastModified == other.lastModified && $0.content == other.content
@@ -66,35 +65,32 @@ package struct KnownEdit: Sendable, Hashable {
 
 /// A lineage and the one that it forked from.
 package struct Ancestry: Sendable, Hashable {
-  /// The lineage.
   package var lineage: Int64
-  /// The lineages whose hand-backs below a number are its own past.
+  /// Its trunks: lineages whose returns below a counter are its own past.
   package var trunks: [Int64: Int64]
-  /// The edits that its bundle carried, each with what came before it.
+  /// The edits that its bundle redelivered, each with its ancestry.
   package var past: [Past] = []
 
-  /// An edit that a bundle carried.
+  /// A redelivered edit.
   package struct Past: Sendable, Hashable {
-    /// The edit; what arrived after it is no past.
+    /// The edit's number; edits that arrived later are not part of the past.
     package var edit: Int64
-    /// Its own ancestry.
     package var ancestry: Ancestry
   }
 
-  /// An ancestry.
   package init(lineage: Int64, trunks: [Int64: Int64] = [:]) {
     self.lineage = lineage
     self.trunks = trunks
   }
 
-  /// The lineages of its own past: its trunks, and those of the edits that its bundle carried.
+  /// The lineages of its own past: its trunks, and those of the edits that its bundle redelivered.
   var pastLineages: Set<Int64> {
     past.reduce(into: Set(trunks.keys)) {
       $0.formUnion($1.ancestry.pastLineages.union([$1.ancestry.lineage]))
     }
   }
 
-  /// Says whether an edit of `other` with `handback` is of this lineage's own past.
+  /// Whether an edit of `other` with the counter `handback` belongs to this lineage's own past.
   package func owns(lineage other: Int64, handback: Int64?) -> Bool {
     if other == lineage { return true }
     guard let end = trunks[other], let handback else { return false }
@@ -102,30 +98,27 @@ package struct Ancestry: Sendable, Hashable {
   }
 }
 
-/// Says what an edit is beside the edits of the same record that came before it.
+/// Decides how an edit relates to the earlier edits of the same record.
 package enum SupersessionRule {
-  /// What an edit is.
+  /// The relation of an edit to the earlier ones.
   package enum Disposition: Sendable, Hashable {
-    /// News; the unsettled edits it names are superseded by it.
+    /// A new edit that supersedes the named unresolved edits.
     case new(superseding: [Int64])
-    /// The edit it names, which is not settled yet. Where its user saved the same values again, it
-    /// is to be tried again.
+    /// The named unresolved edit. If its user saved the same values again, it is retried.
     case known(Int64, isSavedAgain: Bool)
-    /// Known: the one it names holds it, or a later state of it; without one, a later hand-back of
-    /// its device no longer has the row as an edit.
+    /// A known edit: the named one is the same or a later state. If none is named, a later return
+    /// of its device no longer has the row as an edit.
     case superseded(by: Int64?)
-    /// Of the same device as the one it names, and nothing says which came first.
+    /// An edit of the same device as the named one, in an unknown order.
     case unordered(with: Int64)
   }
 
-  /// What is asked about.
+  /// The edit to classify.
   package struct Newcomer: Sendable {
-    /// How it was found.
     var sighting: KnownEdit.Sighting
     /// The digest of what the user entered.
     var value: String
 
-    /// A newcomer.
     package init(_ sighting: KnownEdit.Sighting, value: String) {
       self.sighting = sighting
       self.value = value
@@ -134,12 +127,11 @@ package enum SupersessionRule {
 
   /// The disposition of `edit` among the `versions` of its record in the returns of its bundle.
   ///
-  /// Only a higher hand-back of its lineage supersedes an edit, or that the same element with the
-  /// same date was seen before and is settled. Device dates order nothing and discard nothing. An
-  /// edit that a person has to see to is replaced as one that is open is: were it sent later, at a
-  /// retry, it would be put over what its own user entered after it.
-  /// `laterHandbackStands` says that the lineage has a return with a higher hand-back that has the
-  /// soup.
+  /// An edit is only superseded by a later return of its lineage, or because the same element with
+  /// the same date was seen before and is resolved. Device dates neither order nor discard edits.
+  /// An edit that needs review is replaced just as an open one is, because a retry would overwrite
+  /// what its own user entered later. `laterHandbackStands` is whether the lineage has a later
+  /// return that has the soup.
   package static func disposition(
     of edit: Newcomer, ancestry: Ancestry, versions: [KnownEdit],
     laterHandbackStands: Bool = false
@@ -172,14 +164,14 @@ package enum SupersessionRule {
     return .new(superseding: replaced.map(\.editID))
   }
 
-  /// An edit as its lineage saw it last.
+  /// An edit as its lineage last saw it.
   private struct OwnVersion {
     var version: KnownEdit
     var handback: Int64?
     var lastModified: Int64
     var editID: Int64 { version.editID }
 
-    /// Nil for an edit that is none of the lineage's past.
+    /// Nil for an edit outside the lineage's past.
     init?(_ version: KnownEdit, _ ancestry: Ancestry) {
       let own = version.sightings.filter {
         ancestry.owns(lineage: $0.lineage, handback: $0.handback)
@@ -195,8 +187,8 @@ package enum SupersessionRule {
       (one.handback ?? .min, one.editID) < (other.handback ?? .min, other.editID)
     }
 
-    /// Says whether the hand-backs put it before `other`; what a bundle carried comes before whatever
-    /// its devices did.
+    /// Whether the return counters put it before `other`; a redelivered edit comes before any edit
+    /// by its devices.
     func isOrdered(before other: KnownEdit.Sighting) -> Bool {
       if version.carried != nil { return true }
       guard let handback, let later = other.handback else { return false }

@@ -6,12 +6,12 @@ import SmartStore
 import Snapshots
 import System
 
-/// The newest bundles for whoever serves them: `users/<id>/latest/<platform>.<ext>`, a link each, and
-/// `bundles.json` with all of them.
+/// Publishes the newest bundles for file servers: the links `users/<id>/latest/<platform>.<ext>`,
+/// and `bundles.json`, which lists them all.
 struct BundleIndex {
-  /// The file's name in the pipeline's directory.
+  /// The name of the list in the pipeline's directory.
   static let fileName = "bundles.json"
-  /// The directory of the links, in that of a snapshot.
+  /// The name of the directory of links within a snapshot's directory.
   static let latest = "latest"
 
   let data: DataDirectory
@@ -19,10 +19,10 @@ struct BundleIndex {
 
   private var file: String { data.path + "/" + Self.fileName }
 
-  /// Points the links to the bundles of the generations that `current` names, and lists them.
+  /// Points the links to the bundles of the generations in `current`, and writes the list.
   ///
-  /// Each link and the list are replaced by one rename: a reader sees the old or the new. A bundle never
-  /// changes: one that was listed before is not read again.
+  /// Each link and the list are replaced by a single rename, so a reader sees the old or the new
+  /// version. Bundles never change, so a bundle that is already listed is not read again.
   func write() throws {
     let known = Dictionary(
       (listed()).map { ($0["path"]?.string ?? "", $0) }, uniquingKeysWith: { $1 })
@@ -44,7 +44,8 @@ struct BundleIndex {
         let path = "users/\(id)/\(generation)/\(name)"
         let latest = "users/\(id)/\(Self.latest)/\(link)"
         let bytes = try Files.size(of: place + "/" + name)
-        // One that is newer than the list is another one, of the same name after the ledger was lost.
+        // If the bundle is newer than the list, it is a different bundle of the same name, written
+        // after the ledger was lost.
         if let entry = known[path], entry["bytes"]?.int == bytes, entry["latest"]?.string == latest,
           try Files.modificationTime(of: place + "/" + name) < written
         {
@@ -64,7 +65,7 @@ struct BundleIndex {
   }
 
   private func listed() -> [JSONValue] {
-    // One that cannot be read is made anew.
+    // An unreadable list is written again from scratch.
     guard let bytes = try? Files.read(file), let list = try? JSONValue(parsing: bytes) else {
       return []
     }
@@ -92,13 +93,13 @@ struct BundleIndex {
     try Files.makeDirectory(directory)
     let path = directory + "/" + link
     if Files.isSymbolicLink(path), try Files.target(ofLink: path) == target { return }
-    // A directory cannot be replaced by a rename.
+    // A rename cannot replace a directory.
     if Files.isDirectory(path), !Files.isSymbolicLink(path) { try Files.remove(path) }
     try DurableFile.link(path, to: target)
   }
 
-  /// Removes the links of platforms and formats that the pipeline has no more, and what a copy of the data directory
-  /// has in the place of one.
+  /// Removes the links of platforms and formats that the pipeline no longer has, and the regular
+  /// files that a copy of the data directory left in place of links.
   private func removeLinks(but links: Set<String>, in snapshot: String) throws(SystemError) {
     let directory = snapshot + "/" + Self.latest
     guard Files.isDirectory(directory) else { return }
@@ -110,7 +111,7 @@ struct BundleIndex {
     }
   }
 
-  /// Whether a name is one that a link of some pipeline has.
+  /// Whether a name is that of a link of any pipeline.
   private static func isLinkName(_ name: String) -> Bool {
     Platform.allCases.contains { platform in
       BundleFormat.allCases.contains { name == "\(platform.rawValue).\($0.rawValue)" }

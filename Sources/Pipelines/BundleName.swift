@@ -2,21 +2,22 @@ import Bundles
 import SmartStore
 import System
 
-/// The name of a bundle's file: `ios.bundle.zip`, and `ios.bundle.2.zip` of the second that a generation has.
+/// The name of a bundle's file: `ios.bundle.zip`, or `ios.bundle.2.zip` for the second bundle of a
+/// generation.
 package struct BundleName: Sendable, Hashable {
-  /// Whose app opens it.
+  /// The platform of the app that opens the bundle.
   package let platform: Platform
-  /// Which of its generation's bundles it is: 1 is the first.
+  /// The number of the bundle within its generation, from 1.
   package let number: Int
-  /// What comes last: the archive's format.
+  /// The extension, which names the archive format.
   package let ending: String
 
-  /// The name of a bundle that is to be written.
+  /// The name for a new bundle.
   package init(_ platform: Platform, number: Int, _ format: BundleFormat) {
     (self.platform, self.number, ending) = (platform, number, format.rawValue)
   }
 
-  /// Reads a file's name; nil where it is not that of a bundle.
+  /// Parses a file name; nil if it is not the name of a bundle.
   package init?(_ name: String) {
     let parts = name.split(separator: ".")
     guard parts.count > 2, parts[1] == Self.word,
@@ -29,13 +30,12 @@ package struct BundleName: Sendable, Hashable {
 
   private static let word = "bundle"
 
-  /// The file's name.
   package var text: String {
     [platform.rawValue, Self.word, number == 1 ? nil : String(number), ending]
       .compactMap { $0 }.joined(separator: ".")
   }
 
-  /// The bundles of one platform that lie in a generation's directory, oldest first.
+  /// Returns the bundles of one platform in a generation's directory, oldest first.
   package static func list(in directory: String, _ platform: Platform) throws -> [BundleName] {
     try Files.list(directory).compactMap { BundleName($0) }
       .filter { $0.platform == platform }.sorted { $0.number < $1.number }

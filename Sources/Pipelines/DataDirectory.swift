@@ -2,19 +2,22 @@ import Ledger
 import Snapshots
 import System
 
-/// The files of one pipeline under `snapshots/`, as docs/on-disk.md lists them.
+/// The paths of one pipeline's files under `snapshots/`; see docs/on-disk.md.
 package struct DataDirectory: Sendable, Hashable {
   /// The absolute path of `snapshots/<pipeline>`.
   package let path: String
-  /// What the org's records were when they were issued.
+  /// The directory of the issued records.
   package internal(set) var issued: String
-  /// The directory that has `processing`, `done` and `quarantine`: `path`, but for a dry run, which takes
-  /// copies of returns apart.
+  /// The directory that contains `processing`, `done` and `quarantine`.
+  ///
+  /// It is `path`, except in a dry run, which works on copies of the returns.
   package internal(set) var returns: String
-  /// The key of the stamps, which outlives the ledger.
+  /// The path of the key that signs the stamps.
+  ///
+  /// The key outlives the ledger.
   package internal(set) var stampKey: String
 
-  /// The directory of the pipeline `name` under `root`.
+  /// Returns the directory of the pipeline `name` under `root`.
   package init(root: String, name: String) {
     path = root + "/" + name
     issued = path + "/issued"
@@ -22,30 +25,31 @@ package struct DataDirectory: Sendable, Hashable {
     stampKey = path + "/stamp.key"
   }
 
-  /// The ledger and the runs.
+  /// The path of the ledger.
   package var state: String { path + "/" + Self.ledger }
   private static let ledger = "state.sqlite"
-  /// Says whether a path is some pipeline's ledger.
+  /// Whether a path is that of a pipeline's ledger.
   static func isLedger(_ path: String) -> Bool { Files.name(of: path) == ledger }
-  /// The refresh tokens that replace those of the configuration.
+  /// The file of the refresh tokens that replace those in the configuration.
   package var tokens: String { path + "/tokens.json" }
-  /// The file that one run at a time holds locked.
+  /// The lock file, which at most one run holds.
   package var lock: String { path + "/lock" }
-  /// Where returns are taken apart before their edits are in the ledger.
+  /// The directory of the returns whose edits are not yet in the ledger.
   package var processing: String { returns + "/processing" }
-  /// Returns whose edits are in the ledger.
+  /// The directory of the returns whose edits are in the ledger.
   package var done: String { returns + "/done" }
-  /// Returns that were refused, each with its reason.
+  /// The directory of refused returns, each with its reason file.
   package var quarantine: String { returns + "/quarantine" }
-  /// Reports, a directory a run.
+  /// The directory of reports, with one subdirectory for each run.
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
-  /// The report of the latest run beyond one by number, and not before a time of the org, in ms; nil where there is
-  /// none.
+  /// Returns the latest report with a run number above the given one and a time not before the
+  /// given one (org time, in ms); nil if there is none.
   ///
-  /// A report of a higher number that is older is of a ledger before this one. No run of this ledger is before its
-  /// last one that asked the org (`RunClock`); another one may be dated by a clock that is ahead.
+  /// An older report with a higher number belongs to an earlier ledger. No run of this ledger is
+  /// older than its last run that contacted the org (`RunClock`); other runs may carry the time of
+  /// a clock that was ahead.
   func lastReport(
     beyond run: Int, since time: Int64?
   ) throws(SystemError) -> (name: String, run: Int)? {
@@ -56,15 +60,18 @@ package struct DataDirectory: Sendable, Hashable {
     }.filter { $0.1 > run && RunRow.time(ofID: $0.0) >= since }.max { $0.run < $1.run }
   }
 
-  /// The number of the directory's format.
+  /// The file with the number of the directory's format.
   package var format: String { path + "/format" }
 
-  /// The inbox: below the pipeline's directory, unless the pipeline file names a whole path.
+  /// Returns the path of the inbox.
+  ///
+  /// A relative name is below the pipeline's directory.
   package func inbox(_ name: String) -> String {
     name.hasPrefix("/") ? name : path + "/" + name
   }
 
-  /// Says whether the name of an inbox is that of the pipeline's directory, or of something else within it.
+  /// Whether an inbox name denotes the pipeline's directory itself, or a directory of attache's
+  /// inside it.
   static func isOwn(_ name: String) -> Bool {
     let data = DataDirectory(root: "", name: "")
     let own = [
@@ -76,7 +83,7 @@ package struct DataDirectory: Sendable, Hashable {
     return !name.hasPrefix("/") && own.contains(String(first))
   }
 
-  /// Refuses an inbox in which something else lies: it would be taken for returns.
+  /// Throws if the inbox contains files of attache's, which would be taken for returns.
   func checkInbox(of pipeline: Pipeline) throws {
     let place = Files.resolvedIfThere(inbox(pipeline.inbox.path))
     let home = Files.resolvedIfThere(path)
@@ -100,12 +107,12 @@ package struct DataDirectory: Sendable, Hashable {
     snapshot(id) + "/" + String(number)
   }
 
-  /// The records that one generation issued.
+  /// The file of the records that one generation issued.
   package func issued(_ number: Int, of id: String) -> String {
     "\(issued)/\(id)/\(number).sqlite"
   }
 
-  /// The generations of a snapshot whose issued records are kept, ascending.
+  /// Returns the generations of a snapshot whose issued records are kept, in ascending order.
   func issuedGenerations(of id: String) throws(SystemError) -> [Int] {
     let directory = issued + "/" + id
     guard Files.isDirectory(directory) else { return [] }
@@ -114,13 +121,15 @@ package struct DataDirectory: Sendable, Hashable {
     }.sorted()
   }
 
-  /// Opens the ledger where no run does; a directory that a newer program made is refused.
+  /// Opens the ledger outside of a run.
+  ///
+  /// Throws if a newer program created the directory.
   package func openLedger() throws -> LedgerDatabase {
     try LedgerCheck.checkRights(self)
     return try openKnown()
   }
 
-  /// Opens the ledger under the pipeline's lock, which whoever has no rights does not get.
+  /// Opens the ledger under the pipeline's lock, which a user without permission cannot acquire.
   func openLedger(under lock: FileLock) throws -> LedgerDatabase { try openKnown() }
 
   private func openKnown() throws -> LedgerDatabase {
@@ -128,9 +137,9 @@ package struct DataDirectory: Sendable, Hashable {
     return try LedgerDatabase(path: state)
   }
 
-  /// The ledger; nil where nothing has run.
+  /// Opens the ledger; nil if nothing has run yet.
   ///
-  /// Throws a `PipelineError` where an earlier one is lost.
+  /// Throws a `PipelineError` if an earlier ledger is lost.
   package func ledgerIfThere() throws -> LedgerDatabase? {
     try LedgerCheck.checkRights(self)
     if Files.exists(state) { return try openKnown() }
@@ -138,18 +147,17 @@ package struct DataDirectory: Sendable, Hashable {
     return nil
   }
 
-  /// Makes the directories that every stage counts on, readable by their owner alone.
+  /// Creates the directories that the stages need, readable by their owner alone.
   package func prepare(inbox: String) throws(SystemError) {
     for directory in [path, processing, done, quarantine, reports, issued, path + "/users", inbox] {
       try Files.makeDirectory(directory)
     }
   }
 
-  /// Removes what runs that died left behind: files and directories under temporary names, beside
-  /// what they were to become.
+  /// Removes temporary files and directories that interrupted runs left behind.
   ///
-  /// Only the holder of the pipeline's lock may call it. The inbox is left alone: whoever puts a
-  /// return there may be at it.
+  /// The caller must hold the pipeline's lock. The inbox is left alone, because an upload may be in
+  /// progress there.
   package func removeLeftovers() throws {
     var directories = [path, processing, done, quarantine, reports, issued]
     for directory in [reports, issued] where Files.isDirectory(directory) {
@@ -164,12 +172,13 @@ package struct DataDirectory: Sendable, Hashable {
     }
   }
 
-  /// The published generations of a snapshot, ascending.
+  /// Returns the published generations of a snapshot, in ascending order.
   package func generations(of id: String) throws(SnapshotError) -> [Int] {
     try SnapshotDirectory(path: snapshot(id)).generations()
   }
 
-  /// The snapshots that have a directory: users' ids ascending, then `global` if there is one.
+  /// Returns the snapshots that have a directory: users' IDs in ascending order, then `global` if
+  /// it exists.
   package func snapshots() throws(SystemError) -> [String] {
     var ids: [String] = []
     if Files.isDirectory(path + "/users") {

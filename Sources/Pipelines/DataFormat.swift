@@ -1,22 +1,22 @@
 import Snapshots
 import System
 
-/// The format of a pipeline's data directory, and the steps from each format to the next.
+/// The format of a pipeline's data directory, and the migration steps between formats.
 ///
-/// The file `format` has the number; a directory without it is of format 1. A step is taken under the
-/// lock of the directory, before anything else reads it. It leaves the directory as it was until its
-/// own work is on the disk, and what it replaces stays beside it under another name: one that dies is
-/// taken once more by the next run.
+/// The file `format` has the number; a directory without it has format 1. A step runs under the
+/// directory's lock, before anything else reads the directory. It changes nothing until its own
+/// results are on disk, and moves aside what it replaces. If a step is interrupted, the next run
+/// repeats it.
 package enum DataFormat {
   /// The format that this program reads and writes.
   package static let current = 2
 
-  /// Refuses a directory that a newer program made.
+  /// Throws if a newer program created the directory.
   package static func check(_ data: DataDirectory) throws { _ = try number(of: data) }
 
-  /// Takes the steps that a directory still lacks.
+  /// Runs the migration steps that a directory still needs.
   ///
-  /// - Parameter warn: Is told what could not be taken over.
+  /// - Parameter warn: Called with a message for each item that could not be migrated.
   static func takeOver(_ data: DataDirectory, warn: (String) -> Void) throws {
     var number = try number(of: data)
     while number < current {
@@ -29,8 +29,9 @@ package enum DataFormat {
     }
   }
 
-  /// Makes in `scratch` what a dry run needs of the steps that a directory still lacks, and answers the
-  /// directory with it; the directory itself is not touched.
+  /// Runs in `scratch` the steps that a dry run needs, and returns the resulting directory.
+  ///
+  /// The original directory is not changed.
   package static func preview(
     _ data: DataDirectory, in scratch: String, warn: (String) -> Void
   ) throws -> DataDirectory {
@@ -63,8 +64,8 @@ package enum DataFormat {
 
 /// The step from format 1 to 2.
 ///
-/// What was issued becomes a database a generation, and the newest generation of a snapshot keeps its
-/// SystemModstamps itself. `bases/` stays as `bases.format-1`.
+/// The issued records become one database per generation, and the newest generation of a snapshot
+/// stores its own SystemModstamps. `bases/` is renamed to `bases.format-1`.
 private struct IssuedRecordsStep {
   let data: DataDirectory
 
@@ -78,7 +79,7 @@ private struct IssuedRecordsStep {
     try DurableFile.rename(old, to: kept)
   }
 
-  /// The files of format 1, by snapshot and generation.
+  /// Returns the files of format 1 by snapshot and generation.
   private func files() throws -> [(snapshot: String, generation: Int, path: String)] {
     guard Files.isDirectory(old) else { return [] }
     return try Files.list(old).flatMap { snapshot in
@@ -91,7 +92,9 @@ private struct IssuedRecordsStep {
     }
   }
 
-  /// Writes each file anew; one that is damaged is left behind, as what nobody knows any more.
+  /// Converts each file.
+  ///
+  /// A damaged file is skipped, so its records count as unknown.
   func writeIssued(into target: DataDirectory, _ warn: (String) -> Void) throws {
     for file in try files() {
       do throws(SnapshotError) {
@@ -108,7 +111,7 @@ private struct IssuedRecordsStep {
     }
   }
 
-  /// Only the newest generation is gone on from.
+  /// Only the newest generation is the basis of the next prime.
   private func writeModstamps() throws {
     for id in try data.snapshots() {
       guard let newest = try data.generations(of: id).last else { continue }
@@ -121,7 +124,7 @@ private struct IssuedRecordsStep {
           stamps[record.soup, default: [:]][record.id] = stamp
         }
       } catch {
-        // The next prime asks for all records once more.
+        // The next prime then asks for all records again.
         if error.isDamage { continue }
         throw error
       }

@@ -1,6 +1,6 @@
-/// A duration in words.
+/// Formats durations for messages.
 package enum DurationText {
-  /// In the unit that keeps it short: `0.4 s`, `40 s`, `12 min`, `3 h`.
+  /// Returns a duration in the largest fitting unit: `0.4 s`, `40 s`, `12 min`, `3 h`.
   package static func of(seconds: Double) -> String {
     switch seconds {
     case ..<10: "\((seconds * 10).rounded() / 10) s"

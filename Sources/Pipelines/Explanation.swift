@@ -5,12 +5,13 @@ import Salesforce
 import Snapshots
 import System
 
-/// The whole life of one record or edit, from the ledger and from what the generations issued.
+/// The history of one record or edit, from the ledger and the issued records.
 package enum Explanation {
-  /// The story of what a person names: a record's Id, a device's own id of it, or an edit's number.
+  /// Returns the history of a record or edit, named by a record ID, a device's local ID or an edit
+  /// number.
   ///
-  /// Only the pipeline's directory is read; the org is not asked. Throws a `PipelineError` where
-  /// nothing is known of the name.
+  /// Only the pipeline's directory is read; the org is not contacted. Throws a `PipelineError` if
+  /// the name is unknown.
   package static func story(
     of name: String, _ pipeline: Pipeline, root: String
   ) throws -> RecordStory {
@@ -43,7 +44,8 @@ package enum Explanation {
     var modified: String?
   }
 
-  /// One event for each row of generations that held the record unchanged in a soup of a snapshot.
+  /// One event for each consecutive series of generations that held the record unchanged in a soup
+  /// of a snapshot.
   private static func issued(
     _ id: String, _ pipeline: Pipeline, _ data: DataDirectory, _ usernames: [String: String?]
   ) throws -> [RecordEvent] {
@@ -73,7 +75,7 @@ package enum Explanation {
       do throws(SnapshotError) {
         records = try IssuedRecordReader(path: path).records(id: id)
       } catch {
-        // What cannot be read tells nothing; the others do.
+        // Skip unreadable generations and use the others.
         continue
       }
       for record in records {
@@ -92,7 +94,7 @@ package enum Explanation {
     return result
   }
 
-  /// One event for each generation, of those that are kept, that carried one of some edits into a soup.
+  /// One event for each kept generation that redelivered one of the edits in a soup.
   private static func carried(
     _ edits: Set<Int64>, _ data: DataDirectory, _ usernames: [String: String?]
   ) throws -> [RecordEvent] {
@@ -101,7 +103,7 @@ package enum Explanation {
     for snapshot in try data.snapshots() {
       let directory = SnapshotDirectory(path: data.snapshot(snapshot))
       for number in try directory.generations() {
-        // What cannot be read tells nothing; the others do.
+        // Skip unreadable generations and use the others.
         guard let record = try? directory.record(of: number) else { continue }
         let rows = Dictionary(grouping: record.carried.filter { edits.contains($0.edit) }) {
           [String($0.edit), $0.soup]
@@ -120,7 +122,8 @@ package enum Explanation {
     return events.sorted { ($0.time ?? 0, $0.edit ?? 0) < ($1.time ?? 0, $1.edit ?? 0) }
   }
 
-  /// When a generation was made, by the org's clock; by this machine's where its record is gone.
+  /// The time at which a generation was made, by the org's clock; by this machine's clock if the
+  /// generation's record is gone.
   private static func time(of number: Int, _ snapshot: String, _ data: DataDirectory) throws
     -> Int64
   {

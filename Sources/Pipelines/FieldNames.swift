@@ -3,14 +3,14 @@ import MobileSync
 import Reconciliation
 import Salesforce
 
-/// The fields of the records in a soup, as far as the syncs name them.
+/// The record fields of a soup, as far as the syncs name them.
 enum FieldNames {
-  /// The fields that the syncs of a store fetch into `soup` or may send from it, in order of names, and those
-  /// that its first element `held` has.
+  /// Returns the fields that a store's syncs fetch into `soup` or may send from it, sorted by name,
+  /// plus the fields of its first element, `held`.
   ///
-  /// The org answers in its own letters, and with fields that a query names as `FIELDS(ALL)` only: what its
-  /// records have tells. Of a path through a relationship its first step is the record's: the member that holds what
-  /// came along of the related record.
+  /// The org answers in its own spelling, and a query may name fields only by `FIELDS(ALL)`, so the
+  /// fields of an existing record are added. Of a relationship path, only the first step counts: it
+  /// is the member that holds the related record.
   static func known(
     of soup: String, in store: StoreSettings, held: JSONObject? = nil
   ) -> [String] {
@@ -21,15 +21,15 @@ enum FieldNames {
     return Set(fields.map { String($0.prefix { $0 != "." }) }).sorted()
   }
 
-  /// The members that say for the syncs of a store when a record of `soup` was last modified, but for the platform's
-  /// own `LastModifiedDate`.
+  /// The members that hold a record's modification date for the syncs of `soup`, other than the
+  /// platform's `LastModifiedDate`.
   static func dates(of soup: String, in store: StoreSettings) -> [String] {
     Set(store.syncs.syncs.flatMap { $0.modificationFields(of: soup) })
       .subtracting([TargetFields().modificationDateFieldName]).sorted()
   }
 
-  /// Says whether the names tell all that a soup's records were given: no query selects what only the org knows
-  /// the names of.
+  /// Whether the names cover every field of a soup's records: no query selects fields whose names
+  /// only the org knows.
   static func areAll(of soup: String, in store: StoreSettings) -> Bool {
     store.syncs.syncs.allSatisfy { sync in
       guard let target = sync.target.of(SoqlTarget.self), sync.soupName == soup,

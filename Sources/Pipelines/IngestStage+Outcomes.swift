@@ -8,7 +8,7 @@ import Snapshots
 import System
 
 extension IngestStage {
-  /// Tells what became of a file: to the ledger, to the person who watches, and to the summary.
+  /// Reports the outcome of a file to the ledger, the progress output and the summary.
   func tell(_ outcome: ReturnOutcome) throws {
     let name = outcome.name
     func report(_ event: RunEvent) {
@@ -30,7 +30,7 @@ extension IngestStage {
           edits: edits, new: new, leftAlone: leftAlone))
     case .known:
       run.summary.returns.known += 1
-      // Not where this run has accepted it itself, before it died between two copies.
+      // Unless this run accepted the file itself, and was interrupted between two copies.
       let isOwn = try outcome.sha256.map {
         try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
       }
@@ -59,10 +59,12 @@ extension IngestStage {
     }
   }
 
-  /// Does the work on one return, alone: whatever it throws is turned into a refusal of this return,
-  /// but for a stop that somebody asked for and for trouble of this machine and of the ledger.
+  /// Runs the work on one return and turns its errors into a refusal of that return.
   ///
-  /// `places` are paths of ours that the words of an error may name, each with what a person calls it.
+  /// Cancellation, machine faults and ledger errors are rethrown.
+  ///
+  /// `places` maps paths of ours that an error message may contain to the names that operators
+  /// know.
   func alone<Answer>(
     _ name: String, places: [(path: String, name: String)], _ work: () throws -> Answer
   ) throws -> Result<Answer, Refusal> {
@@ -81,7 +83,7 @@ extension IngestStage {
     }
   }
 
-  /// Whether an error is no return's: a stop, the ledger, or this machine.
+  /// Whether an error is not caused by the return: a cancellation, the ledger or this machine.
   func isOwnTrouble(_ error: any Error) throws -> Bool {
     switch error {
     case is CancellationError, is LedgerError, is PipelineError: return true
@@ -90,7 +92,7 @@ extension IngestStage {
       switch MachineTrouble(of: error) {
       case nil: return false
       case .certain: return true
-      // It is believed when the disk fails at something else too.
+      // Blame the disk only if it fails on another file too.
       case .possible: return MachineTrouble.isMet(in: run.data.returns)
       }
     }

@@ -9,21 +9,20 @@ import System
 
 /// Takes the returns from the inbox, has each validated, and records its edits.
 ///
-/// What asks no ledger is done for several returns at once (`ReturnIntake`); each is then taken and entered in its
-/// turn, so that the ledger is the same however many are at work.
+/// Work that does not need the ledger is done for several returns concurrently (`ReturnIntake`).
+/// Returns are then recorded one after another, so the ledger does not depend on the concurrency.
 struct IngestStage {
   let run: RunContext
-  /// A dry run works on copies of the returns and of the ledger.
+  /// Whether the stage works on copies of the returns and of the ledger.
   var isDryRun: Bool { run.options.isDryRun }
   private let rooms = ReturnIntake.rooms()
 
-  /// For the stage of a run.
   init(run: RunContext) { self.run = run }
 
-  /// Takes the returns that are there, validates each, and records its edits.
+  /// Takes the waiting returns, validates each, and records its edits.
   ///
-  /// Each file fails alone: what is wrong with one puts it into quarantine or leaves it where it is,
-  /// with the reason told, and the rest goes on.
+  /// Each file fails alone: a faulty return is quarantined or left in the inbox with its reason,
+  /// and the stage continues with the others.
   func perform() async throws {
     let inbox = Inbox(
       directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.returns,
@@ -31,7 +30,7 @@ struct IngestStage {
       fileBytes: run.pipeline.inbox.limits.fileBytes)
     try checkSnapshot(run.options.asSnapshot)
     let candidates = try candidates(inbox)
-    // A run that died left these between the inbox and the ledger.
+    // An interrupted run left these between the inbox and the ledger.
     var processing = inbox
     processing.root = run.data.path
     try await settle(isDryRun ? try processing.taken() : try inbox.unfinished(), inbox)
@@ -43,13 +42,13 @@ struct IngestStage {
         ReturnOutcome(name: name, path: processing.processing + "/" + name, result: .left(refusal)))
     }
     try await take(candidates, inbox)
-    // The inbox was looked at as a whole: what was left in it before is taken, left again, or gone.
+    // The whole inbox was examined, so every earlier finding about it is outdated.
     if run.options.files.isEmpty {
       try run.ledger.settleEarlierFindings(.returnLeft, by: run.row.id)
     }
   }
 
-  /// That a file which was named is not there.
+  /// The error for a named file that does not exist.
   static func missing(_ path: String) -> PipelineError {
     PipelineError(
       .configuration, "ingest.no-file", "there is no file to ingest", location: path,
@@ -68,12 +67,12 @@ struct IngestStage {
     }
   }
 
-  // MARK: several at once
+  // MARK: concurrent work
 
-  /// How many returns are copied, proved and read at once.
+  /// How many returns are copied, validated and read concurrently.
   ///
-  /// More than there are cores would only hold each other up, and each has its time. A dry run makes its copies in a
-  /// directory for such things, one at a time.
+  /// More tasks than cores would only slow each other down, and each task has a time limit. A dry
+  /// run makes its copies in its scratch directory, one at a time.
   private var atOnce: Int {
     isDryRun ? 1 : min(run.pipeline.limits.jobs, max(2, Parallel.cores))
   }
@@ -110,7 +109,7 @@ struct IngestStage {
   private func take(_ candidates: [Inbox.Candidate], _ inbox: Inbox) async throws {
     if candidates.isEmpty { return }
     let intake = try intake(inbox, as: run.options.asSnapshot)
-    // They come together; whichever is begun first, each has its turn.
+    // Returns are recorded in the order of their arrival, whichever validation started first.
     let now = Clock.wallMilliseconds()
     try await OrderedWork.perform(
       candidates, atOnce: atOnce, name: "ingest",
@@ -125,7 +124,7 @@ struct IngestStage {
     }
   }
 
-  // MARK: one by one
+  // MARK: sequential work
 
   private func take(
     _ candidate: Inbox.Candidate, _ prepared: ReturnIntake.Prepared, _ intake: ReturnIntake
@@ -157,7 +156,7 @@ struct IngestStage {
     }
   }
 
-  /// Records the edits of what was taken, or puts it into quarantine.
+  /// Records the edits of a taken return, or quarantines it.
   private func settle(_ taken: TakenReturn, _ inbox: Inbox, _ proof: ReturnProof) throws {
     if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
     let ingested = try alone(taken.name, places: places(of: taken, proof)) {
@@ -179,16 +178,17 @@ struct IngestStage {
     }
   }
 
-  /// Puts away what was taken once more: its copy was removed as it was old, or a run died before the copy was
-  /// put away.
+  /// Moves away a return that was taken again, because its copy was already pruned, or because a
+  /// run was interrupted before it moved the copy.
   private func finishKnown(_ taken: TakenReturn, _ inbox: Inbox) throws {
     let finished = isDryRun ? taken : try putAway(taken, inbox)
     try tell(finished, finished.directory, .known)
   }
 
-  /// Puts away what the ledger has.
+  /// Moves a recorded return to `done`.
   ///
-  /// Where that cannot be done the edits are safe all the same: it stays where it is, and the next run puts it away.
+  /// If the move fails, the edits are safe anyway: the file stays where it is, and the next run
+  /// moves it.
   private func putAway(_ taken: TakenReturn, _ inbox: Inbox) throws -> TakenReturn {
     do {
       return try inbox.finish(taken)
@@ -220,7 +220,8 @@ struct IngestStage {
     }
   }
 
-  /// Paths of ours that an error may name, with what a person calls them: the longest first.
+  /// Returns the paths of ours that an error may contain, with the names that operators know,
+  /// longest first.
   private func places(
     of taken: TakenReturn, _ proof: ReturnProof
   ) -> [(path: String, name: String)] {
@@ -231,7 +232,7 @@ struct IngestStage {
       + [proof.work, proof.path, taken.path].filter { !$0.isEmpty }.map { ($0, taken.name) }
   }
 
-  /// Enters the edits of a return into the ledger.
+  /// Writes the edits of a return to the ledger.
   private func enter(_ read: ReadReturn) throws -> ReturnOutcome.Result {
     let whole = read.validated.stamp
     var entries: [ReturnPart] = []
@@ -249,7 +250,7 @@ struct IngestStage {
       whole, edits: edits, new: result.new, known: result.known, leftAlone: read.leftAlone)
   }
 
-  // MARK: what is expected
+  // MARK: expectations
 
   private func expectation(
     _ snapshot: (id: String, generation: Int)?
@@ -273,7 +274,7 @@ struct IngestStage {
     expected.isRecovered = try !run.recoveries().isEmpty
     expected.unsealing = try SealingKeys(run: run).unsealing()
     expected.asSnapshot = try snapshot.map { snapshot in
-      // Of a generation from before a recovery, the key of then.
+      // A generation from before a recovery is verified with the key of that time.
       let then = try run.recoveries().first {
         ($0.generations[snapshot.id] ?? 0) >= Int64(snapshot.generation)
       }
@@ -284,8 +285,9 @@ struct IngestStage {
     return expected
   }
 
-  /// Refuses a snapshot that was never issued: the return would be ingested for nobody, and could
-  /// not be ingested again.
+  /// Throws if the snapshot was never issued.
+  ///
+  /// Its edits would belong to no user, and the same file could not be ingested again later.
   private func checkSnapshot(_ named: (id: String, generation: Int)?) throws {
     guard let named else { return }
     let newest = try run.ledger.snapshotRow(id: named.id)?.generation ?? 0
@@ -298,14 +300,13 @@ struct IngestStage {
   }
 }
 
-/// How far the proof of a return has come, and where it is at work.
+/// The progress of a return's validation, and its work directory.
 private struct ReturnProof: Sendable {
   let intake: ReturnIntake
-  /// Its private directory.
   let work: String
-  /// Where the return lay when it was read.
+  /// The path of the return when it was read.
   var path = ""
-  /// What was read; nil where it has not been.
+  /// The result; nil before the return was read.
   var reading: ReturnIntake.Reading?
 
   init(
@@ -314,6 +315,8 @@ private struct ReturnProof: Sendable {
     (self.intake, self.work, self.path, self.reading) = (intake, work, path, reading)
   }
 
-  /// Removes what the proof has made; what cannot be removed the next run removes.
+  /// Removes the work directory.
+  ///
+  /// If that fails, the next run removes it.
   func remove() { try? Files.remove(work) }
 }

@@ -2,13 +2,15 @@ import Reconciliation
 import Snapshots
 import System
 
-/// What was issued, by the files that are kept: they outlive the generations' stores.
+/// The issued records of the generations that are kept.
+///
+/// They outlive the generations' stores.
 struct IssuedRecords: Sendable {
   let data: DataDirectory
 
-  /// Which of the records that are asked for any known generation of a snapshot held.
+  /// Returns those of the given records that any known generation of a snapshot issued.
   ///
-  /// The newest generation is asked first, and the others only for what is not in it.
+  /// The newest generation is searched first; the others only for records that it lacks.
   func find(_ snapshotID: String, _ asked: IssuedIDs) throws -> IssuedIDs {
     var found = IssuedIDs()
     for number in try data.issuedGenerations(of: snapshotID).reversed() {
@@ -16,7 +18,7 @@ struct IssuedRecords: Sendable {
       do {
         try add(IssuedRecordReader(path: data.issued(number, of: snapshotID)), asked, to: &found)
       } catch is SnapshotError {
-        // What cannot be read proves nothing; another generation may.
+        // Skip an unreadable generation; another one may have the record.
         continue
       }
     }

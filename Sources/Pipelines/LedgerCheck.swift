@@ -4,11 +4,12 @@ import Reconciliation
 import Snapshots
 import System
 
-/// What is seen to before a ledger is used: that it is the newest, and belongs to this pipeline file.
+/// Checks that a ledger is the newest one and belongs to this pipeline file.
 package enum LedgerCheck {
-  /// Refuses to look where this user has no rights: what cannot be read would be taken for what is not there.
+  /// Throws if this user lacks permissions: unreadable files would be taken for missing ones.
   ///
-  /// Who only asks writes as well: SQLite notes the readers of a ledger beside it.
+  /// Write permission is needed even for queries, because SQLite writes its reader marks next to
+  /// the ledger.
   static func checkRights(_ data: DataDirectory) throws(PipelineError) {
     for path in [data.path, data.state] {
       guard let (place, owner) = Files.denied(path) else { continue }
@@ -21,7 +22,7 @@ package enum LedgerCheck {
             "it belongs to \(owner), and its directory to \(home): \(owner) ran a command once",
           fix: "sudo chown -R \(home) \(ShellWord.quoted(data.path))")
       }
-      // Its own user is kept out by its mode alone.
+      // The directory's owner is kept out only by the directory's mode.
       let isOwn = owner == user
       throw PipelineError(
         .configuration, "data.rights", "the user \(user) may not read and write it", location: path,
@@ -32,23 +33,24 @@ package enum LedgerCheck {
     }
   }
 
-  /// Whose directory something lies in that somebody else has left there: nobody but them would have made it, were
-  /// it right.
+  /// The owner of the directory in which another user left a file.
+  ///
+  /// Only the directory's owner should have created it.
   private static func astray(
     _ place: String, _ owner: String, _ data: DataDirectory, _ user: String
   ) -> String? {
     guard let home = Files.parent(of: place).flatMap({ Files.owner(of: $0) }), home != owner,
-      // A data directory may well lie in another user's.
+      // A data directory may be inside another user's directory.
       place == data.state || home == user
     else { return nil }
     return home
   }
 
-  /// Refuses a ledger that is older than what was published or reported with it, and to make one anew, where
-  /// there is none, beside what an earlier one left.
+  /// Throws if the ledger is older than the generations or reports next to it, or if there is no
+  /// ledger but an earlier one left files.
   ///
-  /// A run whose edits went to the org has left a report, also where nothing was published since, and one that took
-  /// in returns has put them away.
+  /// A run that sent edits has left a report, even if nothing was published since, and a run that
+  /// ingested returns has moved them to `done`.
   static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {
     if let time = try state?.backupTime {
       throw PipelineError(
@@ -73,7 +75,7 @@ package enum LedgerCheck {
         state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
         "the ledger knows \(run)")
     }
-    // A return is put there when the ledger has it.
+    // A return is moved there only after the ledger has it.
     for directory in try PipelineReturns.directories(in: data.done)
     where try state?.isKnown(sha256: Files.name(of: directory)) != true {
       throw behind(
@@ -82,13 +84,15 @@ package enum LedgerCheck {
     }
   }
 
-  /// Refuses a return of a generation that neither the ledger nor its data directory has issued: both are
-  /// those of an earlier time, such as an image of the machine, and what has come back since is not known.
+  /// Throws if a return's generation is known neither to the ledger nor to its data directory.
+  ///
+  /// Both are then from an earlier time, such as a restored machine image, and later returns may be
+  /// missing from them.
   static func checkIssued(
     _ stamps: some Sequence<Provenance>, _ key: ProvenanceKey, _ state: LedgerDatabase,
     _ data: DataDirectory, _ name: String
   ) throws {
-    // Of another epoch than the ledger's own the recoveries tell.
+    // The recoveries cover stamps of other epochs.
     for stamp in stamps where (key.epoch(of: stamp) ?? key.number) == key.number {
       let known = try state.snapshotRow(id: stamp.user)?.generation ?? 0
       if Int64(stamp.generation) <= known { continue }
@@ -117,13 +121,14 @@ package enum LedgerCheck {
         + "since is looked for in the org first")
   }
 
-  /// The code of a ledger that is older than what lies beside it.
+  /// The error code for a ledger that is older than the files next to it.
   static let behindCode = "ledger.behind"
 
-  /// Refuses a second pipeline file of one name over one data directory: each would take the other's
-  /// returns, users and edits for its own.
+  /// Throws if a second pipeline file of the same name uses this data directory.
   ///
-  /// A file in another place is taken for the old one, moved, when that one is gone or bears another
+  /// Each would take the other's returns, users and edits for its own.
+  ///
+  /// A file at another path counts as the old one, moved, if the old one is gone or has another
   /// name.
   static func checkFile(
     _ pipeline: Pipeline, _ state: LedgerDatabase, _ data: DataDirectory
@@ -140,12 +145,13 @@ package enum LedgerCheck {
         + "other's place, remove that one")
   }
 
-  /// One that is gone since it was read is known by its name.
+  /// A file that is gone since it was read is identified by its name.
   private static func path(of pipeline: Pipeline) -> String {
     Files.resolvedIfThere(pipeline.file)
   }
 
-  /// The pipeline file whose runs are in a ledger, where it is another one that is there and bears the name.
+  /// Returns the pipeline file whose runs are in a ledger, if it is a different file that still
+  /// exists and has the same name.
   static func otherFile(than pipeline: Pipeline, _ state: LedgerDatabase) throws -> String? {
     let path = path(of: pipeline)
     guard let known = try state.pipelineFile, known != path, isAnother(known, path),
@@ -154,17 +160,19 @@ package enum LedgerCheck {
     return known
   }
 
-  /// Refuses to begin anew where the data of this very pipeline file lie beside, under the name that it had
-  /// before, or put aside, or where a recovery has begun to put them back: open edits, and what phones hand
-  /// back, would be left there.
+  /// Throws instead of starting with an empty data directory if the data of this pipeline file
+  /// exist under an earlier name or were moved aside, or if a recovery was interrupted while
+  /// restoring them.
   ///
-  /// To go on from a backup (`isRestoring`) is no beginning: neither what was put aside nor a recovery that
-  /// died is in its way.
+  /// Open edits, and later returns, would be left there.
+  ///
+  /// If `isRestoring`, the data come from a backup, and neither data moved aside nor an interrupted
+  /// recovery prevents that.
   package static func checkName(
     _ pipeline: Pipeline, root: String, isRestoring: Bool = false
   ) throws(PipelineError) {
     let data = DataDirectory(root: root, name: pipeline.name)
-    // What cannot be looked at is told by whoever needs it.
+    // Paths that cannot be examined are reported by the code that needs them.
     if Files.exists(data.state) || (try? data.snapshots())?.isEmpty == false { return }
     if !isRestoring, let begun = try? BackupRestore.begun(data, root: root).first {
       throw unfinished(root + "/" + begun, pipeline)
@@ -215,14 +223,14 @@ package enum LedgerCheck {
         + "--from FILE; or move them out of \(root) to begin with nothing")
   }
 
-  /// Says whether a path is there and no other name of the file itself.
+  /// Whether a path exists and is not another name of the same file.
   private static func isAnother(_ known: String, _ path: String) -> Bool {
     guard let one = try? Files.status(known) else { return false }
     guard let other = try? Files.status(path) else { return true }
     return (one.device, one.inode) != (other.device, other.inode)
   }
 
-  /// Says whether a file is a pipeline of this name, or cannot be asked.
+  /// Whether a file is a pipeline of this name, or cannot be read.
   private static func bears(name: String, _ path: String) -> Bool {
     guard let bytes = try? Files.read(path, limit: PipelineFile.limitBytes),
       let file = try? JSONValue(parsing: bytes)

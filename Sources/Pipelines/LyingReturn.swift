@@ -1,26 +1,26 @@
 import JSON
 import System
 
-/// A return, or a file that could become one, where it lies.
+/// A return, or a file that could become one, with its location.
 package struct LyingReturn: Sendable {
-  /// Where it is on its way.
+  /// The stage that the file has reached.
   package enum State: String, Sendable, CaseIterable {
     /// In the inbox; the next run takes it.
     case waiting
     /// In the inbox, and still being written or uploaded.
     case arriving
-    /// In the inbox, and no run takes it as it is.
+    /// In the inbox, but no run takes it in its present form.
     case left
-    /// Taken, and not finished: the next run goes on with it.
+    /// Taken, but not finished; the next run resumes it.
     case taken
     /// Refused.
     case quarantined
     /// Its edits are in the ledger.
     case done
-    /// It was refused, and somebody removed it.
+    /// Refused, and then removed by an operator.
     case discarded
 
-    /// What it is called.
+    /// The label in lists.
     package var words: String {
       switch self {
       case .waiting: "waiting for the next run"
@@ -34,36 +34,35 @@ package struct LyingReturn: Sendable {
     }
   }
 
-  /// Where it is on its way.
   package var state: State
-  /// What it is called.
+  /// The file's name, as shown in lists.
   package var name: String
-  /// The digest of its content; nil for what was not taken.
+  /// The digest of its content; nil if it was not taken.
   package var sha256: String?
-  /// So much of the digest as a person needs to name it.
+  /// The first digits of the digest, enough to name the file in a command.
   package var shortDigest: String? { sha256.map { String($0.prefix(12)) } }
-  /// Where it lies; nil for what is gone.
+  /// Its path; nil if the file is gone.
   package var path: String?
-  /// Its bytes.
+  /// Its size in bytes.
   package var bytes: Int64 = 0
-  /// Since when, in ms since 1970.
+  /// When it reached this state, in ms since 1970.
   package var since: Int64?
-  /// Whose it is; nil where nobody knows.
+  /// The name of its user; nil if unknown.
   package var owner: String?
-  /// What of: a generation and its platform; nil where nobody knows.
+  /// Its generation and platform; nil if unknown.
   package var of: String?
-  /// Why it lies there, in words.
+  /// The message that explains its state.
   package var reason: String?
-  /// The reason's code.
+  /// The code of that reason.
   package var code: String?
-  /// What to do.
+  /// The suggested fix.
   package var fix: String?
-  /// Who discarded it.
+  /// The operator who discarded it.
   package var by: String?
-  /// Its edits, and what became of each.
+  /// Its edits, each with its last verdict.
   package var edits: [(number: Int64, verdict: String)] = []
 
-  /// As JSON.
+  /// The JSON form.
   package var json: JSONValue {
     var object: JSONObject = ["state": .string(state.rawValue), "name": .string(name)]
     for (name, text) in [

@@ -6,15 +6,15 @@ import SmartStore
 import Snapshots
 import System
 
-/// What an error says of this machine, whatever file it was met at: no room, no descriptors, no memory, a disk that
-/// fails.
+/// Classifies errors that are caused by this machine rather than by a file: no space, no
+/// descriptors, no memory, a failing disk.
 enum MachineTrouble {
-  /// It is the machine.
+  /// The machine is at fault.
   case certain
-  /// It may be: a file from outside can make SQLite blame the disk.
+  /// The machine may be at fault: a crafted file can make SQLite report a disk error.
   case possible
 
-  /// Nil where an error says nothing of the machine.
+  /// Classifies an error; nil if the machine is not at fault.
   init?(of error: any Error) {
     if Self.isFull(error) {
       self = .certain
@@ -39,9 +39,10 @@ enum MachineTrouble {
     }
   }
 
-  /// Whether an error of any layer says that the disk, or the owner's share of it, is full.
+  /// Whether an error of any layer means that the disk, or the owner's quota on it, is full.
   ///
-  /// The one place that knows it: whatever was being written, the user is told of the disk.
+  /// All code that checks for a full disk uses this function, so the user gets the same message for
+  /// each file.
   static func isFull(_ error: any Error) -> Bool {
     switch error {
     case let error as SystemError: error.isFull
@@ -62,7 +63,7 @@ enum MachineTrouble {
     }
   }
 
-  /// Whether the machine fails at a small file in a directory, too.
+  /// Whether writing a small file in a directory fails too.
   static func isMet(in directory: String) -> Bool {
     let probe = DurableFile.temporaryName(for: directory + "/x")
     do throws(SystemError) {

@@ -1,19 +1,19 @@
 import Ledger
 import System
 
-/// The figures of a pipeline's last run for Prometheus, as node exporter's textfile collector reads them.
+/// The metrics of a pipeline's last run, in the format of node exporter's textfile collector.
 ///
-/// The format is that of Prometheus' text exposition; samples have no time of their own, and nothing in it names a
-/// user or a record.
+/// The format is the Prometheus text exposition format. Samples have no timestamps, and no label
+/// names a user or a record.
 package enum MetricsFile {
   private static let lastSuccess = "attache_last_success_timestamp_seconds"
 
-  /// Replaces the file as a whole, for everybody to read.
+  /// Replaces the file atomically, readable by every user.
   ///
-  /// The time of the last success is kept from the file before.
+  /// The time of the last success is kept from the previous file.
   package static func write(_ end: RunEnd, to path: String) throws(SystemError) {
     var success = end.didItsWork ? String(end.ended / 1000) : nil
-    // Of a file that cannot be read no time is known.
+    // If the file cannot be read, that time is unknown.
     if success == nil, let bytes = try? Files.read(path, limit: 1 << 20) {
       let before = String(decoding: bytes, as: UTF8.self)
       success = before.split(separator: "\n").first {
@@ -21,11 +21,10 @@ package enum MetricsFile {
       }?.split(separator: " ").last.map(String.init)
     }
     try DurableFile.write(Array(text(end, lastSuccess: success).utf8), to: path)
-    // Node exporter is another user.
+    // Node exporter runs as another user.
     try Files.setMode(of: path, 0o644)
   }
 
-  /// The text of the file.
   static func text(_ end: RunEnd, lastSuccess success: String?) -> String {
     let own = label("pipeline", end.pipeline)
     var text = ""
@@ -62,7 +61,7 @@ package enum MetricsFile {
     add(
       "attache_last_run_received_bytes", "Bytes of the org's answers, by stage.",
       stages { String($0.bytes) })
-    // Where they were not counted there is no figure: none is not nothing.
+    // Leave out a metric that was not counted: missing is not zero.
     add(
       "attache_last_run_snapshots", "Snapshots primed.",
       end.snapshots.map { [(nil, String($0))] } ?? [])

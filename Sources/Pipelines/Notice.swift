@@ -1,28 +1,27 @@
 import JSON
 import System
 
-/// What a program or an address is told of a pipeline.
+/// A notification for a program or a URL.
 struct Notice: Sendable {
-  /// The pipeline's name.
   let pipeline: String
-  /// The run; empty where there is none.
+  /// The run's ID; empty for a test.
   let run: String
-  /// What it is about, in a word.
+  /// The outcome as one word.
   let outcome: String
-  /// The exit status that it speaks of.
+  /// The exit status of the run.
   let status: ExitStatus
-  /// In a sentence.
+  /// The message, one sentence.
   let words: String
-  /// As one JSON object.
+  /// The message as a JSON object.
   let json: JSONValue
 
-  /// The end of a run.
+  /// The notice of a run's end.
   init(_ end: RunEnd) {
     (pipeline, run, status) = (end.pipeline, end.run ?? "", end.status)
     (outcome, words, json) = (end.outcome.rawValue, end.words, end.json)
   }
 
-  /// A test, which speaks of no run.
+  /// A test notice, without a run.
   init(testOf pipeline: String) {
     (self.pipeline, run, outcome, status) = (pipeline, "", "test", .done)
     words = "attache: \(pipeline): this is a test; no run has ended"

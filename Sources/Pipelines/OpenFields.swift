@@ -2,12 +2,14 @@ import Crypto
 import MobileSync
 import Salesforce
 
-/// What `FIELDS()` stands for to whoever reads the records of a snapshot.
+/// The fields that `FIELDS()` selects for the user who reads a snapshot.
 ///
-/// A record keeps its date when somebody may no longer read one of its fields, or may from now on: what
-/// was stored before would stay as it is. So a snapshot whose fields are others now is primed anew.
+/// When a user loses or gains access to a field, the record's modification date does not change,
+/// and its stored copy would stay as it is. If the set of fields has changed, the snapshot is
+/// primed from scratch.
 enum OpenFields {
-  /// The digest of the fields of the objects that queries read by `FIELDS()`; nil where none does.
+  /// Returns a digest of the fields of all objects that queries read by `FIELDS()`; nil if no query
+  /// does.
   static func digest(_ stores: [StoreSettings], as session: Session) async throws(OrgError)
     -> String?
   {
@@ -25,7 +27,7 @@ enum OpenFields {
         let fields = try await session.describe(object).fields
         lines.append(object + " " + fields.map(\.name).sorted().joined(separator: " "))
       } catch  where error.kind == .notFound {
-        // The query will be refused, and that is what is told.
+        // The query itself will be refused, and that error is reported.
         lines.append(object)
       }
     }

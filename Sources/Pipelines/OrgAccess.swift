@@ -1,22 +1,23 @@
 import Salesforce
 import System
 
-/// The org of a pipeline, and whose hands act in it.
+/// The org of a pipeline, and the sessions that act in it.
 ///
-/// Salesforce decides what a user may see, so a snapshot is primed, and its edits are sent, as its
-/// user, unless the pipeline says `integration`.
+/// Salesforce decides what a user may see. A snapshot is therefore primed, and its edits are sent,
+/// as its user, unless the pipeline says `integration`.
 package final class OrgAccess: Sendable {
-  /// The client.
   package let org: Org
   private let integrationUser: String?
-  /// The users that the pipeline names; none where the org is asked for them.
+  /// The users that the pipeline names; empty if they are queried from the org.
   private let names: [String]
   private let actsAsAnyone: Bool
 
-  /// The org that a pipeline names; secrets are read, nothing is sent.
+  /// Opens the pipeline's org.
   ///
-  /// Refresh tokens that the org replaces are kept in `data`. `mostRequests` bounds them further than the
-  /// pipeline does.
+  /// Secrets are read; no request is sent.
+  ///
+  /// Refresh tokens that the org replaces are stored in `data`. `mostRequests` limits the requests
+  /// further than the pipeline does.
   package init(
     _ pipeline: Pipeline, _ data: DataDirectory, variables: [String: String],
     mostRequests: Int? = nil, pause: RetryPause = .real
@@ -65,25 +66,25 @@ package final class OrgAccess: Sendable {
     }
   }
 
-  /// How many requests were sent so far.
+  /// The number of requests sent so far.
   package var requestsMade: Int { org.requestsMade.reduce(0) { $0 + $1.count } }
 
-  /// What was asked so far: requests, logins too, and the bytes of their answers.
+  /// The requests sent so far, including logins, and the bytes received.
   package var spent: (requests: Int, bytes: Int) { (requestsMade, org.bytesReceived) }
 
-  /// A session of `username`, or of the one user that the login is.
+  /// Returns a session of `username`, or of the only user if the login has just one.
   package func session(as username: String) async throws(OrgError) -> Session {
     try await login(username)
   }
 
-  /// A session of the integration user; nil where the pipeline names none.
+  /// Returns a session of the integration user; nil if the pipeline has none.
   package func integrationSession() async throws(OrgError) -> Session? {
     guard actsAsAnyone else { return try await login(integrationUser) }
     guard let integrationUser else { return nil }
     return try await login(integrationUser)
   }
 
-  /// Any session: who asks does not matter, so a user who cannot log in does not either.
+  /// Returns any session that works, for requests that do not depend on the user.
   package func anySession() async throws(OrgError) -> Session {
     if let session = try await integrationSession() { return session }
     var refusal: OrgError?
@@ -99,7 +100,9 @@ package final class OrgAccess: Sendable {
     return try await login(nil)
   }
 
-  /// Logs in; a refusal says who was refused.
+  /// Logs in.
+  ///
+  /// The error of a refusal names the user.
   private func login(_ username: String?) async throws(OrgError) -> Session {
     do throws(OrgError) {
       return try await org.session(username: username)

@@ -1,39 +1,38 @@
 import JSON
 import Salesforce
 
-/// What a pipeline's logins get from its org, before anything is run.
+/// Checks a pipeline's logins and compares its syncs with the org, before anything runs.
 package struct OrgCheck: Sendable {
-  /// What one login gets.
+  /// The result of one login.
   package struct Identity: Sendable {
-    /// The user.
     package var username: String
-    /// Records that briefcases assign, by object.
+    /// The number of records that briefcases assign, by object.
     package var briefcase: [String: Int]
-    /// How many rules failed.
+    /// The number of briefcase rules that failed.
     package var ruleErrors: Int
   }
 
-  /// The org's 18-character id.
+  /// The org's 18-character ID.
   package var organizationID = ""
-  /// The API version spoken.
+  /// The API version in use.
   package var apiVersion = ""
-  /// Requests that are left of the day's, and how many a day has.
+  /// The remaining and maximum number of requests of the day.
   package var requests: (remaining: Int, maximum: Int)?
-  /// The users looked at.
+  /// The users that were checked.
   package var identities: [Identity] = []
   /// Whether the pipeline has a briefcase sync.
   package var hasBriefcases = true
-  /// What the syncs need and the org has not, for the users looked at.
+  /// What the syncs need and the org lacks, for the users checked.
   package var findings: [PreflightFindings.Finding] = []
-  /// Logins that failed, each with its reason.
+  /// The failed logins, each with its reason.
   package var failures: [String] = []
 
-  /// How many of a pipeline's users are looked at.
+  /// The number of users that are checked.
   private static let sample = 3
 
-  /// Logs in and looks; reads only.
+  /// Logs in and checks the pipeline against the org without writing to it.
   ///
-  /// `root` is the directory that holds `<pipeline>/`; `pause` waits before requests that are repeated.
+  /// `root` is the directory that holds `<pipeline>/`; `pause` waits before retries.
   package static func run(
     _ pipeline: Pipeline, root: String, variables: [String: String], pause: RetryPause = .real
   ) async throws -> OrgCheck {
@@ -79,14 +78,17 @@ package struct OrgCheck: Sendable {
     return check
   }
 
-  /// Notes what a part of the check has met; an org that takes no more now would answer no other part either.
+  /// Records the error of one part of the check.
+  ///
+  /// Rethrows it if the org is unavailable, because the other parts would fail as well.
   private mutating func note(_ error: any Error, of subject: String) throws {
     let told = PipelineError(describing: error)
     if told.kind == .tryLater { throw error }
     failures.append("\(subject): \(told.description)")
   }
 
-  /// What is left of the day's requests; nil for a user who may not see it, as those with few rights may not.
+  /// Returns the remaining requests of the day; nil if the user may not see limits, as users with
+  /// few permissions may not.
   private static func requestsLeft(
     _ session: Session
   ) async throws -> (remaining: Int, maximum: Int)? {
@@ -101,7 +103,7 @@ package struct OrgCheck: Sendable {
   private static func usernames(
     _ pipeline: Pipeline, _ access: OrgAccess
   ) async throws -> [String] {
-    // Several users who share the view of the one that the login is.
+    // Several users share the view of the single login.
     if pipeline.isOneUserLogin, pipeline.users.source.mayBeSeveral {
       return [try await access.anySession().identity.username]
     }
@@ -126,7 +128,7 @@ package struct OrgCheck: Sendable {
     } while token != nil
   }
 
-  /// The findings in lines.
+  /// The findings as lines of text.
   package var lines: [String] {
     var lines = ["org \(organizationID), API version \(apiVersion)"]
     lines.append(

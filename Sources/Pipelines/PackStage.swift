@@ -7,15 +7,14 @@ import SmartStore
 import Snapshots
 import System
 
-/// Writes the bundles that are not there yet, and moves `current`.
 struct PackStage {
   let run: RunContext
 
-  /// Writes the bundles that are not there yet, and moves `current`.
+  /// Writes the missing bundles, and moves `current`.
   ///
-  /// A bundle is written when a generation has none, when the global stores or the returns that it
-  /// includes are others than the newest bundle says, when less than half of its days are left, or
-  /// always, if the pipeline wants so. Who was not primed since the global stores changed gets none.
+  /// A bundle is written if the generation has none, if the global stores or the included returns
+  /// differ from those of the newest bundle, if less than half of its validity is left, or always
+  /// if the pipeline says so. A user who was not primed since the global stores changed gets none.
   func perform() throws {
     var global = try newestRecord(of: SnapshotID.global)
     if let newest = global, try isWithoutStores(newest) { global = nil }
@@ -46,13 +45,16 @@ struct PackStage {
     try BundleIndex(data: run.data, pipeline: run.pipeline).write()
   }
 
-  /// Whether there is nothing to pack before the next prime: it came from a backup.
+  /// Whether a generation has no stores and nothing can be packed until the next prime, because it
+  /// came from a backup.
   private func isWithoutStores(_ record: GenerationRecord) throws -> Bool {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     return try PrunedGeneration(directory: directory) != nil
   }
 
-  /// What a generation carries, for the ledger: it knows of it before any device can.
+  /// The edits that a generation redelivers.
+  ///
+  /// The ledger records them before any device can have them.
   private static func carried(_ record: GenerationRecord) -> [CarriedRow] {
     record.carried.compactMap { entry in
       let store = record.entries(of: entry.platform).first { $0.storeName == entry.storeName }
@@ -68,8 +70,9 @@ struct PackStage {
     }
   }
 
-  /// Whether a generation has every store of the pipeline on every platform: one of a user who was
-  /// not primed since the pipeline changed may lack some.
+  /// Whether a generation has every store of the pipeline on every platform.
+  ///
+  /// It may lack some if its user was not primed since the pipeline changed.
   private func isWhole(_ record: GenerationRecord, with global: GenerationRecord?) -> Bool {
     run.pipeline.stores.allSatisfy { store in
       let source = store.scope == .global ? global : record
@@ -94,7 +97,9 @@ struct PackStage {
         run: Int(run.row.number)))
   }
 
-  /// Tells which bundles would be written of what is there; what a prime makes besides has its own lines.
+  /// Reports which bundles would be written for the existing generations.
+  ///
+  /// Generations that the run would prime have their own lines.
   private func plan(
     _ record: GenerationRecord, with global: GenerationRecord?, username: String
   ) throws {
@@ -106,8 +111,8 @@ struct PackStage {
     run.summary.plan.append("pack: generation \(record.generation) of \(username) (\(names))")
   }
 
-  /// What a bundle of a generation that is still to be written says, and the bundles that are there; nil where
-  /// there is one that says the same.
+  /// Returns the content of the bundle that a generation needs, and its existing bundles; nil if
+  /// one of them has that content already.
   private func wantedBundle(
     _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
     username: String
@@ -119,7 +124,7 @@ struct PackStage {
     let manifest = try manifest(record, global, platform, username: username)
     let sealing = try SealingKeys(run: run).sealing()
     let announced = sealing?.announcing(manifest) ?? manifest
-    // Its records are as old as its last prime: a new date would say that they are not.
+    // The records are as old as the generation's last prime; a newer date would hide that.
     let primed = try run.ledger.primedAt(snapshotID: record.snapshot) ?? record.created
     if !existing.isEmpty, let global, primed < global.created { return nil }
     if let newest = existing.last, run.pipeline.pack.when == .changed,
@@ -149,7 +154,7 @@ struct PackStage {
     var globalStores = global.map {
       run.data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
     }
-    // The plain generation stays: the next one is made from it.
+    // The plain generation stays, because the next one is built from it.
     let sealed = "\(directory)/\(DurableFile.temporaryPrefix)sealed-\(platform.rawValue)"
     if let sealing = wanted.sealing {
       try Files.remove(sealed)
@@ -175,12 +180,12 @@ struct PackStage {
   ) throws -> Manifest {
     let entries = record.entries(of: platform) + (global?.entries(of: platform) ?? [])
     let created = max(record.created, global?.created ?? 0)
-    // Not those that were settled since: their edits are in the org and not in these stores.
+    // Leave out edits resolved since: the org has them, these stores do not.
     let includes = try [(record.snapshot, record), (SnapshotID.global, global)].flatMap {
       try included(in: $1, of: $0)
     }
     let isIntegration = run.pipeline.prime.fetchAs == .integration
-    // What the generations lack, for the app to tell its user.
+    // What the generations lack, so that the app can tell its user.
     var warnings = [record, global].compactMap(\.self).flatMap {
       ($0.notes["warnings"]?.array ?? []).compactMap(\.string)
     }
@@ -198,8 +203,10 @@ struct PackStage {
       warnings: warnings)
   }
 
-  /// The returns that a generation includes; none where a run died before it could say so: what the ledger
-  /// has then is of the generation before, which may have carried what this one does not.
+  /// The returns that a generation includes.
+  ///
+  /// Empty if a run was interrupted before it recorded them: the ledger then still describes the
+  /// previous generation, which may have redelivered edits that this one lacks.
   private func included(
     in generation: GenerationRecord?, of id: String
   ) throws -> [Manifest.Include] {
@@ -210,20 +217,20 @@ struct PackStage {
     }
   }
 
-  /// Whether less than half of a bundle's days are left, and this run has found that it still holds what the
-  /// org does.
+  /// Whether less than half of a bundle's validity is left and this run has confirmed that its
+  /// content is still current.
   private func isRunningOut(_ packed: Manifest, _ primed: Int64) -> Bool {
     guard let expires = packed.expires, primed == run.now else { return false }
     return expires - run.now < run.pipeline.pack.expiryMilliseconds / 2
   }
 
-  /// A later bundle of the same generation counts its days from now.
+  /// A later bundle of the same generation is valid from now on.
   private func renew(_ manifest: inout Manifest) {
     manifest.created = run.now
     manifest.expires = run.pipeline.pack.expiry(from: run.now)
   }
 
-  /// Whether two manifests speak of the same content.
+  /// Whether two manifests describe the same content.
   private static func isSame(_ one: Manifest, _ other: Manifest) -> Bool {
     var (one, other) = (one, other)
     (one.created, one.expires) = (0, nil)
@@ -231,8 +238,9 @@ struct PackStage {
     return withoutSealedBytes(one) == withoutSealedBytes(other)
   }
 
-  /// A manifest whose sealed stores are known by their salts alone, which follow from the plain stores'
-  /// digests and the passphrase (`StoreSealing`).
+  /// Returns a manifest that identifies sealed stores by their salts alone.
+  ///
+  /// The salts are derived from the passphrase and the plain stores' digests (`StoreSealing`).
   private static func withoutSealedBytes(_ manifest: Manifest) -> Manifest {
     var manifest = manifest
     for index in manifest.stores.indices where manifest.stores[index].salt != nil {

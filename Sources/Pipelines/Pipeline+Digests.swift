@@ -3,14 +3,15 @@ import JSON
 import SmartStore
 
 extension Pipeline {
-  /// The digest of everything that is configured, for the record of a run.
+  /// Returns the digest of the whole configuration, for the record of a run.
   package func configHash() -> String {
     Digest.sha256Hex(effectiveJSON.bytes + definitions(of: nil).bytes)
   }
 
-  /// The digest of what the stores of one scope are made of.
+  /// Returns the digest of the settings that determine the stores of one scope.
   ///
-  /// A snapshot whose digest is another one is primed anew: its soups or its syncs have changed.
+  /// If the digest of a snapshot has changed, its soups or syncs have changed, and it is primed
+  /// from scratch.
   func definitionsHash(of scope: StoreScope) -> String {
     Digest.sha256Hex(definitions(of: scope).bytes)
   }

@@ -4,7 +4,7 @@ import Reconciliation
 import System
 
 extension PipelineDecisions.Open {
-  /// The open edit for a program, its values as far as they may be shown.
+  /// The JSON form of an open edit, with its values masked as the options say.
   package func json(_ options: ReportMask, pipeline: String) -> JSONValue {
     var object: JSONObject = [
       "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),

@@ -4,9 +4,9 @@ import Reconciliation
 import Salesforce
 import System
 
-/// What a person who decides wants to know of the org first, and how it gets there.
+/// Queries and runs that help an operator decide.
 extension PipelineDecisions {
-  /// The run that carries out what was decided about edits.
+  /// Returns the options of a run that applies the decisions about some edits.
   package func runOptions(carryingOut edits: [Int64], by name: String) throws -> RunOptions {
     var run = RunOptions()
     run.stages = [.reconcile]
@@ -15,7 +15,7 @@ extension PipelineDecisions {
     return run
   }
 
-  /// The dry run that says what decisions would do which are not entered.
+  /// Returns the options of a dry run that shows the effect of decisions that are not recorded yet.
   package func runOptions(
     trying decided: [EditDecision], by name: String
   ) throws -> RunOptions {
@@ -25,7 +25,7 @@ extension PipelineDecisions {
     return run
   }
 
-  /// Runs the pipeline as `options` say.
+  /// Runs the pipeline with the given options.
   package func run(
     _ options: RunOptions, variables: [String: String],
     report: @escaping @Sendable (RunEvent) -> Void = { _ in }
@@ -34,17 +34,17 @@ extension PipelineDecisions {
       pipeline, root: root, variables: variables, options: options, report: report)
   }
 
-  /// What would become of edits if each were taken up now: the verdicts that the rules expect, beside the
-  /// values that the org holds at this moment.
+  /// Returns the expected verdict of each edit if it were processed now, with the values that the
+  /// org has at the moment.
   ///
-  /// Nothing is sent.
-  /// An edit that cannot be taken up again, because a later hand-back stands for it, is missing.
+  /// Nothing is sent. Edits that cannot be processed again, because a later return replaces them,
+  /// are left out.
   package func look(
     at edits: [Int64], variables: [String: String],
     report: @escaping @Sendable (RunEvent) -> Void = { _ in }
   ) async throws -> [PlannedOutcome] {
     let again = try enter(
-      [], Selection(edits: edits, .whole(.again)), by: "", isDryRun: true
+      [], Selection(edits: edits, .whole(.retry)), by: "", isDryRun: true
     ).decided
     if again.isEmpty { return [] }
     let options = try runOptions(trying: again, by: "")
@@ -53,8 +53,10 @@ extension PipelineDecisions {
     return summary.planned.filter { asked.contains($0.editID) }
   }
 
-  /// The records that creates without an answer may have made, by Id, as whoever logs in for the pipeline
-  /// reads them; those that do not read are missing.
+  /// Returns the records, by ID, that unconfirmed creates may have made, read as the user who logs
+  /// in for the pipeline.
+  ///
+  /// Records that cannot be read are left out.
   package func candidates(
     of edits: [ReportEdit], variables: [String: String]
   ) async throws -> [String: JSONObject] {
@@ -73,6 +75,6 @@ extension PipelineDecisions {
     return found
   }
 
-  /// What a person tells candidates by, beside the fields that the edits set.
+  /// The fields shown to tell candidates apart, in addition to those that the edits set.
   private static let shownOfCandidates = ["Name", "CreatedDate", "LastModifiedDate"]
 }

@@ -4,54 +4,57 @@ import MobileSync
 import Reconciliation
 import System
 
-/// What people decide about the edits of a pipeline: the entry points of every surface that asks them.
+/// The decisions about a pipeline's edits.
 ///
-/// A decision is entered into the ledger under the run's lock. The next reconciliation carries it out,
-/// or one of these edits alone, at once (`RunOptions.only`).
+/// The command line, the CSV import and the review page all use this type.
+///
+/// A decision is written to the ledger under the run's lock. The next reconciliation applies it;
+/// `RunOptions.only` applies it at once, to these edits alone.
 package struct PipelineDecisions: Sendable {
-  /// An edit that waits for something, as somebody who decides sees it.
+  /// An edit that waits for a decision or another run, with what an operator needs to decide it.
   package struct Open: Sendable {
     /// The edit with its last verdict and the values of all sides.
     package var edit: ReportEdit
-    /// What was decided already and is not carried out yet.
+    /// A decision that is recorded and not applied yet.
     package var pending: PendingDecision?
   }
 
-  /// Edits of which each is decided as far as that is possible.
+  /// A choice for many edits, applied to each edit that permits it.
   package struct Selection: Sendable {
-    /// Those that have one of these verdicts; a colleague's decision about one stays.
+    /// Selects the open edits with one of these verdicts, except those with another operator's
+    /// pending decision.
     package var verdicts: Set<Verdict> = []
-    /// Those of these numbers.
+    /// Selects edits by number.
     package var edits: [Int64] = []
-    /// What is decided about each.
+    /// The choice for each edit.
     package var choice: DecisionRequest.Choice
 
-    /// The open edits of some verdicts.
+    /// Selects the open edits with one of some verdicts.
     package init(_ verdicts: Set<Verdict>, _ choice: DecisionRequest.Choice) {
       (self.verdicts, self.choice) = (verdicts, choice)
     }
 
-    /// Edits by their numbers.
+    /// Selects edits by number.
     package init(edits: [Int64], _ choice: DecisionRequest.Choice) {
       (self.edits, self.choice) = (edits, choice)
     }
   }
 
-  /// A decision of somebody else that waited.
+  /// Another operator's pending decision that a new one replaces.
   package struct Replaced: Sendable {
     /// The edit's number.
     package var edit: Int64
-    /// What was decided about it.
+    /// The decision that was replaced.
     package var pending: PendingDecision
   }
 
-  /// What was entered.
+  /// The outcome of recording decisions.
   package struct Result: Sendable {
-    /// What was decided, in the order in which it was asked.
+    /// The recorded decisions, in the order of the requests.
     package var decided: [EditDecision] = []
-    /// Edits of a selection that cannot be decided so, and why.
+    /// The edits of a selection that do not permit the choice, each with the reason.
     package var refused: [DecisionRefusal] = []
-    /// Decisions of others that waited and whose place these take.
+    /// Pending decisions of other operators that these replace.
     package var replaced: [Replaced] = []
   }
 
@@ -59,17 +62,17 @@ package struct PipelineDecisions: Sendable {
   let root: String
   let data: DataDirectory
 
-  /// The decisions of a pipeline; `root` is the directory that holds `<pipeline>/`.
+  /// Opens the decisions of a pipeline; `root` is the directory that holds `<pipeline>/`.
   package init(_ pipeline: Pipeline, root: String) {
     self.pipeline = pipeline
     self.root = root
     data = DataDirectory(root: root, name: pipeline.name)
   }
 
-  /// How values are shown to whoever decides.
+  /// How values are masked for display.
   package var shown: ReportMask { pipeline.report.reportMask }
 
-  /// The edits that wait for something, in order of arrival.
+  /// Returns the open edits in the order of their arrival.
   package func open() throws -> [Open] {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
@@ -81,7 +84,9 @@ package struct PipelineDecisions: Sendable {
     }
   }
 
-  /// Edits by their numbers, open or not; one that never had a verdict is missing.
+  /// Returns edits by number, open or not.
+  ///
+  /// Edits that never had a verdict are left out.
   package func edits(_ numbers: [Int64]) throws -> [ReportEdit] {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
@@ -90,18 +95,20 @@ package struct PipelineDecisions: Sendable {
     }
   }
 
-  /// What people call the things of the org; nil while there is no ledger.
+  /// Returns the org's labels and record names; nil if there is no ledger yet.
   package func names() throws -> OrgNames? {
     guard let ledger = try data.ledgerIfThere() else { return nil }
     defer { ledger.close() }
     return try OrgNames(ledger)
   }
 
-  /// Enters decisions: what is asked of single edits as a whole or not at all, of a selection as far as it
-  /// is possible; `asFarAsPossible` makes no such difference, and leaves out what is refused.
+  /// Records decisions.
   ///
-  /// With `isDryRun` nothing is entered; what would be is returned. Throws `PipelineError` that names
-  /// every request that is refused.
+  /// Requests for single edits are recorded all together or not at all; a selection, as far as its
+  /// edits permit. With `asFarAsPossible`, refused requests are left out in both cases.
+  ///
+  /// With `isDryRun`, nothing is recorded, and the decisions that would be are returned. Throws a
+  /// `PipelineError` that names every refused request.
   package func enter(
     _ requests: [DecisionRequest], _ selection: Selection? = nil, by name: String,
     isDryRun: Bool = false, asFarAsPossible: Bool = false
@@ -156,15 +163,15 @@ package struct PipelineDecisions: Sendable {
     return result
   }
 
-  /// The edits that a run has to take up to carry decisions out: those that were decided, and those of
-  /// the pipeline that wait for a record which they may make.
+  /// Returns the edits that a run must process to apply decisions: the decided edits, and the edits
+  /// of the pipeline that wait for a record which the decided ones may create.
   package func affected(by decided: [Int64]) throws -> Set<Int64> {
     let ledger = try data.openLedger()
     defer { ledger.close() }
     return Set(decided).union(try ledger.editsToDecide([.blocked]))
   }
 
-  /// The edits of which a file says more than the number.
+  /// The requests of a file that identify the edit by more than its number.
   private func described(
     _ requests: [DecisionRequest], _ ledger: LedgerDatabase
   ) throws -> [Int64: ReportEdit] {
@@ -225,7 +232,7 @@ package struct PipelineDecisions: Sendable {
 }
 
 extension DecisionRequest {
-  /// What is asked, without its values.
+  /// The kind of the decision, without its values.
   package var kind: Decision.Kind {
     switch choice {
     case .whole(let decision): decision.kind
@@ -234,7 +241,7 @@ extension DecisionRequest {
   }
 }
 
-/// The names of the fields that the sync ups of a pipeline send, by soup.
+/// The fields that a pipeline's sync ups send, by soup.
 private struct SendableFields {
   private var updates: [SoupKey: Set<String>] = [:]
   private var creates: [SoupKey: Set<String>] = [:]

@@ -10,7 +10,7 @@ import Snapshots
 import System
 
 extension PipelineError {
-  /// What an error of any module means to the user of a pipeline.
+  /// Describes an error of any module for the user of a pipeline.
   package init(describing error: any Error) {
     switch error {
     case let error as PipelineError: self = error
@@ -64,13 +64,13 @@ extension PipelineError {
     }
   }
 
-  /// A directory that a command would empty or write over, and attache did not make.
+  /// A directory that a command would empty or overwrite, and that attache did not create.
   package init(_ error: MarkedDirectory.Foreign) {
     self.init(
       .configuration, "directory.foreign", error.description, location: error.path, fix: error.fix)
   }
 
-  /// Whether the disk or a store is to blame for it, and not what the org said.
+  /// Whether the disk or a store caused the error, rather than the org's answer.
   static func isOurs(_ error: any Error) -> Bool {
     switch error {
     case is OrgError: false
@@ -79,7 +79,7 @@ extension PipelineError {
     }
   }
 
-  /// Whether somebody stopped the work.
+  /// Whether the work was cancelled.
   static func isCancellation(_ error: any Error) -> Bool {
     switch error {
     case is CancellationError: true
@@ -117,7 +117,8 @@ extension PipelineError {
     case .refused: (kind, code) = (.failed, "org.refused")
     case .notFound: (kind, code) = (.failed, "org.not-found")
     case .invalidResponse:
-      // Neither the disk nor a defect of ours: a pause for maintenance, a proxy, or another address than the org's.
+      // Caused by neither the disk nor a defect: a maintenance page, a proxy, or an address that is
+      // not the org's.
       (kind, code) = (.tryLater, "org.invalidResponse")
       fix = Self.badAnswerFix
     case .tooLarge:
@@ -132,7 +133,7 @@ extension PipelineError {
       reason: error.message, fix: fix)
   }
 
-  /// What to do about an answer that no org gives.
+  /// The fix for an answer that cannot come from an org.
   private static let badAnswerFix =
     "check org.url and what stands between here and the org, and run it again"
 
@@ -143,21 +144,21 @@ extension PipelineError {
       reason: holder, fix: "wait until it ends; the lock is free as soon as its process is gone")
   }
 
-  /// That something could not be written as the disk is full.
+  /// A write that failed because the disk is full.
   private init(fullDisk error: any Error) {
     self.init(
       .failed, Self.diskFullCode, "the disk is full", reason: "\(error)",
       fix: "\(Self.makingRoom()); then \(Self.goesOnText)")
   }
 
-  /// The code of whatever fails as the disk is full.
+  /// The error code for a full disk.
   static let diskFullCode = "disk.full"
-  /// What to do about a full disk.
+  /// The fix for a full disk.
   static func makingRoom(_ pipeline: String = "PIPELINE") -> String {
     "attache status \(pipeline) --disk shows what lies there, attache prune \(pipeline) makes room; or free "
       + "some by hand"
   }
-  /// What to do about a run that did not come to its end.
+  /// The fix for a run that was interrupted.
   package static let goesOnText = "run it again: it goes on where it stopped"
   private static let stoppedText = "the run was stopped before its end"
 

@@ -1,28 +1,28 @@
 import JSON
 import System
 
-/// Why a command of a pipeline could not do its work, in the words that its user reads.
+/// The reason why a pipeline command failed, worded for its user.
 package struct PipelineError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is; the exit status follows from it.
+  /// The kind of a failure, which determines the exit status.
   package enum Kind: Sendable, Equatable {
-    /// The disk, or a defect.
+    /// An I/O error or a defect.
     case failed
-    /// The command line names what is not there.
+    /// The command line names something that does not exist.
     case usage
-    /// The configuration, or an org or a ledger that is not this pipeline's.
+    /// The configuration is invalid, or the org or the ledger does not match the pipeline.
     case configuration
-    /// A login or a permission.
+    /// A login or a permission is missing.
     case authentication
-    /// The org is out of reach, or a limit or the deadline is reached.
+    /// The org is unreachable, or a limit or the deadline was reached.
     case tryLater
     /// Another run holds the lock.
     case locked
-    /// A file that was to be verified is damaged.
+    /// A verified file is damaged.
     case damaged
-    /// The run was asked to stop by this signal.
+    /// A signal interrupted the run.
     case interrupted(signal: Int32)
 
-    /// What the program ends with.
+    /// The program's exit status.
     package var exitStatus: ExitStatus {
       switch self {
       case .failed: .failed
@@ -37,20 +37,21 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What kind of failure it is.
+  /// The kind of the failure.
   package let kind: Kind
   /// A stable code, such as `sync.query-refused`.
   package let code: String
-  /// One sentence without a full stop: what is wrong, and whose.
+  /// One sentence without a full stop that names the fault and its subject.
   package let message: String
-  /// Where: a file with line and column, a request, a soup; nil where the message says it.
+  /// The location: a file with line and column, a request or a soup; nil if the message contains
+  /// it.
   package var location: String?
-  /// The cause, in the words of whoever refused.
+  /// The cause, in the words of the system that refused.
   package var reason: String?
-  /// What to do.
+  /// The suggested fix.
   package var fix: String?
 
-  /// An error with its four parts.
+  /// Creates an error from its four parts.
   package init(
     _ kind: Kind, _ code: String, _ message: String, location: String? = nil,
     reason: String? = nil, fix: String? = nil
@@ -59,7 +60,7 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     (self.location, self.reason, self.fix) = (location, reason, fix)
   }
 
-  /// That nobody of the pipeline has a name that was asked for.
+  /// The error for a name that is not among the pipeline's users.
   init(unknownUser name: String, in pipeline: Pipeline, near names: [String]) {
     let nearest = Spelling.nearest(name, among: names)
     self.init(

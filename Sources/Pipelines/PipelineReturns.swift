@@ -3,20 +3,21 @@ import Ledger
 import Returns
 import System
 
-/// The returns of a pipeline, where they lie, and what a person does about those that were refused.
+/// The returns of a pipeline, and the operator's actions on those that were refused.
 package struct PipelineReturns: Sendable {
   private let pipeline: Pipeline
   private let data: DataDirectory
 
-  /// The returns of a pipeline; `root` is the directory that holds `<pipeline>/`.
+  /// Opens the returns of a pipeline; `root` is the directory that holds `<pipeline>/`.
   package init(_ pipeline: Pipeline, root: String) {
     self.pipeline = pipeline
     data = DataDirectory(root: root, name: pipeline.name)
   }
 
-  /// Everything that lies anywhere, in the order of its way.
+  /// Returns all returns from inbox to `done`, in that order.
   ///
-  /// A run may be at work: what it moves meanwhile may be missing, or named by its digest.
+  /// If a run is active, a file that it moves meanwhile may be missing, or may be named by its
+  /// digest.
   package func list() throws -> [LyingReturn] {
     try LedgerCheck.checkRights(data)
     var found = try inbox()
@@ -29,7 +30,7 @@ package struct PipelineReturns: Sendable {
     return found + (try discarded())
   }
 
-  /// What a name or the beginning of a digest names.
+  /// Returns the files with a given name, or with a digest that has the given prefix.
   package func find(_ word: String) throws -> [LyingReturn] {
     let all = try list()
     let exact = all.filter { $0.name == word || $0.sha256 == word }
@@ -37,7 +38,7 @@ package struct PipelineReturns: Sendable {
     return all.filter { $0.sha256?.hasPrefix(word) == true }
   }
 
-  // MARK: what lies where
+  // MARK: listing
 
   private func inbox() throws -> [LyingReturn] {
     let directory = data.inbox(pipeline.inbox.path)
@@ -114,7 +115,7 @@ package struct PipelineReturns: Sendable {
     }
   }
 
-  /// What the ledger knows of returns that are done with.
+  /// Adds what the ledger knows about returns that were processed.
   private func withOwners(_ returns: [LyingReturn]) throws -> [LyingReturn] {
     guard !returns.isEmpty, let ledger = try data.ledgerIfThere() else { return returns }
     defer { ledger.close() }
@@ -134,9 +135,9 @@ package struct PipelineReturns: Sendable {
       .filter { Files.isDirectory($0) }
   }
 
-  // MARK: what a person does
+  // MARK: actions
 
-  /// Puts refused returns back, so that the next ingest proves them once more.
+  /// Moves refused returns back to the inbox, where the next ingest validates them again.
   package func release(_ words: [String]) throws -> [LyingReturn] {
     try work(words) { one, sha256 in
       let place = data.processing + "/" + sha256
@@ -153,7 +154,7 @@ package struct PipelineReturns: Sendable {
     }
   }
 
-  /// Removes refused returns, and keeps who did it and when.
+  /// Removes refused returns, and records who removed them and when.
   package func discard(_ words: [String], by name: String) throws -> [LyingReturn] {
     try work(words) { one, sha256 in
       let place = data.quarantine + "/" + sha256
@@ -171,7 +172,7 @@ package struct PipelineReturns: Sendable {
     }
   }
 
-  /// Does the work on refused returns: on all that are named, or on none where one is not there.
+  /// Applies an action to all of the named returns, or to none if one of them does not exist.
   private func work(
     _ words: [String], _ body: (LyingReturn, _ sha256: String) throws -> Void
   ) throws -> [LyingReturn] {

@@ -4,24 +4,25 @@ import Returns
 import SmartStore
 import System
 
-/// One execution of a pipeline: its lock, its ledger, its clock, and the stages that it does.
+/// One execution of a pipeline: its lock, its ledger, its clock and its stages.
 ///
-/// Its work is done in one task, on a thread of its own, where it may block; snapshots are primed in
-/// tasks with threads of theirs.
+/// The run is one task on its own thread, where it may block. Snapshots are primed in separate
+/// tasks with their own threads.
 package struct PipelineRun {
   private let context: RunContext
   private var reporting: RunReport { RunReport(run: context) }
 
-  /// Runs a pipeline's stages and answers what they did.
+  /// Runs a pipeline's stages and returns a summary.
   ///
   /// `root` is the directory that holds `<pipeline>/`. Throws `PipelineError`, or the error of a
-  /// module; what was published before stays, and the next run goes on from it.
+  /// module. If it throws, everything published before stays, and the next run continues from
+  /// there.
   package static func execute(
     _ pipeline: Pipeline, root: String, variables: [String: String], options: RunOptions,
     report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     let thread = StoreThread(name: "run")
-    // Before anything is asked or made: a name that is mistyped costs nothing.
+    // Checked before any request, so that a mistyped name costs nothing.
     if let names = try pipeline.users.names() {
       try PipelineUsers.check(options.users, areAmong: names, in: pipeline)
     }
@@ -47,25 +48,25 @@ package struct PipelineRun {
     try data.removeLeftovers()
     try checkDisk(pipeline, data)
     try DataFormat.takeOver(data) { report(.warning($0)) }
-    // Not made anew where it should be there: whoever brings it back finds its place empty.
+    // Do not create an expected but missing directory: a backup is restored to its place.
     if !Files.exists(data.state) { try LedgerCheck.checkLedger(nil, data) }
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
     return try await perform(pipeline, data, ledger, variables, options, report)
   }
 
-  /// A dry run: it works on a copy of the ledger and leaves no trace.
+  /// Performs a dry run on a copy of the ledger, without leaving a trace.
   private static func dryRun(
     _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
     _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
     let scratch = try Files.makeScratchDirectory(variables)
-    // What is left of a copy in the directory for such things is no error of the plan.
+    // A leftover copy in the scratch directory does not fail the plan.
     defer { try? Files.remove(scratch) }
     let copy = scratch + "/state.sqlite"
     var data = data
     if Files.exists(data.state) {
-      // Shared: it writes no note, and waits for nothing but a run.
+      // A shared lock writes no note, and waits only for a run.
       let lock = try lock(data, exclusive: false)
       defer { lock.close() }
       for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
@@ -87,7 +88,7 @@ package struct PipelineRun {
   ) async throws -> RunSummary {
     try LedgerCheck.checkLedger(ledger, data)
     try LedgerCheck.checkFile(pipeline, ledger, data)
-    // Before the run begins: without it no run can do anything.
+    // Done before the run starts, because no run works without the key.
     let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
     let access = try OrgAccess(
       pipeline, data, variables: variables, mostRequests: options.apiBudget,
@@ -116,12 +117,13 @@ package struct PipelineRun {
     }
   }
 
-  /// How long a run waits for whoever holds its lock: a dry run does, while it copies the ledger.
+  /// The seconds that a run waits for another holder of its lock, such as a dry run that copies the
+  /// ledger.
   private static let lockSeconds = 2
 
-  /// How long a run waits for a backup.
+  /// The seconds that a run waits for a backup.
   private static let backupSeconds = 600
-  /// What a backup says of itself where others read who holds the lock.
+  /// The name of a backup in messages about the holder of the lock.
   static let backupNote = "a backup"
 
   static func takeLock(
@@ -166,13 +168,13 @@ package struct PipelineRun {
         + "; or lower limits.freeDiskMiB in the pipeline file")
   }
 
-  /// The run to go on with, and what time it is for it: one that died less than a day ago, whatever is asked for
-  /// now, or a new one.
+  /// Returns the run to resume, and its time: a run that was interrupted less than a day ago,
+  /// whatever stages are requested now, or a new run.
   private static func begin(
     _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ ledger: LedgerDatabase,
     _ access: OrgAccess
   ) async throws -> (RunRow, RunTimes, resumed: Bool) {
-    // Whose returns it proves, a pipeline that has never asked the org does not know.
+    // A pipeline that has never contacted the org cannot tell whether returns come from it.
     let isUnknown = try ledger.organizationID == nil && options.stages.contains(.ingest)
     let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime]) || isUnknown
     var now = Clock.wallMilliseconds()
@@ -194,7 +196,7 @@ package struct PipelineRun {
     let open = try ledger.openRun(now: needsOrg ? clock : nil)
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
-      // One of the ledger's first version does not say what it was asked for.
+      // Runs of the ledger's first version do not list their stages.
       let all = Set(Stage.allCases.map(\.rawValue))
       let row = try ledger.widen(open, by: open.wanted.isEmpty ? all : stages)
       let arrivals = try RunClock(ledger).arrivals(of: row, at: now, data)
@@ -234,7 +236,7 @@ package struct PipelineRun {
     }
   }
 
-  /// The records that a stage has fetched, or the edits that it has settled.
+  /// The number of records that a stage fetched, or of edits that it resolved.
   private func records(of stage: Stage) -> Int {
     switch stage {
     case .ingest: context.summary.edits.new
@@ -244,14 +246,17 @@ package struct PipelineRun {
     }
   }
 
-  /// Keeps how far the run is: it is over when every stage has done its work.
+  /// Records the run's progress.
+  ///
+  /// A run is finished when every stage is.
   private func note(_ stage: Stage, isFinished: Bool) throws {
     try context.ledger.note(stage: stage.rawValue, isFinished: isFinished, run: context.row.id)
   }
 
-  // MARK: the end
+  // MARK: finishing
 
-  /// Ends the run when every stage is done that it, or the run that it goes on with, was asked for.
+  /// Finishes the run if every stage is done that was requested for it, or for the run that it
+  /// resumes.
   private func end() throws -> RunSummary {
     if context.options.isDryRun {
       if let place = context.options.rehearsal { try reporting.rehearse(in: place) }
@@ -272,9 +277,9 @@ package struct PipelineRun {
     return context.summary
   }
 
-  /// Removes what `keep` does not keep any more, when all else is done and the pipeline file asks for it.
+  /// Prunes expired files at the end of a run, if the pipeline file asks for it.
   ///
-  /// A failure is told, and fails nothing: the next run tries again.
+  /// A failure is reported but does not fail the run; the next one tries again.
   private func prune() {
     guard context.pipeline.keep.isAsked else { return }
     do {
@@ -287,17 +292,17 @@ package struct PipelineRun {
     }
   }
 
-  /// Ends a run that failed, with a report of what it settled and found before.
+  /// Ends a failed run with a report of what it resolved and found before.
   ///
-  /// It is over; only one that died is gone on with, and with its clock. A failure of a part of what
-  /// a dead run had left to do does not end that one.
+  /// A failed run is not resumed; only an interrupted one is, with its clock. If a resumed run
+  /// fails in some of the remaining work, the interrupted run stays open.
   private func fail(_ error: any Error) {
     if context.options.isDryRun { return }
     do {
       try reporting.takeStock()
       try reporting.write()
     } catch {
-      // The failure of the run is the one to tell; this one comes second.
+      // The run's own failure is reported first.
       context.warn(
         "no report could be written: \(PipelineError(describing: error).message)")
     }
@@ -311,12 +316,12 @@ package struct PipelineRun {
         id: context.row.id, exitStatus: failure.kind.exitStatus.rawValue,
         summary: context.summary.json.text)
     } catch {
-      // A ledger that cannot be written takes the run for one that died, and rightly so.
+      // If the ledger cannot be written, the run counts as interrupted, which is correct.
       context.warn("the ledger could not be written: \(PipelineError(describing: error).message)")
     }
   }
 
-  /// The stages that are still to be done, in words; nil for none.
+  /// Returns the remaining stages as text; nil if there are none.
   private func stagesLeft() throws -> String? {
     guard let now = try context.ledger.run(id: context.row.id) else { return nil }
     let left = Stage.allCases.map(\.rawValue).filter {

@@ -4,49 +4,48 @@ import Reconciliation
 import Returns
 import System
 
-/// What is open in a pipeline, read from its ledger and directories.
+/// The open items of a pipeline, read from its ledger and directories.
 package struct PipelineStatus: Sendable {
   /// A snapshot and its newest generation.
   package struct Snapshot: Sendable {
-    /// The user's id, or `global`.
+    /// The user's ID, or `global`.
     package var id: String
-    /// The user.
     package var username: String
-    /// The newest generation.
+    /// The number of its newest generation.
     package var generation: Int
   }
 
-  /// The pipeline's name.
   package var pipeline: String
-  /// The word that names it in a command (`Pipeline.called`).
+  /// The word that names the pipeline in a command (`Pipeline.called`).
   package var called: String
-  /// Its snapshots.
   package var snapshots: [Snapshot] = []
-  /// Files in the inbox.
+  /// The files in the inbox.
   package var waiting: [String] = []
-  /// Returns that a run took and has not finished with.
+  /// The returns that a run has taken but not finished.
   package var processing: [String] = []
-  /// How many returns are in quarantine.
+  /// The number of returns in quarantine.
   package var quarantined = 0
-  /// How many edits were taken in and wait for the next reconciliation.
+  /// The number of edits that were ingested and wait for the next reconciliation.
   package var unjudged = 0
-  /// Edits that wait for something, by what became of them last.
+  /// The number of open edits, by last verdict.
   package var unsettled: [Verdict: Int] = [:]
-  /// Those edits, in order of arrival.
+  /// The open edits, in the order of their arrival.
   package var open: [ReportEdit] = []
-  /// What else waits for a person: refused returns that still lie in quarantine, files left in the
-  /// inbox, users who were skipped at their last prime, guards and incomplete snapshots.
+  /// Other items that need review: refused returns in quarantine, files left in the inbox, users
+  /// skipped at their last prime, guards, and incomplete snapshots.
   package var findings: [Finding] = []
-  /// The directory of its data.
+  /// The pipeline's data directory.
   package var directory: String
-  /// Whether anything has run there.
+  /// Whether any run has used the directory.
   package var hasRun = false
   /// The last runs, newest first.
   package var runs: [RunRow] = []
 
-  /// Reads the state of a pipeline; one that never ran has nothing.
+  /// Reads the state of a pipeline.
   ///
-  /// Throws a `PipelineError` where snapshots lie there and their ledger does not.
+  /// It is empty if the pipeline never ran.
+  ///
+  /// Throws a `PipelineError` if there are snapshots but no ledger.
   package static func read(_ pipeline: Pipeline, root: String) throws -> PipelineStatus {
     let data = DataDirectory(root: root, name: pipeline.name)
     var status = PipelineStatus(
@@ -73,7 +72,7 @@ package struct PipelineStatus: Sendable {
     return status
   }
 
-  /// The findings that are open, with what happened in the quarantine since the last run.
+  /// Returns the open findings, updated by what happened in the quarantine since the last run.
   private static func waiting(
     _ state: LedgerDatabase, _ data: DataDirectory
   ) throws -> [Finding] {

@@ -2,36 +2,39 @@ import Ledger
 import Reconciliation
 import System
 
-/// Undoing what a run changed in the org: which edits, and the runs that show it and do it.
+/// Undoes what a run changed in the org: selects the edits, and describes the runs that show and
+/// apply the undo.
 package struct PipelineUndo: Sendable {
-  /// What there is to undo of a run.
+  /// The changes of a run that can be undone.
   package struct Plan: Sendable {
-    /// The run.
+    /// The ID of the run to undo.
     package var run: String
-    /// The edits whose changes are to be undone.
+    /// The edits whose changes will be undone.
     package var edits: [Int64]
-    /// Those whose changes are undone already, with the run that did it.
+    /// The edits that are already undone, each with the run that did it.
     package var undone: [(edit: Int64, run: String)]
-    /// Those of which that is to be decided later, and why.
+    /// The edits that cannot be undone, each with the reason.
     package var refused: [DecisionRefusal]
-    /// What confirms it: it names the edits, what they changed and what was there before, and stays the
-    /// same while it is carried out.
+    /// The digest that confirms the plan.
+    ///
+    /// It covers the edits, what they changed and the values before, and does not change while the
+    /// plan is applied.
     package var digest: String
   }
 
   private let pipeline: Pipeline
   private let data: DataDirectory
 
-  /// The undoing of a pipeline's runs; `root` is the directory that holds `<pipeline>/`.
+  /// Opens the undo of a pipeline; `root` is the directory that holds `<pipeline>/`.
   package init(_ pipeline: Pipeline, root: String) {
     self.pipeline = pipeline
     data = DataDirectory(root: root, name: pipeline.name)
   }
 
-  /// What there is to undo of a run, or of some of its edits.
+  /// Returns the plan to undo a run, or some of its edits.
   ///
-  /// The ledger alone is asked. Throws a `PipelineError` for a name that no run has, for a run that is not
-  /// over, for one that undid something itself, and for edits by which it changed nothing.
+  /// Only the ledger is read. Throws a `PipelineError` if no run has the name, if the run is not
+  /// finished, if it is an undo itself, or if it changed nothing by the named edits.
   package func plan(run name: String, edits named: [Int64] = []) throws -> Plan {
     guard Files.exists(data.state) else { throw unknown(name) }
     let lock = try PipelineRun.takeLock(data, exclusive: false)
@@ -68,7 +71,7 @@ package struct PipelineUndo: Sendable {
     return plan
   }
 
-  /// The run that carries a plan out, or shows what it would do.
+  /// Returns the options of the run that applies a plan, or of its dry run.
   package func runOptions(_ plan: Plan, by name: String, isDryRun: Bool) -> RunOptions {
     var options = RunOptions()
     options.stages = [.reconcile]
@@ -79,14 +82,14 @@ package struct PipelineUndo: Sendable {
     return options
   }
 
-  /// The command that carries a plan out.
+  /// Returns the command that applies a plan.
   package func command(_ plan: Plan, edits: [Int64]) -> String {
     let numbers = edits.map { " \($0)" }.joined()
     return
       "attache reconcile undo \(pipeline.called) \(plan.run)\(numbers) --confirm \(plan.digest)"
   }
 
-  /// Why an edit is not undone; nil where it can be tried.
+  /// Returns why an edit cannot be undone; nil if it can be tried.
   private func refusal(
     _ edit: Int64, of run: String, isWritten: Bool, _ ledger: LedgerDatabase
   ) throws -> String? {
@@ -99,8 +102,8 @@ package struct PipelineUndo: Sendable {
         "the values that it took the place of are pruned (keep.runsDays): nothing is left to undo it with"
     }
     let verdict = found.subject.verdict
-    if verdict == .inDoubt {
-      return "it is in doubt, nobody knows yet what its request did: attache reconcile "
+    if verdict == .unconfirmed {
+      return "it is unconfirmed: no answer says yet what its request did: attache reconcile "
         + "\(pipeline.called) asks the org; undo it then"
     }
     if let verdict, !verdict.isSettled, isWritten {
@@ -111,7 +114,7 @@ package struct PipelineUndo: Sendable {
       + (verdict.map { " (it is \($0.rawValue) now)" } ?? "")
   }
 
-  /// Why the new record of a device is not undone that was left with the deletion of its parent.
+  /// The refusal for a new record that was not sent because its parent was deleted.
   private static let neverSent =
     "its new record was never sent, as its device deleted the parent: enter it in the org, or on a device"
 
@@ -143,7 +146,7 @@ package struct PipelineUndo: Sendable {
       fix: "attache report \(pipeline.called) \(run) shows what the run changed")
   }
 
-  /// That a plan is not the one that was confirmed.
+  /// The error for a digest that does not match the plan.
   package func notConfirmed(_ plan: Plan) -> PipelineError {
     PipelineError(
       .configuration, "undo.other-plan", "the digest is not that of this plan: nothing was undone",

@@ -5,20 +5,22 @@ import System
 
 /// A user whose snapshot a pipeline keeps.
 package struct SnapshotUser: Sendable, Hashable {
-  /// The 18-character id, the snapshot's name on disk.
+  /// The 18-character ID, which names the snapshot on disk.
   package let id: String
-  /// The name that logs in.
+  /// The name used to log in.
   package let username: String
 }
 
-/// Who the users of a pipeline are, by its list, its query, or the one who logs in.
+/// Determines the users of a pipeline: from its list, from its query, or the one who logs in.
 struct PipelineUsers {
   let run: RunContext
 
-  /// The users whose snapshots are to be primed, by id.
+  /// Returns the users whose snapshots are to be primed, by ID.
   ///
-  /// A user of a list who cannot log in is skipped or stops the run, as `prime.onUserFailure` says.
-  /// Asked once in a run.
+  /// Evaluated once per run.
+  ///
+  /// If a listed user cannot log in, the user is skipped or the run stops, as `prime.onUserFailure`
+  /// says.
   func listed() async throws -> [SnapshotUser] {
     if let known = run.listed { return try known.get() }
     do {
@@ -47,13 +49,12 @@ struct PipelineUsers {
       try check([user.username])
       users = [user]
     }
-    // Two names of one user would write one snapshot at once.
+    // Two names of one user would write the same snapshot concurrently.
     var seen: Set<String> = []
     return users.filter { seen.insert($0.id).inserted }.sorted { $0.id < $1.id }
   }
 
-  /// Sees to it that there are as many users as expected, and that those who were asked for are
-  /// among them.
+  /// Checks that the number of users is as expected, and that the requested users are among them.
   private func check(_ names: [String]) throws {
     let (least, most) = (run.pipeline.users.atLeast, run.pipeline.users.atMost)
     guard names.count >= least, names.count <= most else {
@@ -70,7 +71,7 @@ struct PipelineUsers {
     try Self.check(run.options.users, areAmong: names, in: run.pipeline)
   }
 
-  /// Sees to it that the users who were asked for are among those of the pipeline.
+  /// Checks that the requested users are among those of the pipeline.
   static func check(
     _ asked: Set<String>, areAmong names: [String], in pipeline: Pipeline
   ) throws {
@@ -81,8 +82,9 @@ struct PipelineUsers {
     throw PipelineError(unknownUser: unknown, in: pipeline, near: names)
   }
 
-  /// Sees to it, before anything else is done, that the users who were asked for are some of the pipeline's:
-  /// where nobody is primed, of its list or of those who were primed before.
+  /// Checks the requested users before any other work.
+  ///
+  /// If nothing is primed, they must be in the pipeline's list or among the users primed before.
   func checkAsked() async throws {
     if run.options.users.isEmpty { return }
     if run.options.stages.contains(.prime) {
@@ -107,7 +109,7 @@ struct PipelineUsers {
     return try await Self.users(ofQuery: soql, of: run.pipeline, as: session)
   }
 
-  /// The users whom `users.query` selects, but for those that the pipeline leaves out.
+  /// Returns the users that `users.query` selects, except those that the pipeline excludes.
   static func users(
     ofQuery soql: String, of pipeline: Pipeline, as session: Session
   ) async throws -> [SnapshotUser] {
@@ -125,7 +127,7 @@ struct PipelineUsers {
     return users.filter { !pipeline.users.leavesOut($0.username) }
   }
 
-  /// The ids of names that nobody has to log in with, because all are served by one view.
+  /// Looks up the IDs of users who need no login because all share one view.
   private func usersByLookup(_ names: [String]) async throws -> [SnapshotUser] {
     var ids: [String: String] = [:]
     for part in names.parts(of: RequestLimits.listedValues) {
@@ -165,18 +167,18 @@ struct PipelineUsers {
     return users
   }
 
-  /// Takes note of a user who cannot be served, or stops the run.
+  /// Records a user who cannot be served, or stops the run.
   ///
-  /// A user whom the org refuses is a finding alone; an org that is away, or trouble of our own,
-  /// is the run's as well.
+  /// If the org refuses the user, that is only a finding. If the org is unreachable or this machine
+  /// is at fault, the run's status changes as well.
   func skip(snapshot: String = "", username: String, _ error: any Error) throws {
     if Task.isCancelled || PipelineError.isCancellation(error) { throw CancellationError() }
     if run.pipeline.prime.onUserFailure == .failRun { throw error }
     let described = PipelineError(describing: error)
-    // What is wrong in the pipeline is wrong for everybody, and a full disk is full for all of them.
+    // A configuration error or a full disk affects every user.
     if described.kind == .configuration || MachineTrouble.isFull(error) { throw error }
     run.summary.findings.insert(.skippedUser)
-    // The next run may do better without anybody's help.
+    // The next run may succeed without intervention.
     if described.kind == .tryLater { run.summary.findings.insert(.limitReached) }
     if described.kind == .failed, PipelineError.isOurs(error) {
       run.summary.findings.insert(.failedSnapshot)

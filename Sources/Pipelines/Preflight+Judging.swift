@@ -3,12 +3,12 @@ import MobileSync
 import Salesforce
 import System
 
-// What is wrong with a need, in words.
+// Describes the faults of the syncs' needs.
 extension Preflight {
   static func judge(_ need: OrgNeed, _ session: Session) -> Judgement {
     guard let describe = session.knownObject(need.sobject) else {
       guard session.knows(need.sobject) else { return Judgement(unknown: need.sobject) }
-      // What is named with the object is told once, at the object.
+      // A missing object is reported once, not for each field.
       guard need.field == nil else { return Judgement() }
       let message = "the org has no object \(JSONText.quoted(need.sobject)) for this user"
       return Judgement(
@@ -30,7 +30,7 @@ extension Preflight {
           "\(owner.name) has no relationship", step, owner.fields.compactMap(\.relationshipName))
         return Judgement(words: words, reached: reached)
       }
-      // Of a reference to several objects the fields are those of all.
+      // A polymorphic reference has the fields of several objects.
       guard relation.referenceTo.count == 1 else { return Judgement(reached: reached) }
       let target = relation.referenceTo[0]
       reached.append(target)
@@ -49,7 +49,8 @@ extension Preflight {
     return Judgement(words: words(of: need.use, field, owner), reached: reached)
   }
 
-  /// An org takes a name in any case and answers in its own, and in rows it is found in that alone.
+  /// The org accepts names in any case, but answers in its own spelling, and rows are looked up by
+  /// that spelling alone.
   private static func inOtherCase(
     _ name: String, _ field: Describe.Field, _ object: Describe
   ) -> Words {
@@ -60,7 +61,7 @@ extension Preflight {
   }
 
   private static func missing(_ subject: String, _ name: String, _ known: [String]) -> Words {
-    // In the org in which a package is made its names are understood without their prefix.
+    // In the org where a package is developed, its names are accepted without the prefix.
     let full = known.first { $0.lowercased().hasSuffix("__" + name.lowercased()) }
     return Words(
       message: "\(subject) \(JSONText.quoted(name)) for this user",

@@ -3,26 +3,28 @@ import MobileSync
 import Salesforce
 import System
 
-/// Holds the syncs of a pipeline against what its org says of objects and fields to its users.
+/// Validates the syncs of a pipeline against what its org describes to its users.
 ///
-/// 1. Each sync says what it needs (`OrgNeed`), with the keys that lead to the words in its file.
-/// 2. All objects are described to a user in one request; ways such as `Account.Name` are followed. Whoever
-///    has the session finds the descriptions there.
-/// 3. What does not hold is a `Fault`, at its line and column; `PreflightFindings` puts those of several
-///    users together.
+/// 1. Each sync lists its needs (`OrgNeed`), each with the keys that locate the word in its file.
+/// 2. All objects are described to a user in one request, and relationship paths such as
+///    `Account.Name` are followed. The descriptions are cached in the session.
+/// 3. An unmet need is a `Fault` with line and column. `PreflightFindings` combines the faults of
+///    several users.
 package final class Preflight: Sendable {
-  /// Who does what a sync asks for.
+  /// The user as whom a sync sends its requests.
   package enum Actor: Sendable, Hashable { case user, integration }
 
-  /// What does not hold for one user.
+  /// A need that the org does not meet for one user.
   package struct Fault: Sendable, Hashable {
-    /// What is wrong and where.
+    /// The message and its location.
     package var problem: Problem
-    /// Whether the sync cannot do its work; else it may, or some of it.
+    /// Whether the sync cannot work at all; otherwise it may work, at least in part.
     package var isFatal: Bool
-    /// Whether edits are sent by the sync, and not records fetched.
+    /// Whether the sync sends edits, rather than fetching records.
     package var isOfSyncUp: Bool
-    /// Whether the org has the name in other letters: the file is wrong, whoever was asked.
+    /// Whether the org spells the name in different case.
+    ///
+    /// The file is then wrong for every user.
     package var isInOtherCase = false
   }
 
@@ -34,12 +36,12 @@ package final class Preflight: Sendable {
   }
 
   private let checks: [Check]
-  /// The names of the org's objects, once they were asked for.
+  /// The names of the org's objects, once they have been fetched.
   private let names = Locked<[String]?>(nil)
-  /// The objects that ways led to, once a user was asked.
+  /// The objects that relationship paths led to, once a user's descriptions were fetched.
   private let led = Locked<Set<String>?>(nil)
 
-  /// The checks of the syncs that some stages of a pipeline run.
+  /// Creates the checks for the syncs that the given stages of a pipeline run.
   package init(_ pipeline: Pipeline, stages: Set<Stage> = [.reconcile, .prime]) {
     let sendsOthers = pipeline.reconcile.sendAs == .integration
     let fetchesOthers = pipeline.prime.fetchAs == .integration
@@ -58,7 +60,9 @@ package final class Preflight: Sendable {
     }
   }
 
-  /// The checks of some of the syncs that a store has, as its user; `file` is what holds them.
+  /// Creates the checks for some of a store's syncs, as its user.
+  ///
+  /// `file` is the path of the sync file.
   package init(_ syncs: [SyncDefinition], among all: [SyncDefinition], file: String) {
     checks = syncs.flatMap { sync in
       let place = SyncPlace(file: file, sync: nil, syncName: sync.syncName)
@@ -76,12 +80,12 @@ package final class Preflight: Sendable {
     }
   }
 
-  /// Whether there is anything that somebody has to be asked for.
+  /// Whether any check needs to ask the org as this actor.
   package func concerns(_ actor: Actor) -> Bool { checks.contains { $0.actor == actor } }
 
-  /// Asks the org as a user, and answers what does not hold, in the order of the syncs.
+  /// Asks the org as a user, and returns the faults in the order of the syncs.
   ///
-  /// An object that the session knows is not asked for again.
+  /// Objects that the session has already described are not requested again.
   package func faults(_ session: Session, as actor: Actor) async throws(OrgError) -> [Fault] {
     let checks = checks.filter { $0.actor == actor }
     var wanted = checks.map(\.need.sobject)
@@ -113,7 +117,7 @@ package final class Preflight: Sendable {
     return faults
   }
 
-  /// The names for a suggestion; none where the org does not give them.
+  /// The object names for suggestions; empty if the org does not list them.
   private func objectNames(_ session: Session) async throws(OrgError) -> [String] {
     if let known = names.withLock({ $0 }) { return known }
     do throws(OrgError) {
@@ -126,10 +130,11 @@ package final class Preflight: Sendable {
     }
   }
 
-  /// Whether a sync cannot do its work.
+  /// Whether a sync cannot work at all.
   ///
-  /// What is fetched by what is not there is wrong. What is sent is refused edit by edit where a user lacks
-  /// a right, but a misspelt field would be left out of each edit in silence, and a date would not be found.
+  /// A missing name is always fatal for a fetch. For a sync up, a missing permission is not,
+  /// because the org refuses edit by edit; a misspelt field is, because it would silently be left
+  /// out of each edit.
   private static func isFatal(_ words: Words, _ need: OrgNeed, _ isOfSyncUp: Bool) -> Bool {
     guard !words.mayHold else { return false }
     if words.isInOtherCase { return true }
@@ -138,31 +143,31 @@ package final class Preflight: Sendable {
 
   // MARK: judging
 
-  /// What is wrong with a need, and what to do.
+  /// The message and the suggested fix for an unmet need.
   struct Words {
     var message: String
     var fix: String
-    /// Whether the object or the field is not there.
+    /// Whether the object or the field does not exist.
     var isMissing = false
-    /// Whether the org may understand it all the same.
+    /// Whether the org may accept it anyway.
     var mayHold = false
-    /// Whether the org has the name in other letters.
+    /// Whether the org spells the name in different case.
     var isInOtherCase = false
   }
 
-  /// What is known of a need.
+  /// The evaluation of one need.
   struct Judgement {
-    /// What is wrong with it.
+    /// The message; nil if the need is met.
     var words: Words?
-    /// Whether it is the object that is not there.
+    /// Whether the missing thing is the object.
     var isOfObject = false
-    /// The object that has to be described first.
+    /// The object that must be described first.
     var unknown: String?
-    /// The objects to which the way to the field leads.
+    /// The objects that the path to the field reaches.
     var reached: [String] = []
   }
 
-  /// The objects to which the steps of a way probably lead.
+  /// The objects that the steps of a relationship path probably lead to.
   private static func guesses(of need: OrgNeed) -> [String] {
     (need.field ?? "").split(separator: ".").dropLast().map { step in
       let step = String(step)

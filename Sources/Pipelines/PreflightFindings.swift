@@ -1,21 +1,23 @@
 import JSON
 
-/// What does not hold for some users: each problem once, with those who have it.
+/// The faults of all users, each problem once with the users it affects.
 package struct PreflightFindings: Sendable {
-  /// A problem, and the users for whom it is one.
+  /// A problem, and the users it affects.
   package struct Finding: Sendable, Hashable {
-    /// What is wrong, where, and how grave it is.
+    /// The fault: its message, location and severity.
     package var fault: Preflight.Fault
-    /// The users; empty where it holds for all of several who were asked.
+    /// The affected users; empty if it affects all of several users.
     package var users: [String] = []
 
-    /// What is wrong and where.
+    /// The message and its location.
     package var problem: Problem { fault.problem }
 
-    /// One line; of many users some are named.
+    /// One line.
+    ///
+    /// If many users are affected, it names only some of them.
     package var description: String { problem.description + named }
 
-    /// The problem, with the users in its words.
+    /// The problem, with the users named in its message.
     package var told: Problem {
       Problem(
         file: problem.file, line: problem.line, column: problem.column, path: problem.path,
@@ -30,7 +32,7 @@ package struct PreflightFindings: Sendable {
     }
   }
 
-  /// A problem whatever a user is told to do about it.
+  /// Identifies a problem regardless of the fix suggested to a user.
   private struct Key: Hashable {
     let problem: Problem
     let actor: Preflight.Actor
@@ -47,10 +49,12 @@ package struct PreflightFindings: Sendable {
   private var users: [Key: [String]] = [:]
   private var asked: [Preflight.Actor: Set<String>] = [:]
 
-  /// Nobody was asked.
+  /// Creates an empty collection.
   package init() {}
 
-  /// Adds what does not hold for a user; for one who was asked before nothing changes.
+  /// Adds the faults of a user.
+  ///
+  /// Does nothing for a user who was added before.
   package mutating func add(
     _ faults: [Preflight.Fault], of username: String, as actor: Preflight.Actor
   ) {
@@ -62,15 +66,15 @@ package struct PreflightFindings: Sendable {
     }
   }
 
-  /// Whether anybody was asked.
+  /// Whether any user was asked.
   package func hasAsked(_ actor: Preflight.Actor) -> Bool { asked[actor]?.isEmpty == false }
 
-  /// What keeps a sync from its work for everybody who was asked.
+  /// Returns the fatal faults that affect every user asked.
   package func common(_ actor: Preflight.Actor) -> [Preflight.Fault] {
     faults.filter { $0.key.actor == actor && $0.value.isFatal && isOfAll($0.key) }.map(\.value)
   }
 
-  /// What was found, in the order of the files.
+  /// The findings in the order of the files.
   package var findings: [Finding] {
     faults.map { key, fault in
       let isOfMany = asked[key.actor, default: []].count > 1 && isOfAll(key)

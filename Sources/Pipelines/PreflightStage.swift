@@ -4,21 +4,24 @@ import Reconciliation
 import Salesforce
 import System
 
-/// Holds the syncs of a run against its org, after returns are taken in and before anything is sent or
+/// Validates the syncs of a run against its org, after ingest and before anything is sent or
 /// fetched.
 ///
-/// - Asked are the integration user, each user whose edits wait, and the first user who is primed: one
-///   request each. Only while all of them lack the same thing are further users asked, for then it is the
-///   file that is wrong or the org that has changed for everybody, and the run stops with all problems at once.
-/// - What is lacking for edits stops it before they lose a field. What is lacking for records stops the
-///   prime alone: the returns that are there are reconciled first.
-/// - What some users lack is told, and keeps them alone from being primed: each is asked right before
-///   records are fetched for them (`PrimeJob`), so that a run with a small budget gets on.
-/// - An org that cannot be asked stops nothing here: the stages meet the same trouble, or do not.
+/// - It asks as the integration user, as each user with open edits, and as the first user to be
+///   primed, with one request each. Only while all of them lack the same thing does it ask as
+///   further users: the file is then wrong, or the org has changed for everyone, and the run stops
+///   with all problems at once.
+/// - If edits would lose a field, the run stops before they are sent. If records cannot be fetched,
+///   only the prime stops; existing returns are reconciled first.
+/// - If only some users lack something, it is reported, and only those users are not primed. Each
+///   is asked right before its records are fetched (`PrimeJob`), so a run with a small budget still
+///   makes progress.
+/// - If the org cannot be asked, this stage does not stop the run. The other stages will report the
+///   error if it persists.
 struct PreflightStage {
   let run: RunContext
 
-  /// What a user was told.
+  /// The answer to one user.
   private struct Told {
     var username: String
     var faults: [Preflight.Fault]
@@ -26,7 +29,9 @@ struct PreflightStage {
 
   private typealias Login = @Sendable () async throws(OrgError) -> Session?
 
-  /// Asks once in a run; throws `Problems` where nobody's syncs can do the work of `stage`.
+  /// Asks once per run.
+  ///
+  /// Throws `Problems` if no user's syncs can do the work of `stage`.
   func perform(before stage: Stage) async throws {
     if !run.isChecked { try await ask(before: stage) }
     if stage == .prime, let problems = run.primeProblems { throw problems }
@@ -59,7 +64,7 @@ struct PreflightStage {
     tell()
   }
 
-  /// Tells what was not told yet, except what its users are skipped for.
+  /// Reports what is new, except the problems for which users are skipped.
   func tell() {
     for finding in run.findings.findings
     where finding.fault.isOfSyncUp || !finding.fault.isFatal {
@@ -89,7 +94,7 @@ struct PreflightStage {
       try run.ledger.snapshotRow(id: $0)?.username
     }
     let isFetching = isPriming && run.pipeline.prime.fetchAs == .user
-    // Who they are is told by the stage that serves them.
+    // The stage that serves the users reports errors in the list of users.
     let primed = isFetching ? (try? await PipelineUsers(run: run).listed()) ?? [] : []
     try Task.checkCancellation()
     var waiting = (senders + primed.map(\.username))[...]
@@ -99,7 +104,7 @@ struct PreflightStage {
       let names = waiting.prefix(size)
       waiting = waiting.dropFirst(names.count)
       due -= names.count
-      // One alone goes first: it may be that nobody gets an answer.
+      // The first one is asked alone, in case no one gets an answer.
       size = run.pipeline.org.concurrency
       let access = run.access
       let answers = await InFlight.all(
@@ -117,7 +122,7 @@ struct PreflightStage {
     }
   }
 
-  /// What the org answers somebody; nothing where it is their own trouble, which the stages tell.
+  /// Returns the org's answer to one user; nil if the request failed, which the stages report.
   private static func ask(
     _ preflight: Preflight, as actor: Preflight.Actor, _ login: Login
   ) async -> Result<Told?, OrgError> {
@@ -131,15 +136,15 @@ struct PreflightStage {
     }
   }
 
-  /// What stops the run: what nobody who was asked can do without.
+  /// Returns the faults that stop the run: those that affect every user asked.
   ///
-  /// Who sends may be few: what they lack for their edits must be lacking for the integration user too.
+  /// Only a few users may have edits, so a fault of a sync up must affect the integration user too.
   private func stopping(
     _ preflight: Preflight, _ found: PreflightFindings
   ) async throws -> [Preflight.Fault] {
     let common = found.common(.user)
     var stops = found.common(.integration) + common.filter { !$0.isOfSyncUp }
-    // Who does not see the field would not be told, and the edits of the others would lose it.
+    // Users who cannot see the field get no message, and the edits of the others would lose it.
     stops += found.findings.map(\.fault).filter { $0.isInOtherCase }
     let unsent = common.filter(\.isOfSyncUp)
     if unsent.isEmpty { return stops }
@@ -149,11 +154,11 @@ struct PreflightStage {
     return stops
   }
 
-  // MARK: whom to ask
+  // MARK: users to ask
 
   private var isPriming: Bool { run.options.stages.contains(.prime) }
 
-  /// The snapshots whose edits this run takes up.
+  /// The snapshots whose edits this run processes.
   private func snapshotsWithEdits() throws -> [String] {
     guard run.options.stages.contains(.reconcile) else { return [] }
     return try run.ledger.snapshotsWithOpenEdits(run: run.row.id, only: run.options.only)
@@ -161,7 +166,7 @@ struct PreflightStage {
 }
 
 extension PipelineError {
-  /// What a user is not given.
+  /// The error for a user who lacks access.
   init(lacking faults: [Preflight.Fault]) {
     self.init(
       .authentication, "preflight", "the org does not give this user what the syncs fetch",

@@ -2,8 +2,9 @@ import Salesforce
 import Snapshots
 
 extension PrimeJob {
-  /// How many records each sync of the snapshot would fetch now, by `PrimeInput.key`; those that only the
-  /// sync itself finds out are missing.
+  /// Returns how many records each sync of the snapshot would fetch now, by `PrimeInput.key`.
+  ///
+  /// Syncs that find out only as they run are left out.
   func counts(with access: OrgAccess) async throws -> [String: Int] {
     let session = try await session(access)
     let fields = try await OpenFields.digest(stores, as: session)

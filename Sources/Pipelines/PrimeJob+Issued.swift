@@ -4,12 +4,12 @@ import SmartStore
 import Snapshots
 import System
 
-/// What a generation issued, kept for the comparison with what comes back.
+/// Stores what a generation issued, to compare it with later returns.
 extension PrimeJob {
-  /// Writes the records of the stores that were just made in the directory `temporary`.
+  /// Writes the records of the stores that were just built in the directory `temporary`.
   ///
-  /// Where few of them differ from those of the generation before, its file is gone on from. Every
-  /// sixteenth is written anew all the same, so that a damage of that file does not live on for ever.
+  /// If few records differ from the previous generation's, its file is copied and updated. Every
+  /// sixteenth file is written from scratch, so that damage is not inherited forever.
   func writeIssued(
     _ outcome: PrimeOutcome, number: Int, _ temporary: String, after previous: GenerationRecord?
   ) throws {
@@ -32,10 +32,11 @@ extension PrimeJob {
     try writeStamps(outcome, made, temporary)
   }
 
-  /// So many generations go on from each other's file.
+  /// The number of generations that build on each other's file.
   private static let lineage = 16
 
-  /// Goes on from the records that the generation before issued; false where they have to be written anew.
+  /// Updates a copy of the previous generation's issued records; false if they must be written from
+  /// scratch.
   private func renewIssued(
     _ made: [String], number: Int, after previous: GenerationRecord, _ platform: Platform
   ) throws -> Bool {
@@ -53,7 +54,7 @@ extension PrimeJob {
       if isWhole { try writer.finish() }
       return isWhole
     } catch {
-      // A damaged one is of no use; what a disk says is the same for both ways.
+      // A damaged file is useless; a disk error would affect both ways.
       guard error.isDamage else { throw error }
       return false
     }
@@ -74,8 +75,8 @@ extension PrimeJob {
     return isWhole
   }
 
-  /// What is kept of each soup of a store: the fields that the syncs name, also to tell when a record was modified,
-  /// and those of its first element.
+  /// What is kept of each soup of a store: the fields that the syncs name, including the
+  /// modification date, and the fields of its first element.
   private func choices(
     of settings: StoreSettings, _ store: Store
   ) throws -> [IssuedRecordWriter.SoupFields] {
@@ -89,7 +90,9 @@ extension PrimeJob {
     }
   }
 
-  /// Keeps the stamps of what is in the soups: an id without a record is asked for again.
+  /// Stores the modification stamps of the records in the soups.
+  ///
+  /// A record without a stamp is fetched again.
   private func writeStamps(_ outcome: PrimeOutcome, _ made: [String], _ temporary: String) throws {
     var stamps: [String: [String: Int64]] = [:]
     for (settings, path) in zip(stores, made) {

@@ -9,7 +9,7 @@ import SmartStore
 import Snapshots
 import System
 
-/// The priming of one snapshot: everything that a task with a thread of its own needs for it.
+/// The input for priming one snapshot in a task with its own thread.
 struct PrimeJob: Sendable {
   let user: SnapshotUser
   let pipeline: Pipeline
@@ -17,41 +17,48 @@ struct PrimeJob: Sendable {
   let run: String
   /// The org's time, which cursors are compared with.
   let now: Int64
-  /// The run's time, by which generations are ordered.
+  /// The run's time, which orders generations.
   let created: Int64
   let organizationID: String
-  /// The last run that primed from another org; what it published cannot be gone on from.
+  /// The number of the last run that primed from another org.
+  ///
+  /// Its generations cannot be continued.
   let lastRunElsewhere: Int64
   let stampKey: [UInt8]
-  /// No new generation has a lower number: devices may hold some that nobody remembers.
+  /// The lowest number for a new generation.
+  ///
+  /// Devices may hold generations that are no longer recorded.
   let numberFloor: Int
-  /// The epoch that stamps name; nil for a ledger that was never recovered.
+  /// The epoch that stamps name; nil if the ledger was never recovered.
   let stampEpoch: Int?
-  /// The open edits that the next generation carries.
+  /// The open edits that the next generation redelivers.
   let carried: [CarriedEdit]
-  /// The `soql` syncs whose ids are to be listed whole.
+  /// The `soql` syncs that list the IDs of all their records in this run.
   let listIDs: Set<String>
   /// The records that the user's own edits have changed since the last prime.
   let changed: Set<String>
-  /// When a generation was last held against the org, by the org's clock; nil where nobody noted it.
+  /// The generation that was last compared with the org, and when, by the org's clock; nil if not
+  /// recorded.
   let lastRead: (generation: Int, time: Int64)?
-  /// The share of a soup that may go at once, where this run was told another than the pipeline.
+  /// The largest share of a soup that may be deleted, if it differs from the pipeline's for this
+  /// run.
   let maxDeletes: Percentage?
-  /// What holds the syncs against the org first; nil where it could not be asked.
+  /// The check of the syncs against the org; nil if the org could not be asked.
   let preflight: Preflight?
   let report: @Sendable (RunEvent) -> Void
 
-  /// What the priming of a snapshot came to.
+  /// The result of priming a snapshot.
   struct Output: Sendable {
     let user: SnapshotUser
-    /// The newest generation, made by this run or not; 0 where there is none.
+    /// The newest generation, whether this run made it or not; 0 if there is none.
     let generation: Int
     let outcome: PrimeOutcome
-    /// The open edits that the newest generation carries.
+    /// The open edits that the newest generation redelivers.
     let carried: Set<Int64>
-    /// What the org does not give the user, though nothing that is fetched; nil where nobody asked.
+    /// The needs that the org does not meet for the user, but that no fetch depends on; nil if not
+    /// checked.
     var lacking: [Preflight.Fault]?
-    /// Whether the guard has kept the newest generation in the place of what the org gave.
+    /// Whether the guard kept the newest generation instead of the org's answer.
     var isHeld = false
   }
 
@@ -60,7 +67,9 @@ struct PrimeJob: Sendable {
   var stores: [StoreSettings] { pipeline.stores(of: isGlobal ? .global : .user) }
   var definitionsHash: String { pipeline.definitionsHash(of: isGlobal ? .global : .user) }
 
-  /// Primes the snapshot and publishes a generation if anything changed; what blocks is done on `thread`.
+  /// Primes the snapshot, and publishes a generation if anything changed.
+  ///
+  /// Blocking work runs on `thread`.
   func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
     try await withTaskExecutorPreference(thread) {
       let session = try await session(access)
@@ -73,14 +82,15 @@ struct PrimeJob: Sendable {
     }
   }
 
-  /// What the org does not give the user; nil where it is not asked: who reads for several was before.
+  /// Returns the unmet needs of the user; nil if not checked here, because the session serves
+  /// several users and was checked before.
   private func lacking(_ session: Session) async throws -> [Preflight.Fault]? {
     guard let preflight, !isGlobal, pipeline.prime.fetchAs == .user else { return nil }
     do throws(OrgError) {
       return try await preflight.faults(session, as: .user)
     } catch {
       guard error.kind != .cancelled else { throw error }
-      // An org that is away is told of when records are asked for.
+      // An unreachable org is reported when records are fetched.
       if !error.isOutage {
         report(.warning("\(user.username): the syncs could not be held against the org: \(error)"))
       }
@@ -88,7 +98,8 @@ struct PrimeJob: Sendable {
     }
   }
 
-  /// Whose eyes see the records: the user's own, unless the pipeline says otherwise.
+  /// Returns the session that reads the records: the user's own, unless the pipeline says
+  /// otherwise.
   func session(_ access: OrgAccess) async throws -> Session {
     let asIntegration = isGlobal || pipeline.prime.fetchAs == .integration
     guard asIntegration else { return try await access.session(as: user.username) }
@@ -123,7 +134,7 @@ struct PrimeJob: Sendable {
         try publish(outcome, number: number, after: previous, temporary, session, fields)
       }
     } catch {
-      // What was built so far is worth nothing; the error is what matters.
+      // The partial build is useless; report the error.
       try? Files.remove(temporary)
       throw error
     }
@@ -132,10 +143,12 @@ struct PrimeJob: Sendable {
       carried: Set(carried.map(\.edit)))
   }
 
-  /// What a prime came to that began anew and left so much out of the newest generation that its devices would
-  /// be emptied: nothing is published until a person allows it.
+  /// Returns the held result of a prime from scratch that leaves out so many records of the newest
+  /// generation that its devices would be emptied.
   ///
-  /// With other definitions, or other eyes, nothing is there of which ghosts could be found.
+  /// Nothing is published until an operator allows it.
+  ///
+  /// With changed definitions, or another reader, the ghost guard has nothing to compare.
   private func held(
     _ outcome: PrimeOutcome, _ newest: Int, _ previous: GenerationRecord?, _ limits: DeletionGuard
   ) throws -> Output? {
@@ -149,7 +162,7 @@ struct PrimeJob: Sendable {
       let before = entries.first { $0.storeName == store.storeName }?.counts ?? [:]
       for soup in store.schema.soups.map(\.soupName) {
         let filled = outcome.soups.last { $0.store == store.storeName && $0.soup == soup }
-        // New records that were carried there are no records of the org.
+        // New records that were redelivered there are not records of the org.
         let own = record.carried.count {
           $0.platform == platform && $0.storeName == store.storeName && $0.soup == soup
             && $0.recordID == nil
@@ -170,24 +183,26 @@ struct PrimeJob: Sendable {
       user: user, generation: newest, outcome: outcome, carried: [], isHeld: true)
   }
 
-  /// Whether a generation carries just what the next one would, and bears its user's name of today.
+  /// Whether a generation redelivers the same edits as the next one would, and has its user's
+  /// current name.
   private func isUpToDate(_ record: GenerationRecord) -> Bool {
     let name = record.notes["username"]?.string ?? user.username
     return name.lowercased() == user.username.lowercased() && isCarried(by: record)
   }
 
-  /// Whether a generation carries just what the next one would.
+  /// Whether a generation redelivers the same edits as the next one would.
   private func isCarried(by record: GenerationRecord) -> Bool {
     record.carried.map { "\($0.edit) \($0.digest)" }.sorted()
       == carried.map { "\($0.edit) \($0.digest)" }.sorted()
   }
 
-  // MARK: what goes in
+  // MARK: input
 
-  /// The newest generation, if the next one can go on from it.
+  /// Returns the newest generation, if the next one can be built from it.
   ///
-  /// One whose stores are gone cannot be: it came from a backup. Nor can one that was read with other eyes: what
-  /// they did not see has no newer date now. Nor can one in which `FIELDS()` stood for other fields.
+  /// It cannot if its stores are gone because it came from a backup, if it was read as another user
+  /// (records that user could not see have no newer date now), or if `FIELDS()` stood for other
+  /// fields.
   func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
@@ -221,7 +236,7 @@ struct PrimeJob: Sendable {
     var input = PrimeInput(
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
-    // A run that died and goes on has its own time still, and the org another one.
+    // A resumed run keeps its own time, but the org's time is later.
     input.rowDate = created
     input.stampsRead = previous.map { stampsRead($0) }
     input.listIDs = listIDs
@@ -235,7 +250,9 @@ struct PrimeJob: Sendable {
     return input
   }
 
-  /// The literals of a query's variables; whoever fetches, `:userId` is whose snapshot it is.
+  /// The values of a query's variables.
+  ///
+  /// `:userId` is the user of the snapshot, whoever fetches.
   func variables(_ session: Session) -> [String: String] {
     var values = pipeline.prime.variables
     values["userId"] = isGlobal ? session.identity.userID : user.id
@@ -243,14 +260,15 @@ struct PrimeJob: Sendable {
     return values.mapValues(SOQLLiteral.text)
   }
 
-  /// The syncs that are run, and those whose states the device will want.
+  /// The syncs to run, and those whose states the device will need.
   private func syncs(of store: StoreSettings) -> [SyncDefinition] {
     store.syncs.syncs.filter {
       $0.syncType == .syncUp || store.prime.contains($0.syncName)
     }
   }
 
-  /// The path of a store in a generation's directory: the platform, then where an app expects it.
+  /// The path of a store in a generation's directory: the platform, then the path that the app
+  /// expects.
   func fileName(of store: StoreSettings, _ platform: Platform) -> String {
     platform.rawValue + "/" + path(of: store, platform)
   }
@@ -274,13 +292,13 @@ struct PrimeJob: Sendable {
     }
   }
 
-  /// When a generation was last held against the org, as far as anybody noted it.
+  /// Returns when a generation was last compared with the org, as far as recorded.
   private func stampsRead(_ previous: GenerationRecord) -> Int64 {
     guard let lastRead, lastRead.generation == previous.generation else { return previous.created }
     return lastRead.time
   }
 
-  /// What a briefcase's records looked like to the server when they were last fetched.
+  /// Returns the modification stamps of a briefcase's records when they were last fetched.
   private func knownStamps(_ previous: GenerationRecord?) throws -> [String: [String: Int64]] {
     guard let previous else { return [:] }
     do throws(SnapshotError) {
@@ -297,18 +315,18 @@ struct PrimeJob: Sendable {
     case .started(let progress), .progressed(let progress), .finished(let progress):
       return .soupProgress(
         snapshot: user.id, soup: progress.soup, fetched: progress.records, total: progress.total)
-    // Warnings are in the outcome too.
+    // The outcome contains the warnings too.
     case .warning: return nil
     }
   }
 
-  // MARK: what comes out
+  // MARK: output
 
   private func publish(
     _ outcome: PrimeOutcome, number: Int, after previous: GenerationRecord?,
     _ temporary: String, _ session: Session, _ fields: String?
   ) throws {
-    // What the org holds was issued, whatever devices have made of it.
+    // The org's values count as issued, even if devices have changed them.
     try writeIssued(outcome, number: number, temporary, after: previous)
     let carried = try carry(into: temporary)
     var files: [GenerationRecord.StoreFile] = []

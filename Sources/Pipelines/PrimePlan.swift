@@ -4,27 +4,27 @@ import Salesforce
 import Snapshots
 import System
 
-/// What a dry run says of a prime: what would be fetched, counted where the org can count it.
+/// The forecast of a prime in a dry run, with record counts if the org can count them.
 struct PrimePlan {
   let run: RunContext
-  /// How many users have a snapshot.
+  /// The number of users who have a snapshot.
   let users: Int
 
   private typealias Counts = [String: Int]
 
-  /// What is expected so far.
+  /// The running totals of the forecast.
   private struct Sum {
-    /// Requests for snapshots that were primed before, beyond those of the last time, and for the others.
+    /// The requests for snapshots primed before, beyond those of the last time, and for the others.
     var requests = 0
     var records = 0
-    /// How many snapshots were primed before.
+    /// The number of snapshots that were primed before.
     var known = 0
     var isAtLeast = false
-    /// Records that are counted, by sync.
+    /// The counted records, by sync.
     var bySync: Counts = [:]
   }
 
-  /// Counts, as each user, and enters what is expected in the plan.
+  /// Counts records as each user, and adds the forecast to the plan.
   func make(_ jobs: [PrimeJob]) async throws {
     let access = run.access
     let counted = await InFlight.all(
@@ -80,7 +80,7 @@ struct PrimePlan {
         sum.requests += Self.pages(count) - (isKnown ? Self.pages(before ?? 0) : 0)
       }
     }
-    // What one sync brings into several soups.
+    // The records that one sync brings into several soups.
     sum.records += (rest ?? [:]).values.reduce(0, +)
   }
 

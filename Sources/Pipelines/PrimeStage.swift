@@ -5,12 +5,11 @@ import MobileSync
 import Reconciliation
 import Salesforce
 
-/// Fetches what changed for every snapshot, several at a time, and publishes new generations.
 struct PrimeStage {
   let run: RunContext
   private var people: PipelineUsers { PipelineUsers(run: run) }
 
-  /// Fetches what changed for every snapshot, several at a time, and publishes new generations.
+  /// Fetches the changes of every snapshot, several concurrently, and publishes new generations.
   func perform() async throws {
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
@@ -26,7 +25,7 @@ struct PrimeStage {
       group in
       var waiting = jobs[...]
       var threads = PrimeThreads(run.pipeline.limits.jobs)
-      // Who began when nothing was left was not cut off: his turn is still to come.
+      // Users who started when no requests were left were not cut off: their turn is next.
       var hasNothingLeft: Set<String> = []
       func start() {
         guard let next = waiting.popFirst() else { return }
@@ -58,16 +57,19 @@ struct PrimeStage {
     }
     run.summary.snapshots.sort { $0.id < $1.id }
     PreflightStage(run: run).tell()
-    // Everybody was tried: who was skipped before is served, skipped again, or no user any more.
+    // Every user was tried, so earlier findings about skipped users are outdated.
     if run.options.users.isEmpty {
       for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
     }
   }
 
-  /// How many snapshots may be under way: more than are worked on, so that the org is asked for the next ones while
-  /// stores are written, and while one user's answer is waited for.
+  /// The number of snapshots in progress.
   ///
-  /// Where few requests are left, no more than are worked on: all of them would be cut off half-way.
+  /// It exceeds the number of threads, so that the org prepares the next answers while stores are
+  /// written or while one user's answer is pending.
+  ///
+  /// If few requests are left, it equals the number of threads; otherwise every snapshot would be
+  /// cut off halfway.
   private var mostUnderWay: Int {
     let jobs = run.pipeline.limits.jobs
     let most = jobs == 1 ? 1 : jobs + run.pipeline.org.concurrency
@@ -75,13 +77,14 @@ struct PrimeStage {
     return isShort ? jobs : most
   }
 
-  /// More requests than the prime of most users takes.
+  /// More requests than the prime of a typical user takes.
   private static let requestsOfOne = 100
 
-  /// The users in the order in which they are primed: those first whose last turn is longest ago, of the same
-  /// night those last whom the limit of requests cut off.
+  /// Returns the users in the order of priming: those first whose last turn is longest ago, and
+  /// within one run, those last whom the request limit cut off.
   ///
-  /// So one who needs all of it does not keep it from the others night after night, nor they from him.
+  /// So a user who needs the whole budget does not block the others in every run, and they do not
+  /// block that user.
   private func inTurn(_ users: [SnapshotUser]) throws -> [SnapshotUser] {
     typealias Turn = (since: Int64, isCutOff: Int, user: SnapshotUser)
     let turns = try users.map { user -> Turn in
@@ -94,7 +97,7 @@ struct PrimeStage {
     }.map(\.user)
   }
 
-  /// Notes whom the limit of requests has cut off.
+  /// Records the users whom the request limit cut off.
   private func noteCutOff(_ snapshot: PrimeJob, _ error: any Error) throws {
     guard !Task.isCancelled, snapshot.user.id != SnapshotID.global,
       PipelineError(describing: error).kind == .tryLater
@@ -102,10 +105,10 @@ struct PrimeStage {
     try run.ledger.noteCutOff(snapshotID: snapshot.user.id, at: run.now)
   }
 
-  /// What a prime of a snapshot finds, or finds no longer.
+  /// The findings that a prime of a snapshot creates or clears.
   private static let primeFindings: [Finding.Kind] = [.userSkipped, .incomplete, .removalsHeld]
 
-  /// Keeps what a person should know of a primed snapshot; what was said of it before is settled.
+  /// Records the findings of a primed snapshot; earlier ones are closed.
   private func noteFindings(_ output: PrimeJob.Output) throws {
     let outcome = output.outcome
     let subject = output.user.username.lowercased()
@@ -124,11 +127,12 @@ struct PrimeStage {
     if outcome.guardTripped { try run.note(.removalsHeld, subject, detail) }
   }
 
-  /// How long `queryAll` can be trusted to name deleted records; the recycle bin keeps them for 15
-  /// days.
+  /// How long `queryAll` reliably returns deleted records.
+  ///
+  /// The recycle bin keeps them for 15 days.
   private static let deletionsAreKept: Int64 = 10 * 24 * 60 * 60 * 1000
 
-  /// More runs since the last list of all ids than any pipeline waits.
+  /// A count of runs since the last full listing that exceeds every configured interval.
   private static let longOverdue: Int64 = 1_000_000
 
   private func job(for user: SnapshotUser) throws -> PrimeJob {
@@ -152,7 +156,7 @@ struct PrimeStage {
       maxDeletes: run.options.maxDeletes, preflight: run.preflight, report: run.report)
   }
 
-  /// The number of the last run that was of another org than this one: a sandbox that was refreshed since.
+  /// The number of the last run that used another org, such as a sandbox before its refresh.
   private func lastRunElsewhere() throws -> Int64 {
     let organization = try run.ledger.organizationID
     return try run.recoveries().last { recovery in
@@ -160,11 +164,14 @@ struct PrimeStage {
     }?.afterRun ?? 0
   }
 
-  /// The least number of a new generation: an app installs none with a lower one than it has, also where somebody
-  /// has removed the generations that are there, and after a restore nobody knows how far that was.
+  /// Returns the lowest number for a new generation.
   ///
-  /// It leaps by one for each minute since the last run that is known, too: a machine that began with the same
-  /// backup, and is lost as well, has made no more than that beside its own leap.
+  /// An app installs no generation with a lower number than its own, even if an operator has
+  /// removed the existing generations, and after a restore the last number is unknown.
+  ///
+  /// The number also increases by one for each minute since the last known run. Another machine
+  /// that started from the same backup, and was lost too, cannot have made more generations than
+  /// that on top of its own jump.
   private func numberFloor(_ id: String) throws -> Int {
     let leaps = try run.recoveries().filter(\.mayLackGenerations).map { recovery in
       let minutes = max(0, recovery.time - recovery.known) / 60_000
@@ -174,12 +181,12 @@ struct PrimeStage {
     return max(Int(last) + 1, leaps.max() ?? 0)
   }
 
-  /// More generations than a machine makes in a hurry.
+  /// More generations than a machine could have made since its last backup.
   private static let forgottenGenerations = 1000
 
-  /// The open edits that a user's next generation carries.
+  /// Returns the open edits that a user's next generation redelivers.
   private func carried(_ snapshotID: String) throws -> [CarriedEdit] {
-    guard run.pipeline.reconcile.nextGeneration, snapshotID != SnapshotID.global else { return [] }
+    guard run.pipeline.reconcile.returnOpenEdits, snapshotID != SnapshotID.global else { return [] }
     let soups = run.pipeline.stores(of: .user).flatMap { store in
       store.schema.soups.map {
         SoupKey(
@@ -193,10 +200,12 @@ struct PrimeStage {
     ).of(snapshotID)
   }
 
-  /// The `soql` syncs (`PrimeInput.key`) whose ids are to be listed whole in this run.
+  /// Returns the `soql` syncs (`PrimeInput.key`) that list the IDs of all their records in this
+  /// run.
   ///
-  /// Every seventh run, unless the pipeline says otherwise; and where a person allowed deletions, or
-  /// the org may have forgotten what was deleted since the last prime.
+  /// This is every seventh run, unless the pipeline says otherwise. A listing is also due if an
+  /// operator allowed deletions, or if the org may have forgotten what was deleted since the last
+  /// prime.
   private func dueListings(_ row: SnapshotRow?, _ id: String) throws -> Set<String> {
     var due: Set<String> = []
     let isLongAgo = try run.ledger.primedAt(snapshotID: id).map {
@@ -239,7 +248,7 @@ struct PrimeStage {
         removed: $0.ghosts, total: $0.total)
     }
     try noteFindings(output)
-    // What was not published is fetched again; no return is in it.
+    // Unpublished changes are fetched again, and include no return.
     if !output.isHeld { try save(output) }
     run.summary.snapshots.append(
       RunSummary.Snapshot(
@@ -260,7 +269,7 @@ struct PrimeStage {
     var runs = row.ghostRuns.object ?? [:]
     for key in output.outcome.cursors.keys.sorted() {
       var count = output.outcome.listed.contains(key) ? 0 : (runs[key]?.int ?? 0) + 1
-      // What the guard kept is looked at in every run until a person decides.
+      // A held deletion is checked in every run until an operator decides.
       if output.outcome.refused.contains(key) { count = Self.longOverdue }
       runs[key] = .number(String(count))
     }
@@ -270,7 +279,7 @@ struct PrimeStage {
     row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
     try run.ledger.save(row)
     try run.ledger.notePrimed(snapshotID: id, at: run.now, run: run.row.number)
-    // Of a list that lacks something nobody knows what it would have told.
+    // An incomplete listing is no evidence of deletions.
     if output.outcome.isIncomplete { return }
     try run.ledger.noteRead(snapshotID: id, generation: output.generation, at: run.times.org)
   }

@@ -1,19 +1,21 @@
 import System
 
-/// The threads on which snapshots are primed: as many are worked on at once, while others wait for the org.
+/// The threads on which snapshots are primed.
+///
+/// Each thread works on one snapshot at a time, while others wait for the org.
 struct PrimeThreads {
   private let threads: [StoreThread]
-  /// Which thread each snapshot under way has.
+  /// The index of the thread of each snapshot in progress.
   private var places: [String: Int] = [:]
 
-  /// How many snapshots have one.
+  /// The number of snapshots in progress.
   var used: Int { places.count }
 
   init(_ count: Int) {
     threads = (0..<count).map { _ in StoreThread(name: "prime") }
   }
 
-  /// The thread that has the fewest snapshots.
+  /// Assigns the thread that has the fewest snapshots.
   mutating func take(for snapshot: String) -> StoreThread {
     var load = [Int](repeating: 0, count: threads.count)
     for place in places.values { load[place] += 1 }

@@ -4,24 +4,26 @@ import Reconciliation
 import Snapshots
 import System
 
-/// The key of a pipeline's stamps: a file of its own beside the ledger, `stamp.key`.
+/// The key of a pipeline's stamps, in the file `stamp.key` next to the ledger.
 ///
-/// It outlives the ledger, so that a ledger that is lost takes no device with it. One line: 64
-/// hexadecimal digits, and the number of the ledger that signs with it, from the second ledger on.
-/// A later ledger's stamps are made with a key of its own that follows from this one, so that a
-/// return says before which loss its bundle was issued.
+/// The key outlives the ledger, so that stamps stay valid if the ledger is lost. The file has one
+/// line: 64 hexadecimal digits and, from the second ledger on, the number of the ledger that signs.
+/// Each later ledger signs with its own key, derived from this one, so a return tells before which
+/// loss its bundle was issued.
 struct ProvenanceKey {
-  /// The number of the ledger that signs with it: 1, 2 and so on for ledgers that took the place of a lost one;
-  /// of a recovery its epoch, which no other recovery has.
+  /// The number of the ledger that signs: 1, 2 and so on for ledgers that replaced a lost one;
+  /// after a recovery its epoch, which no other recovery has.
   let number: Int
-  /// What this ledger's stamps are made with.
+  /// The key of this ledger's stamps.
   let current: [UInt8]
   private let root: [UInt8]
 
-  /// The epoch that its stamps name; nil for a ledger that was never recovered.
+  /// The epoch that its stamps name; nil if the ledger was never recovered.
   var epoch: Int? { number > Self.mostLedgers ? number : nil }
 
-  /// More ledgers than this took nobody's place without a recovery; epochs are greater.
+  /// The greatest number of ledgers without a recovery.
+  ///
+  /// Epochs are greater.
   static let mostLedgers = 1000
 
   private init(_ root: [UInt8], ledger: Int) {
@@ -33,24 +35,25 @@ struct ProvenanceKey {
     number == 1 ? root : HMAC.sha256(key: root, Array("attache-stamp-key-\(number)".utf8))
   }
 
-  /// The number of the ledger that issued a stamp; nil for a stamp of somebody else.
+  /// Returns the number of the ledger that issued a stamp; nil for a stamp of another key.
   func epoch(of stamp: Provenance) -> Int? {
     if let epoch = stamp.epoch {
       return stamp.isGenuine(key: Self.key(root, epoch)) ? epoch : nil
     }
     return (1...min(number, Self.mostLedgers)).first {
-      // Such numbers are few, but after a recovery nobody says how few.
+      // Such numbers are small, but after a recovery the limit is unknown.
       stamp.isGenuine(key: Self.key(root, $0))
     }
   }
 
-  /// The number of the ledger that signs; 0 where there is no key.
+  /// Returns the number of the ledger that signs; 0 if there is no key.
   static func number(in data: DataDirectory) throws -> Int {
     Files.exists(data.stampKey) ? try read(data).ledger : 0
   }
 
-  /// Lets another ledger sign, with a key that follows from the same root: what tells it from others, and the
-  /// writing of the file.
+  /// Makes another ledger sign, with a key derived from the same root.
+  ///
+  /// Writes the file.
   static func advance(
     _ data: DataDirectory, to ledger: Int
   ) throws -> (digest: String, write: () throws -> Void) {
@@ -58,7 +61,7 @@ struct ProvenanceKey {
     return (digest(root, ledger), { try write(root, ledger: ledger, data) })
   }
 
-  /// Whether a ledger signs with the key that lies there.
+  /// Whether a ledger signs with the key in the data directory.
   static func isNoted(by ledger: LedgerDatabase?, in data: DataDirectory) throws -> Bool {
     let (root, number) = try read(data)
     guard let noted = try ledger?.stampKeyDigest else {
@@ -67,16 +70,18 @@ struct ProvenanceKey {
     return noted == digest(root, number)
   }
 
-  /// The key of a ledger by its number, with the epoch that its stamps name.
+  /// Returns the key of a ledger by its number, with the epoch that its stamps name.
   func signer(_ number: Int) -> (key: [UInt8], epoch: Int?) {
     (Self.key(root, number), number > Self.mostLedgers ? number : nil)
   }
 
-  /// The key of a pipeline, for the holder of its lock.
+  /// Returns a pipeline's key.
   ///
-  /// Moves it out of a ledger of the first version, makes it where nothing was issued yet, and
-  /// refuses to go on where devices hold bundles whose key is gone: a new one would take every
-  /// return of theirs for a forgery.
+  /// The caller must hold the lock.
+  ///
+  /// Moves the key out of a ledger of the first version, and creates it if nothing was issued yet.
+  /// Throws if devices hold bundles whose key is gone, because with a new key all of their returns
+  /// would count as forged.
   static func take(_ state: LedgerDatabase, _ data: DataDirectory) throws -> ProvenanceKey {
     let inLedger = try state.firstVersionStampKey
     let noted = try state.stampKeyDigest
@@ -89,10 +94,10 @@ struct ProvenanceKey {
     if let inLedger, inLedger != root { throw foreign(data) }
     let digest = digest(root, ledger)
     if let noted, noted != digest {
-      // Died between the ledger and the file, or another pipeline's file was put here.
+      // The run was interrupted between ledger and file, or the file is another pipeline's.
       if try hasIssued(state, data) { throw foreign(data) }
     } else if noted == nil, inLedger == nil {
-      // A ledger that has never signed, beside a key that has: the one before is lost.
+      // The key has signed but this ledger has not, so the previous ledger is lost.
       return try keep(root, ledger: ledger + 1, state, data)
     }
     if noted != digest || inLedger != nil { try state.noteStampKey(digest: digest) }
@@ -101,7 +106,8 @@ struct ProvenanceKey {
 
   private static func make(_ state: LedgerDatabase, _ data: DataDirectory) throws -> ProvenanceKey {
     let root = RandomBytes.make(32)
-    // The ledger first: one that knows of no key and finds one takes itself for another's successor.
+    // Write the ledger first: a ledger without a key that finds one assumes that it replaces a lost
+    // ledger.
     try state.noteStampKey(digest: digest(root, 1))
     try write(root, ledger: 1, data)
     return ProvenanceKey(root, ledger: 1)
@@ -123,13 +129,13 @@ struct ProvenanceKey {
     return ProvenanceKey(root, ledger: ledger)
   }
 
-  /// Says whether there is a device that may hold a bundle.
+  /// Whether any device may hold a bundle.
   private static func hasIssued(_ state: LedgerDatabase, _ data: DataDirectory) throws -> Bool {
     if try state.snapshotRows().contains(where: { $0.generation > 0 }) { return true }
     return try data.snapshots().contains { try !data.generations(of: $0).isEmpty }
   }
 
-  // MARK: the file
+  // MARK: file
 
   private static func read(_ data: DataDirectory) throws -> (root: [UInt8], ledger: Int) {
     let bytes = try Files.read(data.stampKey, limit: 4096)
@@ -143,7 +149,7 @@ struct ProvenanceKey {
         location: data.stampKey, reason: "it is not 64 hexadecimal digits on one line",
         fix: "bring the file back from a backup; it never changes but when a ledger is lost")
     }
-    // As it came back from a backup, perhaps.
+    // The file may have been restored from a backup.
     if try Files.status(data.stampKey).mode & 0o077 != 0 {
       try Files.setMode(of: data.stampKey, 0o600)
     }
@@ -159,7 +165,7 @@ struct ProvenanceKey {
     Digest.sha256Hex(Array("attache-stamp-key \(Hex.encode(root)) \(ledger)".utf8))
   }
 
-  // MARK: refusals
+  // MARK: errors
 
   private static func missing(_ data: DataDirectory) -> PipelineError {
     PipelineError(

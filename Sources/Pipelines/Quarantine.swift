@@ -2,23 +2,23 @@ import JSON
 import Returns
 import System
 
-/// The returns that were refused and lie aside, with the reason beside each.
+/// The refused returns in quarantine, each with its reason.
 package enum Quarantine {
-  /// What the name of a note ends in that says who discarded a return.
+  /// The suffix of the note that records who discarded a return.
   static let discardedEnding = ".discarded.json"
 
-  /// One of them.
+  /// One refused return.
   package struct Item: Sendable, Hashable {
     /// The digest of its content, which names its directory.
     package var sha256: String
-    /// What its reason says, and where it lies.
+    /// The content of its reason file, and its path.
     package var detail: JSONObject
   }
 
-  /// What lies in a quarantine, by digest.
+  /// Returns the content of a quarantine, ordered by digest.
   ///
-  /// A return is settled when somebody has taken its directory away, or, to keep the file and hear
-  /// no more of it, its `ReasonFile`.
+  /// A return no longer counts if an operator removed its directory, or only its `ReasonFile` to
+  /// keep the file without the finding.
   package static func list(_ directory: String) throws(SystemError) -> [Item] {
     guard Files.isDirectory(directory) else { return [] }
     return try ReasonFile.digests(in: directory).compactMap { sha256 in

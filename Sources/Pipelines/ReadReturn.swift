@@ -2,29 +2,29 @@ import Ledger
 import Returns
 import SmartStore
 
-/// A return that was proved and read, and is not in the ledger yet.
+/// A return that was validated and read, but is not in the ledger yet.
 struct ReadReturn: Sendable {
-  /// What it was found to be.
+  /// The result of the validation.
   var validated: ValidatedReturn
-  /// The return itself, then the stores in it that have a stamp of their own.
+  /// The return itself, then the stores in it that have their own stamp.
   var parts: [Part]
 
   /// The stores of one stamp.
   struct Part: Sendable {
-    /// What the ledger keeps of it.
+    /// Its row in the ledger.
     var row: ReturnRow
-    /// The stamp.
+    /// The ID of the stamp.
     let stampID: String
-    /// How its stores are read.
+    /// The reader of its stores.
     let reading: ReturnReading
-    /// Each store that was read, with what was found.
+    /// The stores that were read, each with its edits.
     var stores: [(store: ValidatedStore, found: EditReading)] = []
 
     init(row: ReturnRow, stampID: String, reading: ReturnReading) {
       (self.row, self.stampID, self.reading) = (row, stampID, reading)
     }
 
-    /// Notes in the row what was read.
+    /// Updates the row with what was read.
     mutating func takeStock() {
       for (_, found) in stores {
         row.soupTotals.merge(found.totals) { $1 }
@@ -32,7 +32,8 @@ struct ReadReturn: Sendable {
       }
     }
 
-    /// What the ledger enters, with the clean ones among rows that earlier returns had as edits.
+    /// Returns what the ledger records, including the unchanged rows among those that earlier
+    /// returns had as edits.
     func entry(_ rows: [RowKey], _ platform: Platform) throws -> ReturnPart {
       var entry = ReturnPart(row: row, edits: [], witnesses: [])
       for (store, found) in stores {
@@ -44,7 +45,9 @@ struct ReadReturn: Sendable {
     }
   }
 
-  /// The soups that were not issued and are an app's own: nothing was read from them.
+  /// The soups that were not issued and belong to the app.
+  ///
+  /// They are not read.
   var leftAlone: [String] {
     let read = Set(parts.flatMap(\.row.soupTotals.keys).map(\.soup))
     return Set(validated.stores.flatMap(\.unknownSoups)).subtracting(read).sorted()

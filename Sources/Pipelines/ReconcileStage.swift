@@ -5,15 +5,15 @@ import Reconciliation
 import Salesforce
 import System
 
-/// Sends the open edits of every ingested return.
 struct ReconcileStage {
   let run: RunContext
 
-  /// Sends the open edits of every ingested return, and writes the report; in a dry run the writes are
-  /// presumed done.
+  /// Sends the open edits of every ingested return, and writes the report.
+  ///
+  /// A dry run assumes that every write succeeds.
   func perform() async throws {
     let before = run.access.spent
-    // A dry run has a copy of the ledger.
+    // A dry run has its own copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
     if let retry = run.options.retry { try reopen(retry) }
     if let undo = run.options.undo {
@@ -45,18 +45,18 @@ struct ReconcileStage {
     if let presumed { return try plan(result, presumed, since: before) }
     if result.interruption == nil { try await learnNames() }
     try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)
-    // At once: what follows may take hours, or fail.
+    // Written at once, because the following stages may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
   }
 
-  /// Learns the names that the users have by now, where this run primes them too: who was renamed sends under
-  /// the new name at once.
+  /// Updates the users' names if this run also primes, so that a renamed user sends under the new
+  /// name at once.
   private func learnUsernames() async throws {
     let only = run.options.only
     guard run.options.stages.contains(.prime),
       try !run.ledger.snapshotsWithOpenEdits(run: run.row.id, only: only).isEmpty
     else { return }
-    // Why they cannot be had is told by the stage that serves them.
+    // The stage that serves the users reports errors in the list of users.
     let users = (try? await PipelineUsers(run: run).listed()) ?? []
     try Task.checkCancellation()
     for user in users {
@@ -68,8 +68,8 @@ struct ReconcileStage {
     }
   }
 
-  /// Asks who they are that changed records in the org, where the report has no more than their Ids: one
-  /// request for all of them.
+  /// Looks up, in one request, the users who changed records in the org and whose names the report
+  /// lacks.
   private func learnNames() async throws {
     let unnamed = try run.ledger.unnamedPeople(run: run.row.id)
     if unnamed.isEmpty { return }
@@ -78,7 +78,7 @@ struct ReconcileStage {
       let session = try await run.access.anySession()
       found = try await session.records("User", ids: unnamed, fields: ["Id", "Name"])
     } catch {
-      // The report says the Id then; nothing depends on the name.
+      // The report then shows the ID; nothing else depends on the name.
       return
     }
     for (id, user) in found {
@@ -86,8 +86,10 @@ struct ReconcileStage {
     }
   }
 
-  /// Keeps which snapshots' changes wait for a person's word; of others they wait no longer, where the run
-  /// `isWhole`: one of some edits, or one that stopped, has not looked at all.
+  /// Records the snapshots whose changes wait for a confirmation.
+  ///
+  /// If `isWhole`, closes those of all other snapshots; a run of some edits, or one that stopped,
+  /// has not examined all.
   private func noteHeld(_ awaiting: [String: [String]], isWhole: Bool) throws {
     for (id, digests) in awaiting.sorted(by: { $0.key < $1.key }) {
       let confirm = Self.confirming(digests, of: run.pipeline)
@@ -104,7 +106,7 @@ struct ReconcileStage {
     if isWhole { try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id) }
   }
 
-  /// The command that sends what is held.
+  /// The command that sends the held changes.
   private static func confirming(_ digests: [String], of pipeline: Pipeline) -> String {
     "attache reconcile \(pipeline.called) "
       + digests.map { "--confirm \($0)" }.joined(separator: " ")
@@ -137,7 +139,7 @@ struct ReconcileStage {
       progress: { done, total in report(.editsSettled(done: done, of: total)) })
   }
 
-  /// The sync ups that a pipeline's stores name, in the order of the file.
+  /// Returns the sync ups that a pipeline's stores name, in the order of the file.
   static func rules(of pipeline: Pipeline) throws -> [ReconciledSync] {
     try pipeline.stores.flatMap { store in
       let key = StoreKey(scope: store.scope, storeName: store.storeName)
@@ -154,8 +156,8 @@ struct ReconcileStage {
     var result = ReconcileOptions()
     result.sendAs = settings.sendAs
     result.onInactiveUser = settings.onInactiveUser
-    result.strict = settings.strict
-    result.acrossSnapshots = settings.acrossSnapshots
+    result.conditionalUpdates = settings.conditionalUpdates
+    result.deviceConflicts = settings.deviceConflicts
     result.orderParentsFirst = settings.orderParentsFirst
     result.recreateDeleted = settings.recreateDeleted
     result.quietWindowSeconds = Int64(settings.quietWindowSeconds)
@@ -170,14 +172,14 @@ struct ReconcileStage {
     return result
   }
 
-  /// Tells what the writes will cost beside what a dry run has asked for itself.
+  /// Forecasts the cost of the writes, in addition to the requests that the dry run sent itself.
   private func forecast(since before: (requests: Int, bytes: Int)) throws {
     let planned = run.summary.planned
     if planned.isEmpty { return }
     let sent = Dictionary(grouping: planned.filter { $0.action != nil }) {
       [$0.snapshotID, $0.soup.store.text, $0.soup.soup]
     }
-    // The most that carries the changes of one user and soup.
+    // The maximum per request for the changes of one user and soup.
     let writes = sent.values.reduce(0) {
       $0 + ($1.count + RequestLimits.composite - 1) / RequestLimits.composite
     }
@@ -191,7 +193,7 @@ struct ReconcileStage {
     run.summary.plan += forecast.lines
   }
 
-  /// Tells what a dry run has found.
+  /// Reports the results of a dry run.
   private func plan(
     _ result: ReconcileSummary, _ presumed: PresumedWrites,
     since before: (requests: Int, bytes: Int)

@@ -3,18 +3,18 @@ import JSON
 import Salesforce
 import System
 
-/// `tokens.json` of a pipeline: the newest refresh token in place of each that is configured.
+/// A pipeline's `tokens.json`: the newest refresh token for each configured one.
 ///
-/// A member's name is the SHA-256 of the configured token, so that another token in the configuration
-/// is taken at once. The file is replaced as a whole, before the session is used, and while a lock
-/// beside it is held: two processes that renew at once would use one token twice, which an org that
-/// rotates takes for theft.
+/// A member's name is the SHA-256 of the configured token, so that a new token in the configuration
+/// takes effect at once. The file is replaced atomically, before the session is used, under a lock
+/// next to it. Without the lock, two processes could use one token twice, which an org with token
+/// rotation treats as theft.
 final class RefreshTokenFile: RefreshTokenKeeper {
   private let path: String
   private let pause: RetryPause
   private let lock = Locked<FileLock?>(nil)
 
-  /// How long the lock of another process is waited for, in seconds.
+  /// The seconds to wait for another process's lock.
   private static let waitSeconds = 60
   private static let limitBytes = 64 << 20
 
@@ -58,7 +58,7 @@ final class RefreshTokenFile: RefreshTokenKeeper {
     } catch {
       throw refusal("refresh tokens cannot be kept: \(error)")
     }
-    // It blocks, and must not hold up the threads that all tasks share.
+    // The call blocks, and must not occupy a thread of the shared pool.
     let thread = StoreThread(name: "tokens")
     do throws(LockError) {
       return try await thread.run { [path] () throws(LockError) in

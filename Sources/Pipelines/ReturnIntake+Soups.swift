@@ -2,12 +2,13 @@ import Returns
 import SmartStore
 import Snapshots
 
-/// What a person is told of soups that a return does not have as the pipeline has them.
+/// Messages about soups that differ between a return and the pipeline.
 extension ReturnIntake {
-  /// Says which soups of a returned store the app has altered.
+  /// Returns messages about the soups of a returned store that the app has altered.
   ///
-  /// They are measured by what was issued to it, for the pipeline may have other soups and indexes since. What is
-  /// not kept any more is told with both causes.
+  /// They are compared with what was issued to the device, because the pipeline may have other
+  /// soups and indexes by now. If the generation is no longer kept, the message names both possible
+  /// causes.
   func alteredSoups(_ store: ValidatedStore, _ issued: GenerationRecord?) -> [String] {
     if store.missingSoups.isEmpty, store.reindexedSoups.isEmpty { return [] }
     let entry = issued?.entries(of: store.stamp.platform).first {
@@ -37,8 +38,8 @@ extension ReturnIntake {
     return lines
   }
 
-  /// The indexes that soups were issued with, as the generation's own file has them; nil where it is not kept any
-  /// more or cannot be read: what a device did is no less worth for that.
+  /// Returns the indexes that the soups were issued with, from the generation's own file; nil if
+  /// the file is pruned or unreadable, which does not affect the return's edits.
   private func issuedIndexes(
     _ soups: [String], of entry: StoreEntry, _ stamp: Provenance
   ) -> [String: [IndexSpec]]? {
@@ -50,7 +51,7 @@ extension ReturnIntake {
     }
     defer { try? file.close() }
     return try? soups.reduce(into: [:]) { found, soup throws in
-      // A soup that was not issued has none.
+      // A soup that was not issued has no issued indexes.
       if try file.soupNames().contains(soup) { found[soup] = try file.indexSpecs(of: soup) }
     }
   }

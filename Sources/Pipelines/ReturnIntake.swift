@@ -5,10 +5,10 @@ import SmartStore
 import Snapshots
 import System
 
-/// What an ingest does with one return before it asks the ledger: it is copied, proved and read.
+/// The part of an ingest that needs no ledger: copying, validating and reading one return.
 ///
-/// Nothing here depends on other returns, so that several may be at it at once, each on a thread of its own. What it
-/// finds is told afterwards, in the order of the returns.
+/// It does not depend on other returns, so several run concurrently, each on its own thread.
+/// Results are reported afterwards, in the order of the returns.
 struct ReturnIntake: Sendable {
   let pipeline: Pipeline
   let data: DataDirectory
@@ -16,42 +16,45 @@ struct ReturnIntake: Sendable {
   let expectation: ReturnValidator.Expectation
   let stamps: ProvenanceKey
   let recoveries: [Recovery]
-  /// When the returns come that the run takes.
+  /// The arrival time of the run's returns.
   let arrivals: Int64
   let rooms: FileRooms
 
-  /// Room for stores that are read from memory, and not from the disk once more: those of up to 64 MiB.
+  /// Memory buffers for stores of up to 64 MiB, which are then read without a second disk access.
   static func rooms() -> FileRooms { FileRooms(most: roomBytes, margin: Store.imageMargin) }
 
   private static let roomBytes = 64 << 20
 
-  /// Says whether a return may take so much time, memory or room on the disk that nothing is done beside it: only of
-  /// a plain store does its length tell how much it is.
+  /// Whether a return may need so much time, memory or disk space that it must be processed alone.
+  ///
+  /// Only for a plain store does the file size tell.
   static func isLarge(_ path: String, _ kind: TakenReturn.Kind) -> Bool {
     guard kind == .store, let bytes = try? Files.size(of: path) else { return true }
     return bytes > roomBytes
   }
 
-  /// A return that was proved and read, with what a person should know of it.
+  /// A return that was validated and read, with its warnings.
   struct Reading: Sendable {
     var warnings: [String] = []
     var result: Result<ReadReturn, any Error>
   }
 
-  /// A candidate that was copied, and read unless its content seems to be finished with.
+  /// A copied candidate, already read unless its content seems to be known.
   struct Prepared: Sendable {
     var copying: Result<Inbox.Copying, any Error>
     var reading: Reading?
-    /// The private directory of its proof.
+    /// The work directory of its validation.
     var work: String
   }
 
-  /// A private directory for the proof of a return; what a run that dies leaves there the next one removes.
+  /// Returns a new work directory for validating a return.
+  ///
+  /// If the run is interrupted, the next one removes it.
   func workDirectory() -> String { DurableFile.temporaryName(for: data.returns + "/proof") }
 
-  // MARK: what is done beside others
+  // MARK: concurrent work
 
-  /// Copies a candidate, and reads the copy while the disk writes it.
+  /// Copies a candidate, and reads the copy while it is being written to disk.
   func prepare(_ candidate: Inbox.Candidate, at milliseconds: Int64, turn: Int) -> Prepared {
     rooms.lending { room in
       var prepared = Prepared(copying: .success(.gone), work: workDirectory())
@@ -68,7 +71,7 @@ struct ReturnIntake: Sendable {
           candidate, now: milliseconds, order: arrivals, turn: turn, keeping: room)
         guard case .copied(let copied) = copying else { return copying }
         do {
-          // Where the ledger does not have it after all, it is read when it is taken.
+          // If the ledger does not know it after all, it is read when it is taken.
           if !inbox.mayBeDuplicate(copied.taken.sha256) {
             prepared.reading = read(copied.taken, in: prepared.work, image: room.content)
           }
@@ -83,12 +86,13 @@ struct ReturnIntake: Sendable {
     }
   }
 
-  /// Whether something failed for which those beside it may be the reason: they have the room, or the descriptors.
+  /// Whether the failure may be caused by concurrent work that uses up memory, disk space or
+  /// descriptors.
   static func isInTrouble(_ prepared: Prepared) -> Bool {
     trouble(prepared.copying) || isInTrouble(prepared.reading)
   }
 
-  /// The same of a return that was taken before.
+  /// Whether the reading of a return that was taken before failed for such a reason.
   static func isInTrouble(_ reading: Reading?) -> Bool {
     reading.map { trouble($0.result) } ?? false
   }
@@ -97,13 +101,17 @@ struct ReturnIntake: Sendable {
     if case .failure(let error) = result { MachineTrouble(of: error) != nil } else { false }
   }
 
-  /// Lets go of what was prepared and is not taken; what cannot be removed the next run removes.
+  /// Removes a prepared candidate that is not taken.
+  ///
+  /// If that fails, the next run removes it.
   func drop(_ prepared: Prepared) {
     if case .success(.copied(let copied)) = prepared.copying { inbox.drop(copied) }
     try? Files.remove(prepared.work)
   }
 
-  /// Proves what was taken, and reads its edits; `image` is its content, where that is at hand.
+  /// Validates a taken return and reads its edits.
+  ///
+  /// `image` is its content, if available in memory.
   func read(
     _ taken: TakenReturn, in work: String, image: UnsafeMutableRawBufferPointer? = nil
   ) -> Reading {
@@ -133,7 +141,8 @@ struct ReturnIntake: Sendable {
       let issued = try issued(stamp, validated.sourceName, &warnings)
       let isKnown = isKnown(stamp)
       if !isKnown || !Files.exists(data.issued(stamp.generation, of: stamp.user)) {
-        let why = isKnown ? "is not kept any more (keep.basesDays)" : "this ledger does not know"
+        let why =
+          isKnown ? "is not kept any more (keep.issuedRecordDays)" : "this ledger does not know"
         warnings.append(
           "\(taken.name): what generation \(stamp.generation) issued \(why): "
             + "its edits are compared as the SDK compares")
@@ -160,13 +169,13 @@ struct ReturnIntake: Sendable {
     return result
   }
 
-  // MARK: what was issued
+  // MARK: issued generations
 
-  /// Refuses a return of a bundle that was good no more when this run began, where the pipeline wants
-  /// that.
+  /// Refuses a return if its bundle had expired when this run started and the pipeline rejects
+  /// expired returns.
   ///
-  /// The newest bundle of the generation counts: which one a device has, its store does not say. A
-  /// generation that is not kept any more is older than every bundle that is good.
+  /// The newest bundle of the generation counts, because a store does not tell which bundle it came
+  /// from. A generation that is no longer kept is older than every valid bundle.
   private func refuseExpired(
     _ validated: ValidatedReturn, _ taken: TakenReturn, _ warnings: inout [String]
   ) throws {
@@ -183,14 +192,15 @@ struct ReturnIntake: Sendable {
         + "the file again")
   }
 
-  /// When a return came: this run, or that of then for what a recovery lets be ingested again.
+  /// The arrival time of a return: that of this run, or the original one if a recovery lets it be
+  /// ingested again.
   private func arrival(of taken: TakenReturn) -> Int64 {
     taken.isIngestedAgain ? min(taken.order, arrivals) : arrivals
   }
 
   private func expires(_ validated: ValidatedReturn, _ warnings: inout [String]) throws -> Int64? {
     let stamp = validated.stamp
-    // What a run issued of which this ledger does not know was issued after all that it knows.
+    // A generation that this ledger does not know was issued after all that it knows.
     if !isKnown(stamp) { return .max }
     guard let created = try issued(stamp, validated.sourceName, &warnings)?.created else {
       return nil
@@ -205,13 +215,14 @@ struct ReturnIntake: Sendable {
     return packed?.expires ?? standard
   }
 
-  /// The number of the ledger that issued a validated return.
+  /// Returns the number of the ledger that issued a validated return.
   private func epoch(of stamp: Provenance) -> Int64 {
     Int64(stamps.epoch(of: stamp) ?? stamps.number)
   }
 
-  /// Whether the ledger knows the generation that a return was issued in: after a recovery another one may
-  /// bear its number.
+  /// Whether the ledger knows the generation of a return.
+  ///
+  /// After a recovery, another generation may have the same number.
   private func isKnown(_ stamp: Provenance) -> Bool {
     guard let last = recoveries.lastGeneration(ofEpoch: epoch(of: stamp), of: stamp.user) else {
       return true
@@ -219,9 +230,10 @@ struct ReturnIntake: Sendable {
     return stamp.generation <= last
   }
 
-  /// The record of the generation that a return was issued in; nil where it is not kept any more.
+  /// Returns the record of the return's generation; nil if it is no longer kept.
   ///
-  /// One that cannot be read is no reason to refuse what a device did: it is told and done without.
+  /// An unreadable record is no reason to refuse a return: it is reported, and the return is read
+  /// without it.
   private func issued(
     _ stamp: Provenance, _ name: String, _ warnings: inout [String]
   ) throws -> GenerationRecord? {
@@ -236,8 +248,8 @@ struct ReturnIntake: Sendable {
     }
   }
 
-  /// The stores of the generation that a stamp names, with the names of their soups; nil where the generation
-  /// is not kept any more.
+  /// Returns the stores of the stamp's generation with the names of their soups; nil if the
+  /// generation is no longer kept.
   private func issuedStores(
     to stamp: Provenance, _ name: String, _ warnings: inout [String]
   ) throws -> [ReturnValidator.IssuedStore]? {
@@ -248,22 +260,23 @@ struct ReturnIntake: Sendable {
     }
   }
 
-  /// The user's stores of a generation that did not come with a return: one comes back by itself.
+  /// Returns the user's stores of a generation that did not come with the return, because one store
+  /// came alone.
   private func absent(
     from validated: ValidatedReturn, _ issued: GenerationRecord?
   ) -> Set<StoreKey> {
     let all =
       issued?.entries(of: validated.platform).filter { $0.scope == .user }.map(\.storeName)
-      // Of one that is not kept any more: as the pipeline has them.
+      // If the generation is no longer kept, use the pipeline's stores.
       ?? pipeline.stores(of: .user).map(\.storeName)
     return Set(all.map { StoreKey(scope: .user, storeName: $0) })
       .subtracting(validated.stores.map(\.key))
   }
 
-  /// What the ledger keeps of a return, or of a store in it that has a stamp of its own.
+  /// Returns the ledger's row for a return, or for a store in it that has its own stamp.
   ///
-  /// Such a store is handed back by whose bundle it came in, and where its app numbers only the
-  /// user's store, with that number.
+  /// Such a store belongs to the installation of the bundle that it came in. If the app numbers
+  /// only the user's store, that number applies to it too.
   private func row(
     _ stamp: Provenance, _ issued: GenerationRecord?, _ validated: ValidatedReturn,
     _ taken: TakenReturn

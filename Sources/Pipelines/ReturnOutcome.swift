@@ -7,33 +7,33 @@ import SQLite
 import SmartStore
 import System
 
-/// What became of one file of the inbox in a run: told once for each, in one place.
+/// The outcome of one inbox file in a run, reported once per file.
 struct ReturnOutcome {
-  /// What can become of it.
+  /// The possible outcomes.
   enum Result {
-    /// It was validated, and its edits are in the ledger, which noted it in the same transaction; the soups
-    /// that are an app's own were left alone.
+    /// The return is valid, and its edits and the return itself are in the ledger. `leftAlone`
+    /// lists the soups that belong to the app.
     case accepted(Provenance, edits: Int, new: Int, known: Int, leftAlone: [String])
-    /// It was accepted before.
+    /// The return was accepted before.
     case known
-    /// It was refused and is kept in quarantine, with the reason beside it.
+    /// The return was refused and quarantined with its reason.
     case quarantined(TakenReturn, Refusal)
-    /// It stays where it is: in the inbox, or in `processing`.
+    /// The file stays where it is, in the inbox or in `processing`.
     case left(Refusal)
   }
 
-  /// The file's name as it came.
+  /// The original file name.
   var name: String
-  /// Where it is.
+  /// The current path.
   var path: String
-  /// The digest of its content, where it was read.
+  /// The digest of its content, if it was read.
   var sha256: String?
-  /// What became of it.
+  /// The outcome.
   var result: Result
 }
 
 extension ReturnOutcome.Result {
-  /// What a dry run says of a file, after its name.
+  /// The outcome as a dry run words it, after the file name.
   var planned: String {
     switch self {
     case .accepted(_, let edits, let new, _, _):

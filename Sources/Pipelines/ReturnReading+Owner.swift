@@ -7,12 +7,16 @@ import Snapshots
 import System
 
 extension ReturnReading {
-  /// Elements of a soup that are looked up: the first ones, which were issued, as a device adds its own behind them.
+  /// The number of elements looked up in a soup.
+  ///
+  /// The first ones were issued; a device appends its own.
   private static let sample = 8
 
-  /// Refuses a store that holds a record as it was issued to another user, and not to the user of its stamp.
+  /// Refuses a store that holds a record as it was issued to another user, and not to the user of
+  /// its stamp.
   ///
-  /// An app that moves stamps between the stores of two users would have the edits of the one sent as the other.
+  /// If an app mixed up the stamps of two users' stores, the edits of one user would be sent as the
+  /// other.
   func checkOwner(
     of store: Store, _ validated: ValidatedStore, _ soups: [SoupReading], _ name: String
   ) throws {
@@ -35,15 +39,15 @@ extension ReturnReading {
           fix: "hand the store back with the stamp that it was issued with")
       }
     } catch let error as SnapshotError where error.isDamage {
-      // Without what was issued nobody can say.
+      // Cannot be checked without the issued records.
     }
   }
 
-  /// The first elements of a soup by their record ids, with the dates of their rows.
+  /// Returns the first elements of a soup by record ID, with the dates of their rows.
   private func dates(_ soup: SoupReading, in store: Store) throws -> [String: Int64] {
     let spec = QuerySpec(
       soupName: soup.soup, .all, orderPath: StoreField.soupEntryID, pageSize: Self.sample)
-    // What no JSON parser reads is an edit with a finding; here it tells nothing.
+    // An unparsable element is an edit with a finding, and is skipped here.
     let elements = (try? store.queryValues(spec)) ?? []
     return elements.reduce(into: [:]) { dates, element in
       guard let id = element[soup.idField]?.string,
@@ -53,7 +57,7 @@ extension ReturnReading {
     }
   }
 
-  /// Who else was issued one of the records at its date, and in which generation.
+  /// Returns the other user who was issued one of the records with its date, and the generation.
   private func owner(
     of records: [String: Int64], _ soup: String, besides stamp: Provenance
   ) throws -> (user: String, generation: Int)? {

@@ -7,16 +7,18 @@ import Returns
 import SmartStore
 import System
 
-/// Reads the edits of validated stores and gives each its base.
+/// Reads the edits of validated stores, and finds the merge base of each.
 struct ReturnReading: Sendable {
   let pipeline: Pipeline
   let data: DataDirectory
   /// The generation that the return was issued in, if it is kept.
   let issued: GenerationRecord?
-  /// Whether the issued records that bear its number are that generation's.
+  /// Whether the issued records with its number belong to that generation.
   let hasRecords: Bool
 
-  /// Reads the edits of a store of the return `name`, which is still `open` or is opened once more.
+  /// Reads the edits of a store of the return `name`.
+  ///
+  /// The store is `open` already, or is opened again.
   func read(
     _ validated: ValidatedStore, of name: String, platform: Platform, open: OpenStores
   ) throws -> EditReading {
@@ -43,21 +45,21 @@ struct ReturnReading: Sendable {
       reading.compared.formUnion(rule?.soups ?? [])
     } catch let error as SnapshotError where error.isDamage {
       reading = try read(issued.map { IssuedDates(made: $0.created) }, nil)
-      if pipeline.reconcile.trust == .diff {
+      if pipeline.reconcile.detectEdits == .compare {
         reading.warnings.append("edits without flags cannot be looked for: \(error)")
       }
     }
     do {
       try addBases(to: &reading.edits, validated, settings)
     } catch let error as SnapshotError where error.isDamage {
-      // A file of ours degrades a comparison; it never refuses a return.
+      // A fault in a file of ours makes the comparison less precise, but never refuses a return.
       reading.warnings.append(
         "what it was issued cannot be read, its edits are compared as the SDK compares: \(error)")
     }
     return reading
   }
 
-  /// The dates that rows were issued with, by which those are told that the device has written.
+  /// Returns the dates that rows were issued with, which show what the device has written.
   private func dates(_ validated: ValidatedStore) throws -> IssuedDates? {
     guard let issued else { return nil }
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
@@ -69,8 +71,8 @@ struct ReturnReading: Sendable {
     }
   }
 
-  /// The clean rows of a store that was read, with those among rows that earlier returns had as edits: a return that
-  /// was entered since may be one of them.
+  /// Returns the unchanged rows of a store, including those among rows that earlier returns had as
+  /// edits, because such a return may have been recorded since.
   func witnesses(
     _ validated: ValidatedStore, platform: Platform, rows: [RowKey], besides found: EditReading
   ) throws -> [CleanRow] {
@@ -97,8 +99,9 @@ struct ReturnReading: Sendable {
       .sorted().map { soup($0, in: settings) }
   }
 
-  /// The soups that the store was issued with: what a device edited in one that has left the
-  /// configuration since is reported, not forgotten.
+  /// The soups that the store was issued with.
+  ///
+  /// Edits in a soup that was removed from the configuration are reported, not lost.
   private func issuedSoups(_ validated: ValidatedStore, _ platform: Platform) -> Set<String> {
     let entry = issued?.entries(of: platform).first {
       $0.scope == validated.scope && $0.storeName == validated.storeName
@@ -106,7 +109,7 @@ struct ReturnReading: Sendable {
     return Set(entry?.counts.keys.map { $0 } ?? []).intersection(validated.unknownSoups)
   }
 
-  /// A soup with the members that its sync up names.
+  /// Returns a soup with the members that its sync up names.
   private func soup(_ name: String, in settings: StoreSettings?) -> SoupReading {
     for sync in settings?.reconciled ?? [] {
       guard let target = sync.target.of(SyncUpTarget.self) else { continue }
@@ -125,16 +128,19 @@ struct ReturnReading: Sendable {
     return SoupReading(soup: name)
   }
 
-  /// What tells edits that the app did not flag; nil where the pipeline trusts the flags, or what was
-  /// issued is not kept any more.
+  /// Returns the rule that detects edits without local flags; nil if the pipeline trusts the flags,
+  /// or if the issued records are no longer kept.
   ///
-  /// A row that bears its issued date was not written since. One that was, and whose modification date is
-  /// still that of the issued record, holds an edit where a field that a sync up sends has another value.
+  /// A row with its issued date was not written. A row with a later date, whose modification date
+  /// is still that of the issued record, is an edit if a field that a sync up sends has a different
+  /// value.
   private func unflaggedRule(
     _ validated: ValidatedStore, _ key: StoreKey
   ) throws -> (rule: UnflaggedRule, soups: [SoupKey])? {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
-    guard pipeline.reconcile.trust == .diff, hasRecords, Files.exists(path) else { return nil }
+    guard pipeline.reconcile.detectEdits == .compare, hasRecords, Files.exists(path) else {
+      return nil
+    }
     let issued = try IssuedRecordReader(path: path)
     let settings = settings(of: validated)
     var sent: [String: Set<String>] = [:]
@@ -166,14 +172,14 @@ struct ReturnReading: Sendable {
     to edits: inout [Edit], _ validated: ValidatedStore, _ settings: StoreSettings?
   ) throws {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
-    // Without it a return is compared as the SDK compares, and the verdicts say so.
+    // Without it, the return is compared as the SDK does, and the verdicts say so.
     guard hasRecords, Files.exists(path) else { return }
     let issued = try IssuedRecordReader(path: path)
     var wanted: [String: Set<String>] = [:]
     for edit in edits {
       if let id = edit.serverID { wanted[edit.row.soup, default: []].insert(id) }
     }
-    // Of a file that is damaged nothing is taken.
+    // Nothing is used from a damaged file.
     var found = edits
     for (soup, ids) in wanted {
       let records = try issued.lookup(
@@ -188,8 +194,9 @@ struct ReturnReading: Sendable {
     edits = found
   }
 
-  /// What was issued of a record, dated as the soup's sync up dates it; `LastModifiedDate` is kept beside where that is
-  /// another date.
+  /// Returns the issued values of a record with the date that the soup's sync up uses.
+  ///
+  /// If that is not `LastModifiedDate`, both are kept.
   private func base(
     _ record: IssuedRecord, _ soup: String, _ settings: StoreSettings?, isComplete: Bool
   ) throws -> MergeBase {
@@ -204,8 +211,8 @@ struct ReturnReading: Sendable {
     return base
   }
 
-  /// Says whether another date in an element that lacks the one of its sync up tells that the device has another copy
-  /// of the record by now.
+  /// Whether another date in an element without its sync up's date shows that the device has a
+  /// different copy of the record by now.
   private func isOtherCopy(_ edit: Edit, _ base: MergeBase) -> Bool {
     guard edit.modificationDate == nil,
       let element = (try? JSONValue(parsing: edit.element))?.object
@@ -223,6 +230,6 @@ struct ReturnReading: Sendable {
 }
 
 extension ValidatedStore {
-  /// Which of a snapshot's stores it is.
+  /// The key of the store within its snapshot.
   var key: StoreKey { StoreKey(scope: scope, storeName: storeName) }
 }

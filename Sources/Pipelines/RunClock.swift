@@ -1,26 +1,28 @@
 import Ledger
 import Snapshots
 
-/// The clock by which runs, returns, generations and bundles are ordered.
+/// The clock that orders runs, returns, generations and bundles.
 ///
-/// It is the org's, and never goes back: what a device brings back was made in the knowledge of what was taken
-/// before its bundle was made, and of nothing later. So each run stands after every run before it that asked the
-/// org, even where the org's clock was put back, or this machine's is behind.
+/// It is the org's clock, but never goes back. A returned edit was made with knowledge of what was
+/// ingested before its bundle was made, and of nothing later. Each run is therefore later than
+/// every earlier run that contacted the org, even if the org's clock was set back or this machine's
+/// clock is behind.
 struct RunClock {
   private let ledger: LedgerDatabase
 
-  /// The clock of a ledger.
   init(_ ledger: LedgerDatabase) { self.ledger = ledger }
 
-  /// The time of a run that begins at `now`, in ms of the org's time or of this machine's.
+  /// Returns the time of a run that starts at `now`, in ms, by the org's clock or this machine's.
   func time(at now: Int64) throws -> Int64 {
     guard let last = try ledger.lastOrgTime() else { return now }
     return max(now, last + 1)
   }
 
-  /// When returns come that a run takes, which died and goes on at `now` with its own time.
+  /// Returns the arrival time of the returns taken by a run that was interrupted and is resumed at
+  /// `now` with its own time.
   ///
-  /// What it published before it died bears that time, and nothing of what is taken now was known then.
+  /// What it published before the interruption has the run's time, and was made without the returns
+  /// taken now.
   func arrivals(of run: RunRow, at now: Int64, _ data: DataDirectory) throws -> Int64 {
     let hasPublished = try data.snapshots().contains { id in
       let directory = SnapshotDirectory(path: data.snapshot(id))
@@ -34,11 +36,12 @@ struct RunClock {
   }
 }
 
-/// What time it is for a run beside its own clock, which gives order.
+/// The times of a run other than the one that orders it.
 struct RunTimes: Sendable {
-  /// The org's time when this began, or this machine's where the org is not asked: what the org says of its
-  /// records is compared with it, and nothing of ours is ordered by it.
+  /// The org's time at the start, or this machine's if the org is not contacted.
+  ///
+  /// It is compared with the org's dates, and orders nothing of ours.
   let org: Int64
-  /// When the returns come that it takes.
+  /// The arrival time of the returns that the run takes.
   let arrivals: Int64
 }

@@ -3,7 +3,7 @@ import Ledger
 import SmartStore
 import System
 
-/// What the stages of one run share: its pipeline, its ledger, its clock, and what it came to so far.
+/// The state that the stages of one run share: its pipeline, ledger, clock and results so far.
 final class RunContext {
   let pipeline: Pipeline
   let options: RunOptions
@@ -11,37 +11,41 @@ final class RunContext {
   let access: OrgAccess
   let ledger: LedgerDatabase
   let row: RunRow
-  /// What time it is for it, beside its own one.
+  /// The run's other times.
   let times: RunTimes
-  /// The environment, for secrets that are asked for when they are needed.
+  /// The environment, for secrets that are read on demand.
   let variables: [String: String]
   let report: @Sendable (RunEvent) -> Void
   var summary = RunSummary()
-  /// Whether the syncs were held against the org, or that was tried.
+  /// Whether the syncs were validated against the org, or that was tried.
   var isChecked = false
-  /// What holds them against it for further users; nil before, and where the org could not be asked.
+  /// The check for further users; nil before it ran, and if the org could not be asked.
   var preflight: Preflight?
-  /// What the org lacks for the users who were asked.
+  /// The unmet needs of the users asked so far.
   var findings = PreflightFindings()
-  /// What keeps the syncs down from their work for everybody; nil where nothing does.
+  /// The problems that stop all syncs down for every user; nil if there are none.
   var primeProblems: Problems?
-  /// What of the findings a person was told.
+  /// The findings that were already reported.
   var toldProblems: Set<Problem> = []
-  /// What that took: requests and the bytes of their answers.
+  /// The requests that the check sent, and the bytes it received.
   var checkSpent = (requests: 0, bytes: 0)
-  /// Who the users are, once somebody asked.
+  /// The users, once listed.
   var listed: Result<[SnapshotUser], any Error>?
-  /// What opens sealed returns, once it was asked for: deriving it takes a while.
+  /// The keys for sealed returns, once derived, which takes a while.
   var returnKeys: [SQLCipherKey]?
-  /// The ledger's recoveries, once they were asked for: no run changes what is asked of them.
+  /// The ledger's recoveries, once read.
+  ///
+  /// No run changes the values that are used.
   private var knownRecoveries: [Recovery]?
-  /// What stamps are made with; nil in a dry run, which makes none.
+  /// The key that signs stamps; nil in a dry run, which signs none.
   private var stampKey: ProvenanceKey?
 
-  /// The name of every dry run.
+  /// The ID of every dry run.
   private static let dryRun = "dry-run"
 
-  /// The run's one clock, in milliseconds of the org's time; it stands after every run before (`RunClock`).
+  /// The run's time, in ms by the org's clock.
+  ///
+  /// It is later than that of every earlier run (`RunClock`).
   var now: Int64 { row.now }
 
   init(
@@ -54,13 +58,13 @@ final class RunContext {
     (self.ledger, self.row, self.stampKey) = (ledger, row, stampKey)
     self.times = times
     (self.variables, self.report) = (variables, report)
-    // What a dry run enters into its copy of the ledger has no name that lasts.
+    // The entries of a dry run in its copy of the ledger have no lasting ID.
     summary.run = options.isDryRun ? Self.dryRun : row.id
     summary.pipeline = pipeline.name
     summary.called = pipeline.called
   }
 
-  /// The ledger's recoveries, the first one first.
+  /// Returns the ledger's recoveries, oldest first.
   func recoveries() throws -> [Recovery] {
     if let knownRecoveries { return knownRecoveries }
     let found = try ledger.recoveries()
@@ -68,7 +72,7 @@ final class RunContext {
     return found
   }
 
-  /// What stamps are made with.
+  /// Returns the key that signs stamps.
   func stamps() throws -> ProvenanceKey {
     if let stampKey { return stampKey }
     let key = try options.isDryRun ? copiedKey() : ProvenanceKey.take(ledger, data)
@@ -76,19 +80,22 @@ final class RunContext {
     return key
   }
 
-  /// The key as a dry run takes it: where it has to be made or moved, that happens to a copy.
+  /// Returns the key for a dry run.
+  ///
+  /// If the key must be created or moved, that happens to a copy.
   private func copiedKey() throws -> ProvenanceKey {
     var copy = data
     copy.stampKey = data.returns + "/stamp.key"
-    // Not left behind by a run that dies later.
+    // Remove it now, in case the run is interrupted later.
     defer { try? Files.remove(copy.stampKey) }
     if Files.exists(data.stampKey) { try Files.copy(data.stampKey, to: copy.stampKey) }
     return try ProvenanceKey.take(ledger, copy)
   }
 
-  /// What a stage has asked of the org since it began.
+  /// Returns what a stage has asked of the org since it started.
   ///
-  /// Of a run with both, holding the syncs against the org is counted as the prime's: it is nearly all for it.
+  /// In a run with both stages, the check of the syncs counts as the prime's, which needs nearly
+  /// all of it.
   func spent(
     in stage: Stage, since before: (requests: Int, bytes: Int)
   ) -> (requests: Int, bytes: Int) {
@@ -101,20 +108,20 @@ final class RunContext {
     )
   }
 
-  /// Keeps what was found besides verdicts: in the ledger at once, so that it is told even if the
-  /// run dies.
+  /// Records a finding in the ledger at once, so that it is reported even if the run is
+  /// interrupted.
   func note(_ kind: Finding.Kind, _ subject: String, _ detail: JSONObject) throws {
-    // The ledger of a rehearsal is a copy, and its report tells of it.
+    // A dry run with a report works on a copy of the ledger, and its report shows the finding.
     if options.isDryRun, options.rehearsal == nil { return }
     try ledger.note(kind, subject, detail, run: row.id)
   }
 
-  /// Tells the user something, once, and keeps it for the summary and the report.
+  /// Shows a warning once, and keeps it for the summary and the report.
   func warn(_ text: String) {
     if summary.warnings.contains(text) { return }
     summary.warnings.append(text)
     report(.warning(text))
-    // The warning itself was given; a ledger that cannot be written stops the run soon enough.
+    // The warning was shown; if the ledger cannot be written, the run will stop anyway.
     try? note(.warning, text, [:])
   }
 }

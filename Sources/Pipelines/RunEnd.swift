@@ -2,68 +2,69 @@ import JSON
 import Ledger
 import System
 
-/// What a run came to, in figures, for those who were not there: the metrics, notifications, the closing table.
+/// The figures of a finished run, for metrics, notifications and the closing table.
 ///
-/// It holds no value of a record.
+/// It contains no values of records.
 package struct RunEnd: Sendable {
-  /// What a run came to, in a word.
+  /// The outcome of a run as one word.
   package enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// Everything is done.
+    /// Everything was done.
     case success
-    /// It has ended, and something waits for a person.
+    /// The run completed, and some items need review.
     case attention
-    /// It could not do its work, or not all of it.
+    /// The run failed, at least in part.
     case failure
   }
 
-  /// How long one user's prime took.
+  /// The duration of one user's prime.
   package struct Slow: Sendable, Hashable {
-    /// The user.
     package let username: String
-    /// From its begin to its publication or its failure.
+    /// The time from its start to its publication or failure.
     package let seconds: Double
   }
 
-  /// The pipeline's name.
   package let pipeline: String
-  /// The run; nil for one that did not begin.
+  /// The run's ID; nil if it did not start.
   package internal(set) var run: String?
-  /// When it began, by this machine's clock, in ms.
+  /// The start time by this machine's clock, in ms.
   package let began: Int64
-  /// When it ended.
+  /// The end time by this machine's clock, in ms.
   package internal(set) var ended: Int64
-  /// What the program ends with.
+  /// The program's exit status.
   package internal(set) var status = ExitStatus.done
-  /// Why it failed.
+  /// The error, if the run failed.
   package internal(set) var error: PipelineError?
-  /// What each stage took that came to its end.
+  /// The cost of each finished stage.
   package internal(set) var costs: [StageCost] = []
-  /// Whether it was to do everything for everybody: a stage by itself, or one user's, says nothing of a night.
+  /// Whether it ran all stages for all users.
+  ///
+  /// A partial run says nothing about the pipeline as a whole.
   package internal(set) var isWhole = false
-  /// The verdicts that it gave; nil where it ended before they were counted, as with the next figures.
+  /// The number of edits by verdict; nil, like the next figures, if the run ended before they were
+  /// counted.
   package internal(set) var verdicts: [Verdict: Int]?
-  /// The edits that are not settled, of earlier runs too; empty where the run ended before they were counted.
+  /// The number of open edits by verdict, including those of earlier runs; nil if not counted.
   package internal(set) var open: [Verdict: Int]?
-  /// What else waits for a person.
+  /// The number of other open items, by kind.
   package internal(set) var findings: [Finding.Kind: Int]?
-  /// How many snapshots were primed.
+  /// The number of snapshots that were primed.
   package internal(set) var snapshots: Int?
-  /// How many of them changed.
+  /// The number of primed snapshots that changed.
   package internal(set) var changed = 0
-  /// How many bundles were written.
+  /// The number of bundles written.
   package internal(set) var bundles: Int?
-  /// What it found that wants a person, or another run.
+  /// The findings that need review or another run.
   package internal(set) var reasons: [RunFinding] = []
   /// The directory of its report.
   package internal(set) var report: String?
-  /// The ten users whose prime took longest, the longest first.
+  /// The ten users whose prime took longest, in descending order.
   package private(set) var slowest: [Slow] = []
 
   init(pipeline: String, began: Int64) {
     (self.pipeline, self.began, ended) = (pipeline, began, began)
   }
 
-  /// How many users are kept as the slowest.
+  /// The number of slowest users that are kept.
   private static let mostSlow = 10
 
   mutating func note(_ username: String, seconds: Double) {
@@ -72,7 +73,7 @@ package struct RunEnd: Sendable {
     slowest.removeLast(max(0, slowest.count - Self.mostSlow))
   }
 
-  /// What it came to.
+  /// The outcome as one word.
   package var outcome: Outcome {
     switch status {
     case .done: .success
@@ -81,16 +82,18 @@ package struct RunEnd: Sendable {
     }
   }
 
-  /// Says whether it was a night's whole work, and was done: not where nobody could be served.
+  /// Whether it was a whole run that completed its work.
+  ///
+  /// False if no user could be served.
   package var didItsWork: Bool {
     let servedNobody = snapshots == 0 && (findings?[.userSkipped] ?? 0) > 0
     return isWhole && outcome != .failure && !servedNobody
   }
 
-  /// How long it took.
+  /// The duration in seconds.
   package var seconds: Double { Double(max(0, ended - began)) / 1000 }
 
-  /// In a sentence.
+  /// The outcome as one sentence.
   package var words: String {
     let name = "attache: \(pipeline)"
     if let error { return "\(name): \(error.message) [\(error.code)]" }
@@ -109,7 +112,7 @@ package struct RunEnd: Sendable {
       + (parts.isEmpty ? "nothing was due" : parts.joined(separator: ", "))
   }
 
-  /// A warning that came after it, as one JSON object.
+  /// A later warning as one JSON object.
   package func warning(_ text: String) -> JSONValue {
     var object: JSONObject = [
       "type": "warning", "message": .string(text),
@@ -119,7 +122,7 @@ package struct RunEnd: Sendable {
     return .object(object)
   }
 
-  /// As one JSON object: what notifications say.
+  /// The JSON object that notifications contain.
   package var json: JSONValue {
     var object: JSONObject = [
       "type": "runEnded", "pipeline": .string(pipeline), "outcome": .string(outcome.rawValue),

@@ -1,67 +1,66 @@
 import JSON
 import Ledger
 
-/// What happens in a run, as it happens.
+/// An event of a run.
 ///
-/// The terminal's progress, the JSON lines of `--json` and the run's summary are folds over these.
-/// Members of the JSON form are added, never renamed or removed.
+/// The terminal's progress, the lines of `--json` and the run's summary are all derived from
+/// events. Members of the JSON form may be added, but are never renamed or removed.
 package enum RunEvent: Sendable, Equatable {
-  /// The run began, or goes on after it died.
+  /// The run started, or was resumed after an interruption.
   case runStarted(run: String, pipeline: String, resumed: Bool)
-  /// A stage began.
+  /// A stage started.
   case stageStarted(Stage)
-  /// A return was taken, validated, and its edits recorded; the soups that are an app's own were left
-  /// alone.
+  /// A return was taken and validated, and its edits recorded. Soups that belong to the app were
+  /// left alone.
   case returnIngested(
     name: String, snapshot: String, username: String?, edits: Int, new: Int, leftAlone: [String])
-  /// A return that was ingested before.
+  /// A return was already ingested.
   case returnKnown(name: String, username: String?)
-  /// A return was refused and put into quarantine.
+  /// A return was refused and quarantined.
   case returnQuarantined(name: String, code: String, reason: String)
-  /// Something in the inbox was left there.
+  /// A file in the inbox was left there.
   case returnLeft(name: String, code: String, reason: String)
-  /// The prime of a snapshot begins, as the so manieth of all; `requestsLeft` is what the budget leaves.
+  /// The prime of a snapshot starts, with its index and the total. `requestsLeft` is the remaining
+  /// budget.
   case snapshotStarted(
     snapshot: String, username: String, number: Int, of: Int, requestsLeft: Int?)
-  /// Records of a soup arrived; `total` is what the org announced, if it did.
+  /// Records of a soup arrived. `total` is the number that the org announced, if any.
   case soupProgress(snapshot: String, soup: String, fetched: Int, total: Int?)
   /// A snapshot was primed.
   case snapshotPrimed(
     snapshot: String, username: String, generation: Int, changed: Bool, soups: [PrimedSoup])
-  /// A snapshot could not be primed; the others go on.
+  /// A snapshot could not be primed; the others continue.
   case snapshotSkipped(snapshot: String, username: String, reason: String)
   /// A bundle was written.
   case bundleWritten(
     snapshot: String, username: String, platform: String, path: String, bytes: Int)
-  /// Edits are settled so far, of how many.
+  /// Edits were resolved, out of a total.
   case editsSettled(done: Int, of: Int)
-  /// A report was written into this directory.
+  /// A report was written to a directory.
   case reportWritten(path: String)
-  /// Something that a person should know and that stopped nothing.
+  /// A warning that did not stop the run.
   case warning(String)
-  /// A stage ended, and took this.
+  /// A stage finished, with its cost.
   case stageFinished(StageCost)
-  /// What is left for a person when the run ends, of earlier runs too: edits that are not settled, and
-  /// findings.
+  /// The items that need review at the end of a run, including those of earlier runs: open edits,
+  /// and findings.
   case leftOpen(edits: [Verdict: Int], findings: [Finding.Kind: Int])
 }
 
-/// What a prime did to one soup of a snapshot.
+/// The effect of a prime on one soup of a snapshot.
 package struct PrimedSoup: Sendable, Equatable {
-  /// The soup's name.
   package var soup: String
-  /// Records that came from the org.
+  /// The records received from the org.
   package var fetched: Int
-  /// Records that were new or different, and written.
+  /// The new or changed records that were written.
   package var written: Int
-  /// Records that came though they had not changed: the overlap window's.
+  /// The records received unchanged, from the overlap window.
   package var unchanged: Int
-  /// Records that left the soup, as the org no longer shows them to this user.
+  /// The records removed from the soup, because the org no longer shows them to this user.
   package var removed: Int
-  /// Records in the soup now.
+  /// The records in the soup now.
   package var total: Int
 
-  /// A change of these counts.
   package init(
     soup: String, fetched: Int, written: Int, unchanged: Int, removed: Int, total: Int
   ) {
@@ -71,7 +70,7 @@ package struct PrimedSoup: Sendable, Equatable {
 }
 
 extension RunEvent {
-  /// The event as one JSON object, whose `type` names it.
+  /// The event as one JSON object; its `type` names the event.
   package var json: JSONValue {
     switch self {
     case .runStarted(let run, let pipeline, let resumed):
@@ -157,7 +156,6 @@ extension RunEvent {
 }
 
 extension PrimedSoup {
-  /// The change as one JSON object.
   package var json: JSONValue {
     var object = JSONObject()
     object["soup"] = .string(soup)
@@ -172,14 +170,14 @@ extension PrimedSoup {
 }
 
 extension Verdict {
-  /// How many there are of which verdict, as one JSON object; none where there is none.
+  /// The counts as one JSON object; null if there are none.
   static func counts(_ counts: [Verdict: Int]) -> JSONValue {
     .counts(allCases.map { ($0.rawValue, counts[$0]) })
   }
 }
 
 extension Finding.Kind {
-  /// How many there are of which kind, as one JSON object; none where there is none.
+  /// The counts as one JSON object; null if there are none.
   static func counts(_ counts: [Finding.Kind: Int]) -> JSONValue {
     .counts(allCases.map { ($0.rawValue, counts[$0]) })
   }

@@ -1,29 +1,29 @@
 import System
 
-/// Why a run that did its work does not end with status 0, or not with it alone.
+/// A reason why a completed run does not exit with status 0.
 package enum RunFinding: String, Sendable, CaseIterable {
   /// A user's snapshot could not be primed.
   case skippedUser
   /// A return was refused.
   case quarantined
-  /// Edits wait for a person, or were refused.
+  /// Edits need review, or were refused.
   case unsettledEdits
-  /// More would have been deleted than the guard allows.
+  /// More records would have been deleted than the guard allows.
   case guardTripped
-  /// The org could not be reached, or a limit or the deadline was reached: try again later.
+  /// The org was unreachable, or a limit or the deadline was reached: try again later.
   case limitReached
-  /// The org refused the login, or a permission, in the middle of the work.
+  /// The org refused the login, or a permission, during the run.
   case loginFailed
-  /// The org refused what a stage cannot do without, so that its work is not done.
+  /// The org refused a request that a stage needs, so the stage is incomplete.
   case stageRefused
-  /// A snapshot could not be made, and the org is not to blame: the disk, or a store.
+  /// A snapshot failed because of the disk or a store, not the org.
   case failedSnapshot
-  /// What a run had changed in the org could not be undone, or not all of it.
+  /// Changes of a run could not be undone, at least in part.
   case notUndone
-  /// The org's rules failed for a briefcase, or records could not be read.
+  /// A briefcase rule failed in the org, or records could not be read.
   case incompleteData
 
-  /// What a run with it ends with, if nothing worse was found.
+  /// The exit status of a run with this finding, if there is none worse.
   package var exitStatus: ExitStatus {
     switch self {
     case .skippedUser, .quarantined, .unsettledEdits, .guardTripped, .incompleteData, .notUndone:
@@ -34,8 +34,9 @@ package enum RunFinding: String, Sendable, CaseIterable {
     }
   }
 
-  /// What ended a stage before its time, so that a run ends with the same whether the error ended it or one of
-  /// its stages.
+  /// The finding of an error that ended a stage early.
+  ///
+  /// The run's status is the same, whether the error ended the run or only a stage.
   package init(ofEnd kind: PipelineError.Kind) {
     switch kind {
     case .tryLater: self = .limitReached

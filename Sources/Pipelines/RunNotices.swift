@@ -3,46 +3,49 @@ import HTTP
 import JSON
 import System
 
-/// Tells of a run's end whom the pipeline names: a file of metrics, a program, an address, a heartbeat.
+/// Sends a run's outcome to the targets that the pipeline names: a metrics file, a program, a
+/// webhook, a heartbeat.
 ///
-/// Nothing of it changes what the run came to: what could not be told is answered as sentences.
+/// Failures do not change the run's outcome; they are returned as messages.
 package struct RunNotices: Sendable {
-  /// Whom a pipeline may name.
+  /// The kinds of notification targets.
   package enum Target: String, Sendable, CaseIterable {
     /// A program.
     case command = "notify.command"
-    /// An address that is told.
+    /// A URL that receives the notice.
     case webhook = "notify.webhook"
-    /// An address that is only asked for.
+    /// A URL that is only requested.
     case heartbeat = "notify.heartbeat"
   }
 
-  /// What became of one notice.
+  /// The result of one notification.
   package struct Answer: Sendable {
-    /// Who was told.
+    /// The target.
     package let target: Target
-    /// Whether it arrived.
+    /// Whether it was delivered.
     package let isTold: Bool
-    /// What was answered, or why nobody could be told.
+    /// The target's answer, or the reason of the failure.
     package let words: String
   }
 
   private let pipeline: Pipeline
   private let variables: [String: String]
 
-  /// The notices of a pipeline; secrets are read when they are needed.
+  /// Opens the notifications of a pipeline.
+  ///
+  /// Secrets are read on demand.
   package init(_ pipeline: Pipeline, variables: [String: String]) {
     (self.pipeline, self.variables) = (pipeline, variables)
   }
 
-  /// Tells everybody at once, and says whom it could not tell.
+  /// Notifies all targets concurrently, and returns a message for each failure.
   ///
-  /// All of it takes `notify.timeoutSeconds` at most, and ends at once where its task is cancelled.
+  /// It takes at most `notify.timeoutSeconds`, and stops at once if its task is cancelled.
   package func tell(_ end: RunEnd) async -> [String] {
-    // Whoever mistypes a command sees it.
+    // The user who mistyped a command sees the message.
     if end.status == .usage { return [] }
     var failures: [String] = []
-    // Another run is at work, and writes its own.
+    // Another run is active, and writes its own metrics.
     if let path = pipeline.report.metricsFile, end.status != .locked {
       do { try MetricsFile.write(end, to: path) } catch {
         failures.append("the metrics could not be written to \(path): \(error)")
@@ -59,12 +62,12 @@ package struct RunNotices: Sendable {
     return failures
   }
 
-  /// Tells everybody a test, whatever `notify.on` says, and what each answered.
+  /// Sends a test to all targets, whatever `notify.on` says, and returns their answers.
   package func test() async -> [Answer] {
     await deliver(Notice(testOf: pipeline.name), to: targets)
   }
 
-  /// Whom the pipeline names.
+  /// The targets that the pipeline names.
   private var targets: [Target] {
     Target.allCases.filter { target in
       switch target {
@@ -75,7 +78,7 @@ package struct RunNotices: Sendable {
     }
   }
 
-  /// Tells all of them at the same time, so that one that hangs costs the others nothing.
+  /// Notifies all targets concurrently, so that a slow one does not delay the others.
   private func deliver(_ notice: Notice, to targets: [Target]) async -> [Answer] {
     let deadline =
       Clock.monotonicNanoseconds() + UInt64(pipeline.notify.timeoutSeconds) * 1_000_000_000
@@ -103,7 +106,7 @@ package struct RunNotices: Sendable {
     try Task.checkCancellation()
     let notify = pipeline.notify
     if target == .command { return try await run(notify.command, notice) }
-    // Where an address and a key come from may be a program, which is waited for.
+    // The address or the key may come from a program, which blocks.
     let thread = StoreThread(name: "notify")
     let request = try await withTaskExecutorPreference(thread) { () async throws -> HTTPRequest? in
       if target == .webhook, let webhook = notify.webhook {
@@ -115,20 +118,21 @@ package struct RunNotices: Sendable {
     return try await send(request, deadline)
   }
 
-  /// What is left of the time for all of it, in whole seconds, of which the last has begun.
+  /// The remaining time for all targets, in whole seconds, rounded up.
   private func secondsLeft(_ deadline: UInt64) -> Int {
     let now = Clock.monotonicNanoseconds()
     return now < deadline ? Int((deadline - now - 1) / 1_000_000_000) + 1 : 0
   }
 
-  /// What a program gets of it that gives an address or a key.
+  /// The time limit of a program that supplies an address or a key.
   private func secondsOfCommand(_ deadline: UInt64) -> Int {
     min(secondsLeft(deadline), SecretSource.commandSeconds)
   }
 
-  /// Runs the program, which gets the notice as JSON on its standard input.
+  /// Runs the program with the notice as JSON on its standard input.
   ///
-  /// Its environment says what it is about; no variable of ours, which may be a secret, goes there.
+  /// Its environment describes the outcome. None of our own variables are passed, because they may
+  /// be secrets.
   private func run(_ command: [String], _ notice: Notice) async throws -> String {
     var environment = [
       "ATTACHE_PIPELINE": notice.pipeline, "ATTACHE_RUN": notice.run,
@@ -170,7 +174,7 @@ package struct RunNotices: Sendable {
 
   /// The signature of a message: HMAC-SHA-256 over the time, a full stop and the body.
   static func signature(of body: [UInt8], at time: String, with secret: Secret) -> String {
-    // Without the line's end of the file that it stands in.
+    // Without the line break at the end of its file.
     let key = secret.text.map { Array($0.utf8) } ?? secret.reveal()
     return "sha256=" + Hex.encode(HMAC.sha256(key: key, Array(time.utf8) + [0x2E] + body))
   }
@@ -179,12 +183,12 @@ package struct RunNotices: Sendable {
     let url = try source.resolve(
       variables, commandSeconds: secondsOfCommand(deadline),
       isCancelled: { Task.isCancelled })
-    // It may bear a token: it is not shown.
+    // The URL may contain a token, so it is not shown.
     guard TransferRules.isSafe(url) else { throw Failure("its address is no https address") }
     return url
   }
 
-  /// Sends a request, once more where it did not get through or the server failed.
+  /// Sends a request, and retries once if it did not get through or the server failed.
   private func send(_ request: HTTPRequest, _ deadline: UInt64) async throws -> String {
     var configuration = HTTPClient.Configuration()
     configuration.connectTimeoutSeconds = min(10, pipeline.notify.timeoutSeconds)
@@ -206,7 +210,7 @@ package struct RunNotices: Sendable {
     throw failure
   }
 
-  /// Why somebody could not be told.
+  /// The reason why a target could not be notified.
   struct Failure: Error, CustomStringConvertible {
     let description: String
 

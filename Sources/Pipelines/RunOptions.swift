@@ -2,59 +2,59 @@ import Ledger
 import Reconciliation
 import Salesforce
 
-/// What one call of a pipeline is to do; the command line's side of it.
+/// The options of one execution of a pipeline.
 package struct RunOptions: Sendable {
-  /// The stages to do, in their own order.
+  /// The stages to run; they run in their own order.
   package var stages: Set<Stage> = Set(Stage.allCases)
-  /// Only these users' snapshots (usernames); empty for all.
+  /// The users (by name) whose snapshots are served; empty for all.
   package var users: Set<String> = []
-  /// Returns to ingest that are named one by one; empty for the inbox.
+  /// The files to ingest; empty for the whole inbox.
   package var files: [String] = []
   /// The snapshot and generation of a named return that lost its stamp.
   package var asSnapshot: (id: String, generation: Int)?
-  /// Shows what would be done, and does nothing.
+  /// Whether to show the plan without doing anything.
   package var isDryRun = false
-  /// Where a dry run leaves the report that it foresees; nil for nowhere.
+  /// The directory for a dry run's report; nil for none.
   package var rehearsal: String?
-  /// The share of a soup that may be removed as ghosts in this run; nil for the pipeline's own.
+  /// The largest share of a soup that may be deleted as ghosts in this run; nil for the pipeline's
+  /// setting.
   package var maxDeletes: Percentage?
-  /// The digests of plans that a person confirmed.
+  /// The digests of the plans that an operator confirmed.
   package var confirmed: Set<String> = []
-  /// Edits of an earlier run to take up again.
+  /// The edits of an earlier run to retry.
   package var retry: Retry?
-  /// What a run has changed in the org and is to be undone.
+  /// The changes of an earlier run to undo.
   package var undo: Undo?
-  /// The only edits that a reconciliation takes up; nil for all that are open.
+  /// The only edits to reconcile; nil for all open ones.
   package var only: Set<Int64>?
-  /// What a dry run takes for decided, by whom.
+  /// The decisions that a dry run assumes, made by `by`.
   package var decisions: [EditDecision] = []
-  /// Who asks for it: the name that stands beside decisions.
+  /// The name of the operator, recorded with decisions.
   package var by = ""
-  /// Ends the run after so many seconds; nil for the pipeline's own limit.
+  /// The limit in seconds after which the run stops; nil for the pipeline's limit.
   package var deadlineSeconds: Int?
-  /// The most requests of this run, where the pipeline allows more; nil for what it allows.
+  /// The maximum number of requests, if lower than the pipeline's limit; nil for that limit.
   package var apiBudget: Int?
-  /// How a request that failed waits for its repeat.
+  /// How retries wait.
   package var retryPause = RetryPause.real
 
-  /// Edits of an earlier run, by what became of them.
+  /// The edits of an earlier run, selected by verdict.
   package struct Retry: Sendable {
-    /// The run's name.
+    /// The run's ID.
     package var run: String
-    /// What became of the edits.
+    /// The verdicts of the edits to retry.
     package var verdicts: Set<Verdict>
 
-    /// Edits of a run.
     package init(run: String, verdicts: Set<Verdict>) {
       (self.run, self.verdicts) = (run, verdicts)
     }
   }
 
-  /// Edits whose changes are to be undone.
+  /// The edits whose changes are to be undone.
   package struct Undo: Sendable {
-    /// The run that made them.
+    /// The run that made the changes.
     package var run: String
-    /// The edits.
+    /// The numbers of the edits.
     package var edits: [Int64]
   }
 
@@ -63,6 +63,6 @@ package struct RunOptions: Sendable {
     users.isEmpty || users.contains { $0.lowercased() == username.lowercased() }
   }
 
-  /// The whole pipeline.
+  /// Creates the options for the whole pipeline.
   package init() {}
 }

@@ -5,14 +5,14 @@ import Reconciliation
 import Returns
 import System
 
-/// Counts what waits for a person, and writes the report.
+/// Counts the items that need review, and writes the report.
 struct RunReport {
   let run: RunContext
 
-  /// Looks into the quarantine.
+  /// Updates the findings from the quarantine.
   ///
-  /// A refused return is told of by every run until somebody takes it away, or its reason; one that
-  /// no ledger knows, as of a version before, is news once.
+  /// Every run reports a refused return until an operator removes it, or its reason. A return that
+  /// the ledger does not know, because an earlier version refused it, is reported as new once.
   func reviewQuarantine() throws {
     if run.options.isDryRun { return }
     let lying = try Quarantine.list(run.data.quarantine)
@@ -27,7 +27,7 @@ struct RunReport {
     }
   }
 
-  /// Keeps that a return was refused: told anew, also if the same content was refused before.
+  /// Records a refused return, and reports it as new even if the same content was refused before.
   func noteQuarantined(_ taken: TakenReturn) throws {
     try run.ledger.settleFindings(.returnQuarantined, subject: taken.sha256, by: run.row.id)
     guard
@@ -37,9 +37,9 @@ struct RunReport {
     try run.note(.returnQuarantined, item.sha256, item.detail)
   }
 
-  // MARK: the report
+  // MARK: report
 
-  /// Counts what waits for a person: from this run, from earlier ones, and from runs that died.
+  /// Counts the items that need review from this run, from earlier runs, and from interrupted ones.
   func takeStock() throws {
     if run.options.isDryRun { return }
     try reviewQuarantine()
@@ -61,14 +61,15 @@ struct RunReport {
     run.report(.leftOpen(edits: run.summary.open, findings: run.summary.waiting))
   }
 
-  /// Writes the report, where there is anything for a person in it.
+  /// Writes the report if it has anything to review.
   ///
-  /// What is in it is entered in the ledger first; a run that dies over the files is resumed and
-  /// writes them again under the same name, and after a day `finishReports` sees to it.
+  /// Its content is recorded in the ledger first. If the run is interrupted while writing the
+  /// files, the resumed run writes them again under the same name; after a day, `finishReports`
+  /// does.
   func write() throws {
     if run.options.isDryRun { return }
     let hasNews = try run.ledger.hasNews(for: run.row.id)
-    // Written behind the edits already, and nothing was found or settled since.
+    // Already written after the edits, and nothing has changed since.
     if run.summary.report != nil, !hasNews, !run.options.stages.contains(.prime) { return }
     let isWaiting = try !run.ledger.openFindings().isEmpty || !run.ledger.unsettledEdits().isEmpty
     guard hasNews || isWaiting else { return }
@@ -82,13 +83,15 @@ struct RunReport {
     run.summary.report = run.data.report(run.row.id)
   }
 
-  /// The directory of a rehearsed report, whose files are replaced; those of a run's report are not.
+  /// The directory of a dry run's report, whose files may be replaced, unlike those of a run's
+  /// report.
   static func rehearsalDirectory(_ place: String) -> MarkedDirectory {
     MarkedDirectory(
-      place, maker: "attache run --rehearse", names: Set(ReportFormats.all.flatMap { $0.files }))
+      place, maker: "attache run --dry-run --report",
+      names: Set(ReportFormats.all.flatMap { $0.files }))
   }
 
-  /// Writes the report that a dry run foresees into a directory of the user's, in every form.
+  /// Writes the expected report of a dry run to a directory of the user's, in all formats.
   func rehearse(in place: String) throws {
     // In the dry run's own copy of the ledger.
     try run.ledger.beginReport(run: run.row.id)
@@ -107,7 +110,7 @@ struct RunReport {
     let shown = pipeline.report.reportMask
     let formats = ReportFormats.named(pipeline.report.formats.map(\.rawValue))
     let directory = data.report(model.run.id)
-    // Of a run that is gone on with: each file is replaced as a whole.
+    // In a resumed run, each file is replaced atomically.
     if Files.isDirectory(directory) {
       try ReportFormats.write(formats, model, to: directory, shown)
       return
@@ -118,8 +121,10 @@ struct RunReport {
     try DurableFile.publishDirectory(temporary: temporary, final: directory)
   }
 
-  /// Sees to the reports of runs that died over them and are not gone on with: one that is there is
-  /// written again, whole; what one that is not there was to tell passes to the next.
+  /// Completes the reports of interrupted runs that are not resumed.
+  ///
+  /// A report whose directory exists is written again in full; the content of a missing one passes
+  /// to the next report.
   static func finishReports(
     _ state: LedgerDatabase, _ pipeline: Pipeline, _ data: DataDirectory
   ) throws {

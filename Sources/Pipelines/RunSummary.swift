@@ -3,71 +3,68 @@ import Ledger
 import Reconciliation
 import System
 
-/// What a run did, in the end.
+/// The result of a run.
 package struct RunSummary: Sendable {
   /// One snapshot.
   package struct Snapshot: Sendable {
-    /// The user's 18-character id, or `global`.
+    /// The user's 18-character ID, or `global`.
     package var id: String
-    /// The user.
     package var username: String
-    /// The generation that stands now.
+    /// The current generation.
     package var generation: Int
-    /// Whether this run made it.
+    /// Whether this run made the generation.
     package var changed: Bool
-    /// What happened to its soups.
+    /// The changes in its soups.
     package var soups: [PrimedSoup]
   }
 
-  /// The run.
+  /// The run's ID.
   package var run = ""
-  /// The pipeline.
   package var pipeline = ""
-  /// The word that names it in a command (`Pipeline.called`).
+  /// The word that names the pipeline in a command (`Pipeline.called`).
   package var called = ""
-  /// Returns ingested, known before, refused, and left where they are.
+  /// The number of returns ingested, known before, quarantined, and left in the inbox.
   package var returns = (ingested: 0, known: 0, quarantined: 0, left: 0)
-  /// Edits that the returns brought, how many of them were new, and how many are known and not
-  /// settled yet.
+  /// The number of edits in the returns, of new ones, and of known ones that are still open.
   package var edits = (found: 0, new: 0, known: 0)
-  /// What became of the edits that this run took up.
+  /// The number of processed edits by verdict.
   package var verdicts: [Verdict: Int] = [:]
-  /// The edits that are not settled when the run ends, those of earlier runs too.
+  /// The number of open edits at the end of the run, including those of earlier runs, by verdict.
   package var open: [Verdict: Int] = [:]
-  /// What else waits for a person then, by kind.
+  /// The number of other items that need review, by kind.
   package var waiting: [Finding.Kind: Int] = [:]
-  /// The directory of the report, if there was anything to report.
+  /// The directory of the report; nil if there was nothing to report.
   package var report: String?
   /// The snapshots primed.
   package var snapshots: [Snapshot] = []
   /// The bundles written.
   package var bundles: [String] = []
-  /// What a person should know.
+  /// The warnings.
   package var warnings: [String] = []
-  /// Requests sent to the org.
+  /// The number of requests sent to the org.
   package var requests = 0
-  /// What each stage asked of the org, and how long it took.
+  /// The cost of each stage.
   package var costs: [StageCost] = []
-  /// What a dry run expects the stages to ask of the org.
+  /// The expected cost of each stage in a dry run.
   package var forecasts: [StageForecast] = []
-  /// Why the run wants a person's eye.
+  /// The findings that need review.
   package var findings: Set<RunFinding> = []
-  /// The commands that send what a guard holds.
+  /// The commands that confirm what a guard holds.
   package var confirm: [String] = []
-  /// What was removed as it was old.
+  /// The files that were pruned.
   package var pruned = KeepPlan()
-  /// What a dry run would do with each edit.
+  /// The expected outcome of each edit in a dry run.
   package var planned: [PlannedOutcome] = []
-  /// What a dry run would do, in lines.
+  /// The plan of a dry run, as lines.
   package var plan: [String] = []
 
-  /// What the run ends with, if nothing stopped it.
+  /// The exit status, unless an error stopped the run.
   package var exitStatus: ExitStatus { .told(of: findings.map(\.exitStatus)) }
 
-  /// Nothing done yet.
+  /// Creates an empty summary.
   package init() {}
 
-  /// The summary as JSON, the `result` of the last line of `--json`.
+  /// The summary as JSON, which is `result` in the last line of `--json`.
   package var json: JSONValue {
     func number(_ value: Int) -> JSONValue { .number(String(value)) }
     var object: JSONObject = [

@@ -1,33 +1,34 @@
 import Ledger
 import System
 
-/// Follows the events of one run: says of each what it belongs to, and at the end what the run came to.
+/// Follows the events of one run, adds their context, and sums up the run at the end.
 ///
-/// The lines of `--json`, the log file, the metrics and the notifications are made of what it answers.
+/// The lines of `--json`, the log file, the metrics and the notifications are built from its
+/// results.
 package final class RunWatch: Sendable {
   fileprivate struct State {
     var run: String?
     var stage: Stage?
-    /// User names by snapshot.
+    /// The user names by snapshot.
     var usernames: [String: String] = [:]
-    /// When primes began, by snapshot, in monotonic nanoseconds.
+    /// The start times of primes by snapshot, in monotonic nanoseconds.
     var began: [String: UInt64] = [:]
     var end: RunEnd
   }
 
   private let state: Locked<State>
 
-  /// Follows a run of `pipeline` that begins now.
+  /// Starts to follow a run of `pipeline`.
   package init(pipeline: String) {
     let end = RunEnd(pipeline: pipeline, began: Clock.wallMilliseconds())
     state = Locked(State(end: end))
   }
 
-  /// Takes an event as it happens.
+  /// Processes an event as it happens.
   package func see(_ event: RunEvent) -> SeenEvent {
     let (time, moment) = (Clock.wallMilliseconds(), Clock.monotonicNanoseconds())
     return state.withLock { state in
-      // What tells of a stage's begin or end belongs to the stage.
+      // A stage's start and end events belong to that stage.
       let before = state.stage
       state.take(event, at: moment)
       return SeenEvent(
@@ -38,7 +39,9 @@ package final class RunWatch: Sendable {
     }
   }
 
-  /// What the run came to, which ended now with `status`; `options` are what it was asked for.
+  /// Returns the run's outcome; it ended now with `status`.
+  ///
+  /// `options` are its options.
   package func end(
     _ status: ExitStatus, summary: RunSummary?, error: PipelineError? = nil, of options: RunOptions
   ) -> RunEnd {
@@ -79,7 +82,7 @@ extension RunWatch.State {
 }
 
 extension RunEvent {
-  /// The snapshot that it is about.
+  /// The snapshot of the event.
   fileprivate var snapshot: String? {
     switch self {
     case .returnIngested(_, let snapshot, _, _, _, _), .soupProgress(let snapshot, _, _, _),
@@ -90,7 +93,7 @@ extension RunEvent {
     }
   }
 
-  /// The user that it names.
+  /// The user that the event names.
   fileprivate var username: String? {
     switch self {
     case .snapshotStarted(_, let username, _, _, _), .snapshotPrimed(_, let username, _, _, _),

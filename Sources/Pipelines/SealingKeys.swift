@@ -3,11 +3,11 @@ import Ledger
 import SmartStore
 import System
 
-/// The keys by which the stores of bundles are sealed, and sealed returns are opened.
+/// The keys that seal the stores of bundles and open sealed returns.
 struct SealingKeys {
   let run: RunContext
 
-  /// How the stores of bundles are sealed; nil for plain ones.
+  /// Returns how the stores of bundles are sealed; nil for plain stores.
   func sealing() throws -> StoreSealing? {
     guard let seal = run.pipeline.pack.seal else { return nil }
     return StoreSealing(
@@ -15,10 +15,10 @@ struct SealingKeys {
       secret: try run.stamps().current)
   }
 
-  /// What opens sealed returns, the likeliest first; empty where none can come.
+  /// Returns the keys that may open sealed returns, most likely first; empty if none are possible.
   ///
-  /// With another passphrase for bundles, or none, those in the field come back as they were sealed:
-  /// `inbox.passphrase` is theirs then.
+  /// If the passphrase for bundles was changed or removed, devices still return stores sealed with
+  /// the old one, which is then `inbox.passphrase`.
   func unsealing() throws -> [SQLCipherKey] {
     if let keys = run.returnKeys { return keys }
     let seal = run.pipeline.pack.seal

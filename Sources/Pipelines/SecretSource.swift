@@ -1,38 +1,41 @@
 import JSON
 import System
 
-/// Where a secret comes from; a pipeline file never holds one.
+/// The source of a secret.
+///
+/// A pipeline file never contains secrets.
 package enum SecretSource: Sendable, Hashable {
   /// An environment variable.
   case env(String)
-  /// A file that is ours alone.
+  /// A file that only its owner can read.
   case file(String)
-  /// A credential that systemd hands to the service.
+  /// A credential that systemd passes to the service.
   case credential(String)
-  /// A program and its arguments; the first line of its output.
+  /// A program with its arguments; the secret is the first line of its output.
   case command([String])
 
-  /// The longest secret: a table of users with a refresh token each, with room to spare.
+  /// The maximum size of a secret: a table of users with one refresh token each, with a margin.
   private static let limitBytes = 16 << 20
-  /// How long a program may take: a password manager may ask somebody something, and nobody
-  /// answers cron.
+  /// The time limit of a program.
+  ///
+  /// A password manager may prompt, and under cron no one answers.
   package static let commandSeconds = 30
-  /// A program that says more is no password manager, and may not end.
+  /// A program with more output is not a password manager, and may not end.
   private static let commandLimitBytes = 64 << 10
 
-  /// What is said of an environment variable that is not there.
+  /// The message for an environment variable that is not set.
   static func unset(_ name: String) -> (message: String, fix: String) {
     ("the environment variable \(name) is not set", "export \(name)=…")
   }
 
-  /// Fetches the secret.
+  /// Reads the secret.
   ///
-  /// It may run a program, so not on the cooperative pool.
+  /// It may run a program, so do not call it on the cooperative pool.
   ///
   /// - Parameters:
   ///   - variables: The environment.
-  ///   - commandSeconds: How long a program may take.
-  ///   - isCancelled: Whether nobody waits for it any more.
+  ///   - commandSeconds: The time limit of a program.
+  ///   - isCancelled: Whether the result is no longer needed.
   package func resolve(
     _ variables: [String: String], commandSeconds: Int = SecretSource.commandSeconds,
     isCancelled: (() -> Bool)? = nil
@@ -58,7 +61,9 @@ package enum SecretSource: Sendable, Hashable {
     return secret
   }
 
-  /// Reads a file that nobody else may read; what is checked is what is read.
+  /// Reads a file that only its owner may read.
+  ///
+  /// Permissions are checked on the open file.
   private func read(_ path: String, ofService: Bool = false) throws(SecretError) -> Secret {
     if Files.isSymbolicLink(path) {
       throw SecretError(self, "\(path) is a link", "name the file itself")
@@ -69,7 +74,7 @@ package enum SecretSource: Sendable, Hashable {
     } catch {
       throw SecretError(self, "\(error)", "put the secret there, readable by you alone")
     }
-    // systemd owns its credentials; their directory is closed to everybody but the service.
+    // systemd owns its credentials; only the service can read their directory.
     if ofService { return Secret(content.bytes) }
     guard content.status.owner == ProcessEnvironment.userID() else {
       throw SecretError(
@@ -81,7 +86,8 @@ package enum SecretSource: Sendable, Hashable {
     return Secret(content.bytes)
   }
 
-  /// Why a secret may not be in a file of such a mode, with what to do; nil where nobody else may read it.
+  /// Returns why a file with such a mode may not contain a secret, and the fix; nil if only its
+  /// owner can read it.
   static func fault(ofMode status: FileStatus, _ path: String) -> (message: String, fix: String)? {
     guard status.mode & 0o077 != 0 else { return nil }
     return ("others may read \(path)", "chmod 600 \(path)")
@@ -122,13 +128,15 @@ package enum SecretSource: Sendable, Hashable {
   }
 }
 
-/// Why a secret could not be fetched; it never shows the secret.
+/// The reason why a secret could not be read.
+///
+/// It never contains the secret.
 package struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Where it should have come from.
+  /// The source of the secret.
   package let source: SecretSource
-  /// What is wrong.
+  /// The fault.
   package let message: String
-  /// What to do.
+  /// The suggested fix.
   package let fix: String
 
   init(_ source: SecretSource, _ message: String, _ fix: String) {
@@ -137,6 +145,6 @@ package struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
     self.fix = fix
   }
 
-  /// What is wrong and what to do.
+  /// The fault and the suggested fix.
   package var description: String { "\(message); \(fix)" }
 }

@@ -1,22 +1,21 @@
 import JSON
 import System
 
-/// An event of a run with what it belongs to.
+/// An event of a run with its context.
 package struct SeenEvent: Sendable {
-  /// When it happened, by this machine's clock, in ms.
+  /// The time by this machine's clock, in ms.
   package let time: Int64
-  /// The pipeline's name.
   package let pipeline: String
-  /// The run; nil before it has a name.
+  /// The run's ID; nil before the run has one.
   package let run: String?
-  /// The stage that is at work; nil before the first and after the last.
+  /// The active stage; nil before the first and after the last.
   package let stage: Stage?
-  /// The user name that it is about; nil where it is about nobody alone.
+  /// The user name of the event; nil if it does not concern a single user.
   package let username: String?
-  /// What happened.
+  /// The event itself.
   package let event: RunEvent
 
-  /// The event as one JSON object, with what it belongs to.
+  /// The event with its context as one JSON object.
   package var json: JSONValue {
     var object = event.json.object ?? [:]
     object["time"] = .string(Dates.utc(time))

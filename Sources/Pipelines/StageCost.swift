@@ -1,20 +1,19 @@
 import JSON
 import System
 
-/// What a stage of a run asked of the org, and how long it took.
+/// The requests and the time that a stage of a run took.
 package struct StageCost: Sendable, Hashable {
-  /// The stage.
   package var stage: Stage
-  /// Requests, repeats and logins too.
+  /// The number of requests, including retries and logins.
   package var requests = 0
-  /// Records that were fetched, or edits that were settled.
+  /// The number of records fetched, or of edits resolved.
   package var records = 0
-  /// The bytes of the answers, as they are when they are unpacked.
+  /// The size of the answers in bytes, after decompression.
   package var bytes = 0
-  /// How long it took.
+  /// The duration in milliseconds.
   package var milliseconds = 0
 
-  /// As one JSON object.
+  /// The JSON form.
   package var json: JSONValue {
     [
       "stage": .string(stage.rawValue), "requests": JSONValue(requests),
@@ -23,7 +22,7 @@ package struct StageCost: Sendable, Hashable {
     ]
   }
 
-  /// Reads one; nil where it is none.
+  /// Parses the JSON form; nil if it is not one.
   init?(_ value: JSONValue) {
     guard let stage = value["stage"]?.string.flatMap({ Stage(rawValue: $0) }),
       let requests = value["requests"]?.int, let records = value["records"]?.int,
@@ -34,7 +33,6 @@ package struct StageCost: Sendable, Hashable {
       milliseconds: Int(seconds * 1000))
   }
 
-  /// What a stage took.
   init(
     _ stage: Stage, requests: Int = 0, records: Int = 0, bytes: Int = 0, milliseconds: Int = 0
   ) {
@@ -42,13 +40,13 @@ package struct StageCost: Sendable, Hashable {
     (self.bytes, self.milliseconds) = (bytes, milliseconds)
   }
 
-  /// `12 requests for 340 records, 1200 KiB`.
+  /// The cost as text, such as `12 requests for 340 records, 1200 KiB`.
   package var words: String {
     let unit = stage == .prime ? "record" : "edit"
     return ByteCount.count(requests, "request") + " for " + ByteCount.count(records, unit) + ", "
       + ByteCount.text(bytes)
   }
 
-  /// `3.2 s`, `12 min`.
+  /// The duration as text, such as `3.2 s` or `12 min`.
   package var duration: String { DurationText.of(seconds: Double(milliseconds) / 1000) }
 }

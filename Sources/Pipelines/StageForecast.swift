@@ -2,18 +2,19 @@ import JSON
 import Ledger
 import System
 
-/// What a stage will probably ask of the org.
+/// The expected cost of a stage.
 package struct StageForecast: Sendable {
-  /// The requests, records and bytes that are expected; of the time nothing is said.
+  /// The expected requests, records and bytes; the time is not estimated.
   package var cost: StageCost
-  /// Whether there may well be more: it was never done, and not all can be counted ahead.
+  /// Whether the cost is a lower bound: the stage never ran before, and not everything can be
+  /// counted in advance.
   package var isAtLeast = false
-  /// Whether the bytes can be told.
+  /// Whether the bytes can be estimated.
   package var knowsBytes = true
-  /// What the stage took when it was last done, and in which run.
+  /// The cost of the last run of the stage, and that run's ID.
   package var last: (run: String, cost: StageCost)?
 
-  /// As one JSON object.
+  /// The JSON form.
   package var json: JSONValue {
     var object: JSONObject = [
       "stage": .string(cost.stage.rawValue), "requests": JSONValue(cost.requests),
@@ -29,7 +30,7 @@ package struct StageForecast: Sendable {
     return .object(object)
   }
 
-  /// A line for what is expected, and one for the last time.
+  /// A line for the expected cost, and one for the last run.
   package var lines: [String] {
     let name = cost.stage.rawValue
     let unit = cost.stage == .prime ? "record" : "edit"
@@ -46,22 +47,22 @@ package struct StageForecast: Sendable {
   }
 }
 
-/// What earlier runs took, from the ledger.
+/// The costs of earlier runs, from the ledger.
 struct RunHistory {
-  /// A run that did a stage.
+  /// A run that completed a stage.
   private struct Past {
     var run: String
     var cost: StageCost
-    /// Records that were fetched, by snapshot and soup.
+    /// The number of records fetched, by snapshot and soup.
     var fetched: [String: [String: Int]]
   }
 
   private let past: [Past]
 
-  /// So many of the last runs are looked at.
+  /// The number of last runs that are examined.
   private static let length = 50
 
-  /// The runs of a ledger that did a stage to its end, the newest first.
+  /// Reads the runs of a ledger that completed a stage, newest first.
   init(_ stage: Stage, _ ledger: LedgerDatabase) throws {
     past = try ledger.runs(limit: Self.length).compactMap { row in
       guard let text = row.summary, let summary = try? JSONValue(parsing: Array(text.utf8)),
@@ -81,18 +82,19 @@ struct RunHistory {
     }
   }
 
-  /// What the stage took when it was last done.
+  /// The cost of the stage in its last run.
   var last: (run: String, cost: StageCost)? { past.first.map { ($0.run, $0.cost) } }
 
-  /// How many records of each soup the last run fetched that primed a snapshot; nil for none.
+  /// Returns the number of records of each soup that the last prime of a snapshot fetched; nil if
+  /// there was none.
   func fetched(of snapshot: String) -> [String: Int]? {
     past.lazy.compactMap { $0.fetched[snapshot] }.first
   }
 
-  /// How many snapshots the last run primed.
+  /// The number of snapshots that the last run primed.
   var snapshots: Int { past.first?.fetched.count ?? 0 }
 
-  /// The bytes of a record, as the run with the most of them tells; nil where none was fetched.
+  /// The bytes per record, from the run with the most records; nil if none were fetched.
   var bytesOfRecord: Double? {
     guard let most = past.map(\.cost).max(by: { $0.records < $1.records }), most.records > 0 else {
       return nil

@@ -1,15 +1,15 @@
 import JSON
 import MobileSync
 
-/// A sync in its file.
+/// The location of a sync in its file.
 struct SyncPlace {
   /// The file as the user named it.
   let file: String
-  /// The sync's definition there.
+  /// The sync's definition in the file.
   let sync: JSONNode?
   let syncName: String
 
-  /// What is wrong with a need of the sync, at the word that names it.
+  /// Returns the problem of an unmet need, located at the word that names it.
   func problem(at need: OrgNeed, _ words: Preflight.Words) -> Problem {
     let found = node(at: need)
     var column = found?.column ?? 0
@@ -21,8 +21,8 @@ struct SyncPlace {
       message: words.message, fix: words.fix)
   }
 
-  /// How far behind its quote a word of a query stands; 0 where the file may write a character before it
-  /// otherwise than it is.
+  /// Returns the offset of a word of a query behind the opening quote; 0 if the file may write an
+  /// earlier character as an escape.
   private static func offset(of word: String, in text: String, isLast: Bool) -> Int {
     let isPart: (Character) -> Bool = { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
     let whole = text.ranges(of: word).filter { range in
@@ -36,7 +36,8 @@ struct SyncPlace {
     return isPlain ? 1 + before.count : 0
   }
 
-  /// The value that the keys lead to, as far as they lead; in a list the entry that is the field.
+  /// Returns the value that the keys lead to, as far as they exist; in a list, the entry that is
+  /// the field.
   private func node(at need: OrgNeed) -> JSONNode? {
     guard var node = sync else { return nil }
     for key in need.keys {

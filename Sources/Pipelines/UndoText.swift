@@ -2,13 +2,13 @@ import Ledger
 import Reconciliation
 
 extension PlannedOutcome {
-  /// Says that what the edit had changed would be undone, or that it could not be.
+  /// Whether the planned outcome belongs to an undo, possible or not.
   var isUndo: Bool { detail.decision?.kind == .undo }
 }
 
-/// What a dry run says of changes that are to be undone.
+/// The text of an undo plan.
 package enum UndoText {
-  /// A line for one edit: what is put back, or why nothing is.
+  /// Returns one line for an edit: the values to be restored, or why none are.
   package static func line(_ edit: PlannedOutcome, _ shown: ReportMask) -> String {
     let record = [edit.sobject ?? edit.soup.soup, edit.detail.recordID ?? edit.recordID ?? ""]
     let subject = "edit \(edit.editID), " + record.filter { !$0.isEmpty }.joined(separator: " ")

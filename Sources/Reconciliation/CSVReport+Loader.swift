@@ -4,12 +4,12 @@ import Ledger
 import System
 
 extension CSVReport {
-  /// What Data Loader leaves behind a load: the record's id, the columns that were sent, and what came of
-  /// them: `STATUS` in its success file, `ERROR` in its error file.
+  /// The rows of a load as Data Loader writes them: the record ID, the sent columns, and the
+  /// outcome in `STATUS` (success file) or `ERROR` (error file).
   ///
-  /// A run sends several objects, so the number of the edit, the object and the user stand among the
-  /// columns, which are those of all objects; a field that an edit does not send has an empty cell.
-  /// What needed nothing is in neither file, as no load would have had it.
+  /// A run sends several objects, so the columns include the edit's number, the object and the
+  /// user, and the fields of all objects; a field that an edit does not send has an empty cell.
+  /// Edits that needed no request are in neither file.
   static func loaded(
     _ model: ReportModel, _ options: ReportMask, isSuccess: Bool, _ sink: ReportSink
   ) throws {
@@ -21,7 +21,7 @@ extension CSVReport {
             : !$0.verdict.isSettled || $0.verdict == .notUndone || $0.verdict == .partlyUndone
         }, withSent: true
       ) { edit in
-        // An undo that needed nothing sent nothing.
+        // An undo that was not needed sent nothing.
         if !isSuccess || edit.verdict.isWritten || edit.undoing != nil { try body(edit) }
       }
     }
@@ -46,8 +46,8 @@ extension CSVReport {
     try sink(writer.bytes)
   }
 
-  /// The fields that were sent of an edit; where nothing was, those that would have been, as far as the verdict
-  /// tells them.
+  /// The fields of an edit that were sent; if none were, those that would have been sent, as far as
+  /// the verdict has them.
   private static func columns(_ edit: ReportEdit) -> [(name: String, value: JSONValue?)] {
     guard let sent = edit.sent else {
       return edit.detail.fields.map { ($0.name, edit.verdict.isUndone ? $0.server : $0.sent) }
@@ -55,7 +55,7 @@ extension CSVReport {
     return sent.map { ($0.name, $0.value) }
   }
 
-  /// Data Loader's words for what it did.
+  /// The status in Data Loader's terms.
   private static func status(_ edit: ReportEdit) -> String {
     switch edit.verdict {
     case .created: "Item Created"
@@ -66,7 +66,7 @@ extension CSVReport {
     }
   }
 
-  /// The org's code and words; ours where the org was not asked.
+  /// The org's error code and message; attache's message if no request was made.
   private static func error(_ edit: ReportEdit, _ options: ReportMask) -> String {
     let words = [edit.detail.code, options.words(of: edit)].compactMap { $0 }
     return words.isEmpty

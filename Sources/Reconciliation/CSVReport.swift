@@ -3,21 +3,21 @@ import JSON
 import Ledger
 import System
 
-/// Tables for a spreadsheet.
+/// Tables for spreadsheets.
 ///
-/// `records.csv` has a row for each edit, `conflicts.csv` a row for each field of those that a person
-/// has to compare and decide about: with its column `decision` filled it is what
-/// `attache decide --file` takes. The edits whose verdicts are news come first, then those that are
-/// still open; `state` tells them apart, so a sum over the rows that are `new` is the sum of the
-/// verdicts. `success.csv` and `error.csv` are what Data Loader would have left (`CSVReport+Loader`).
+/// `records.csv` has a row for each edit. `conflicts.csv` has a row for each field of the edits
+/// that need a decision; with its column `decision` filled in, it is the input of `attache decide
+/// --file`. Edits with new verdicts come first, then those that are still open. The column `state`
+/// tells them apart, so the rows with `new` add up to the verdicts. `success.csv` and `error.csv`
+/// have Data Loader's format (`CSVReport+Loader`).
 package enum CSVReport: ReportFormat {
-  /// `csv`.
   package static let name = "csv"
 
-  /// The tables.
   package static let files = ["records.csv", "conflicts.csv", "success.csv", "error.csv"]
 
-  /// What every table is written with: spreadsheets read these line ends, and take no cell for a formula.
+  /// The writer of every table.
+  ///
+  /// Spreadsheets read these line ends and do not treat any cell as a formula.
   static var writer: CSVWriter { CSVWriter(lineEnding: .crlf, guardsFormulas: true) }
 
   /// Writes one of the tables.
@@ -31,7 +31,7 @@ package enum CSVReport: ReportFormat {
     }
   }
 
-  /// Hands over the edits that are wanted with their states: the news first.
+  /// Passes the selected edits and their states to `body`, those with new verdicts first.
   private static func forEach(
     _ model: ReportModel, where isWanted: (ReportEdits.Row) -> Bool = { _ in true },
     _ body: (_ edit: ReportEdit, _ state: String) throws -> Void
@@ -60,7 +60,7 @@ package enum CSVReport: ReportFormat {
     var writer = Self.writer
     writer.row(ConflictColumn.allCases.map(\.rawValue))
     try forEach(model, where: { !$0.verdict.isSettled }) { edit, state in
-      // A row to decide in, also where there is no field to compare.
+      // A row for the decision, even if there is no field to compare.
       let none = FieldDifference(name: "", base: nil, device: nil, server: nil)
       for field in edit.detail.fields.isEmpty ? [none] : edit.detail.fields {
         let cells = ConflictColumn.allCases.map {

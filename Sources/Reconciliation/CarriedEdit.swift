@@ -4,53 +4,51 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// An edit that is open, as the next generation carries it: a row that is dirty still.
+/// An open edit as the next generation redelivers it: a row that is still dirty.
 package struct CarriedEdit: Sendable {
-  /// The edit.
   package var edit: Int64
-  /// The digest of its element as it came.
+  /// The digest of its element as returned.
   package var source: String
-  /// The platform of its device.
   package var platform: String
-  /// The soup.
   package var soup: SoupKey
-  /// The member that identifies a record.
+  /// The element's member that identifies its record.
   package var idField: String
-  /// The record's Id in the org; nil where the org does not have it.
+  /// The record's ID in the org; nil if the org does not have the record.
   package var recordID: String?
-  /// The row's `lastModified` on its device.
+  /// The `lastModified` of the row on its device.
   package var lastModified: Int64
-  /// The fields that its device edited; all that a new record has.
+  /// The fields that its device edited; for a new record, all of its fields.
   package var edited: [String]
-  /// The element as the device left it, with the flags of an open edit; what its store kept in it is of no
-  /// account.
+  /// The element as the device left it, with the flags of an open edit; the store's own members are
+  /// ignored.
   let element: JSONObject
-  /// The member that says when the org's record was changed last.
+  /// The member with the modification date of the org's record.
   let dateField: String
-  /// Why it is open.
+  /// The reason why it is open.
   let words: CarriedWords
 
-  /// A row as a device gets it.
+  /// A row as issued to a device.
   package struct Row: Sendable {
     /// The element.
     package var element: JSONObject
-    /// Why the edit is open, as the element says it.
+    /// The message in the element that says why the edit is open.
     package var words: String
-    /// The org's values that the words show, by field; nil where they show none.
+    /// The org's values that the message shows, by field; nil if it shows none.
     package var shown: JSONObject?
   }
 
-  /// The row for a user whose store has `held` in the record's place; nil where it has no such record.
+  /// The row for a user whose store has `held` for the record; nil if it has no such record.
   ///
-  /// A device gets what its user may see now: the record as the store has it, and over that what was edited.
-  /// Of a record that is not there any more it gets the Id and the edited fields. The modification date is the
-  /// edit's own: who changes the row is judged by what its device had read.
+  /// A device gets what its user may see now: the record as the store has it, with the edited
+  /// fields on top. For a record that is no longer there, it gets the ID and the edited fields. The
+  /// modification date is the edit's own, so that a later change of the row is compared with what
+  /// its device had read.
   package func row(over held: JSONObject?) -> Row {
     var row = element
     if recordID != nil {
       let own = Set(edited + [idField, dateField, "attributes"])
       for (name, _) in element where !own.contains(name) {
-        // Of a record that is gone its row keeps the SDK's flags alone.
+        // The row of a record that no longer exists keeps only the SDK's flags.
         let stays = held == nil ? name.hasPrefix("__") : LocalFields.isOwn(name)
         if !stays { row[name] = nil }
       }
@@ -63,9 +61,9 @@ package struct CarriedEdit: Sendable {
     return Row(element: row, words: sentence, shown: words.shown(over: held))
   }
 
-  /// Names what is carried: another one has another content.
+  /// Identifies what is redelivered; it changes with the content.
   ///
-  /// What the user's store holds of the record makes another generation by itself.
+  /// A change of the record in the user's store causes a new generation anyway.
   package var digest: String {
     let value = JSONValue.array([
       .object(element), JSONValue(lastModified), .string(soup.soup), JSONValue(edited),
@@ -75,21 +73,22 @@ package struct CarriedEdit: Sendable {
   }
 }
 
-/// Says which of a user's open edits the next generation carries, and as what.
+/// Determines which of a user's open edits the next generation redelivers, and with what content.
 ///
-/// Carried is what a person can mend on the device: the edit goes back to the platform that it came
-/// from, with its own values and a sentence that says why it is open. Left out, so that its device keeps
-/// its store, is what nobody can say about yet or can mend there:
-/// - a request is under way for it, or arrived after it was given up, or it was created twice: a person
-///   has to look at the org;
-/// - several open edits of one record would go into one bundle: neither may hide the other;
-/// - several new records would have one local id there, or its record refers to one of these: nothing would
-///   tell them apart;
-/// - it is of a store that all users share, of a soup that is no more, or its row cannot be read;
-/// - its app does not mark the installation and count the hand-backs.
+/// An edit is redelivered if its user can fix it on the device. It goes back to the platform that
+/// it came from, with its own values and a sentence that says why it is open. Edits whose outcome
+/// is not known yet, or that cannot be fixed on the device, are left out, so that the device keeps
+/// its store:
+/// - a request for the edit is in progress, or arrived after it was discarded, or a duplicate was
+///   created: an operator has to check the org;
+/// - several open edits of one record would be in one bundle: neither may hide the other;
+/// - several new records would have the same local ID in one bundle, or the edit's record refers to
+///   one of them: they could not be told apart;
+/// - the edit's store is shared by all users, its soup no longer exists, or its row cannot be read;
+/// - its app does not identify the installation and count the returns.
 ///
-/// What a bundle has given back already goes with the next ones too, first of several: whoever was given it
-/// may not lose sight of it.
+/// An edit that a bundle has redelivered before is redelivered again, ahead of others, so that its
+/// user does not lose sight of it.
 package struct CarriedEdits {
   private let state: LedgerDatabase
   private let rules: [ReconciledSync]
@@ -97,7 +96,7 @@ package struct CarriedEdits {
   private let soups: Set<SoupKey>
   private let platforms: Set<String>
 
-  /// The carried edits of a pipeline that has these soups and platforms.
+  /// The redelivered edits of a pipeline with these soups and platforms.
   package init(
     state: LedgerDatabase, syncUps: [ReconciledSync], mask: ReportMask, soups: Set<SoupKey>,
     platforms: Set<String>
@@ -109,7 +108,7 @@ package struct CarriedEdits {
     self.platforms = platforms
   }
 
-  /// What the next generation of a snapshot carries, in order of arrival.
+  /// The edits that the next generation of a snapshot redelivers, in order of arrival.
   package func of(_ snapshotID: String) throws -> [CarriedEdit] {
     let open = try state.carriable(snapshotID: snapshotID)
     let alone = Self.alone(open)
@@ -122,7 +121,7 @@ package struct CarriedEdits {
     }
   }
 
-  /// The edits beside which no other one of their record goes into a bundle.
+  /// The edits that exclude other edits of their record from a bundle.
   private static func alone(_ open: [CarryFacts]) -> Set<Int64> {
     var alone: Set<Int64> = []
     for rivals in Dictionary(grouping: open, by: record).values {
@@ -135,10 +134,10 @@ package struct CarriedEdits {
     return alone
   }
 
-  /// The new records of a local id, and whether a bundle has given them back already.
+  /// The new records with a local ID, and whether a bundle has redelivered them before.
   private typealias Makers = [Int64: Bool]
 
-  /// The new records, by platform and local id.
+  /// The new records, by platform and local ID.
   private static func makers(_ open: [CarryFacts]) -> [String: [String: Makers]] {
     var makers: [String: [String: Makers]] = [:]
     for one in open where one.edit.recordID == nil {
@@ -151,7 +150,7 @@ package struct CarriedEdits {
 
   private static func maker(_ one: CarryFacts) -> Int64 { one.edit.creation?.id ?? -one.edit.id }
 
-  /// The record that a local id stands for in a bundle; nil where several might be meant.
+  /// The record that a local ID stands for in a bundle; nil if it is ambiguous.
   private static func owner(_ makers: Makers) -> Int64? {
     if makers.count == 1 { return makers.first?.key }
     let given = makers.filter(\.value)
@@ -166,19 +165,19 @@ package struct CarriedEdits {
     record(one) + " " + one.edit.row.store.text + " " + one.edit.row.soup
   }
 
-  /// Says whether a person at the device can do something about it.
+  /// Whether the device's user can resolve the edit.
   static func isMendable(_ one: CarryFacts) -> Bool {
     guard let verdict = one.verdict, !one.isBound || one.wasCarried, one.edit.finding == nil,
       one.edit.operation != .synced, one.edit.operation != .dropped,
       one.edit.creation?.isTwice != true, !one.edit.isToBeUndone
     else { return false }
     switch verdict {
-    case .conflict, .clash, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
-      .notPermitted, .notConfigured, .failed, .held:
+    case .conflict, .deviceConflict, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
+      .notPermitted, .notConfigured, .failed, .notAttempted:
       return true
-    case .inDoubt: return one.wasCarried
-    case .createdTwice, .created, .updated, .deleted, .unchanged, .alreadyThere,
-      .filtered, .superseded, .dropped, .undone, .partlyUndone, .notUndone:
+    case .unconfirmed: return one.wasCarried
+    case .duplicateCreated, .created, .updated, .deleted, .unchanged, .alreadyInOrg,
+      .notInFieldList, .superseded, .discarded, .undone, .partlyUndone, .notUndone:
       return false
     }
   }
@@ -197,8 +196,8 @@ package struct CarriedEdits {
     let idField = target?.idFieldName ?? TargetFields().idFieldName
     var edited = try edited(edit, element)
     if verdict == .deletedOnServer || verdict == .mergedOnServer {
-      // Of a record that is gone nothing stands under the edit: the device keeps all that was told as its own, and of
-      // a record that it has made all that it knows.
+      // A record that no longer exists has no values under the edit, so the device keeps all
+      // reported fields as its own, and all known fields of a record that it created.
       let told =
         edit.creation == nil
         ? (one.detail.fields + one.detail.outside).map(\.name)
@@ -234,14 +233,14 @@ package struct CarriedEdits {
       words: words)
   }
 
-  /// The fields that a device edited, those that never travel too.
+  /// The fields that a device edited, including those that are never sent.
   private func edited(_ edit: OpenEdit, _ element: JSONObject) throws -> [String] {
     if edit.recordID == nil { return element.names.filter { !LocalFields.isOwn($0) }.sorted() }
     if edit.operation == .delete { return [] }
     let comparison = try state.editedFields(of: edit, rules)
     var names = Set((comparison.edited + comparison.outside).map(\.name))
-    // Nobody can say which of the others its user edited: the device keeps what it was not given. Of a record
-    // that it made that is what never travelled.
+    // It is unknown which of the other fields the user edited, so the device keeps those that it
+    // was not issued. For a record that it created, these are the fields that are never sent.
     let unknown = edit.creation == nil ? [] : comparison.unknown
     for (name, value) in element
     where FieldComparison.isField(name) && FieldComparison.isScalar(value) {

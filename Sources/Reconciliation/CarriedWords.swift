@@ -1,10 +1,12 @@
 import JSON
 import Ledger
 
-/// What a device is told of an edit that it gets back, with no more than a report shows.
+/// The message in a redelivered edit.
 ///
-/// The org's values are those of the user's own store: what another one has read for the report may be
-/// hidden from its user.
+/// It shows no more than a report does.
+///
+/// The org's values come from the user's own store, because values that were read for the report as
+/// another user may be hidden from this one.
 package struct CarriedWords: Sendable {
   let mask: ReportMask
   let verdict: Verdict
@@ -23,7 +25,7 @@ package struct CarriedWords: Sendable {
     self.edited = edited
   }
 
-  /// Why the edit is open, in a sentence or two; `held` is what the user's store has of the record.
+  /// Why the edit is open, in one or two sentences; `held` is the record in the user's store.
   package func sentence(over held: JSONObject?) -> String {
     let words = mask.words(detail, element: element)
     switch verdict {
@@ -35,17 +37,18 @@ package struct CarriedWords: Sendable {
       }
       return "Not sent: the record changed in the org after this device read it."
         + (fields.isEmpty ? "" : " " + fields.joined(separator: "; ") + ".")
-    // Why a run does not try is nothing to tell a device; what its org said is.
-    case .held where detail.code == nil: return "Not sent: " + verdict.meaning
-    case .failed, .blocked, .notPermitted, .held:
+    // The reasons why a run does not attempt an edit do not concern the device, but the org's
+    // message does.
+    case .notAttempted where detail.code == nil: return "Not sent: " + verdict.meaning
+    case .failed, .blocked, .notPermitted, .notAttempted:
       guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
       return "Not sent: " + words
-    case .inDoubt: return verdict.meaning
+    case .unconfirmed: return verdict.meaning
     default: return "Not sent: " + verdict.meaning
     }
   }
 
-  /// The org's values that the sentence shows whole; nil where it shows none.
+  /// The org's values that the sentence shows in full; nil if it shows none.
   func shown(over held: JSONObject?) -> JSONObject? {
     guard verdict == .conflict else { return nil }
     var values: JSONObject = [:]
@@ -57,12 +60,12 @@ package struct CarriedWords: Sendable {
     return values.isEmpty ? nil : values
   }
 
-  /// What the org was read to hold for the report.
+  /// The org's values as read for the report.
   var reported: JSONObject {
     detail.fields.reduce(into: [:]) { values, field in values[field.name] = field.server }
   }
 
-  /// The fields in which the org holds something else than the device's edit, or than the device had read.
+  /// The fields in which the org's value differs from the edit's, or from what the device had read.
   private func contested(_ held: JSONObject?) -> [FieldDifference] {
     detail.fields.compactMap { field in
       guard field.server != nil, let theirs = held?[field.name], theirs != field.device else {
@@ -74,7 +77,7 @@ package struct CarriedWords: Sendable {
     }
   }
 
-  /// Says whether nothing of the two values of a field is cut off.
+  /// Whether both values of a field are shown in full.
   private func isWhole(_ field: FieldDifference) -> Bool {
     [field.server, field.device].allSatisfy {
       mask.shown($0, of: field.name).cell.count <= ReportMask.Shown.longestInLine

@@ -2,11 +2,11 @@ import Crypto
 import Ledger
 import MobileSync
 
-/// The guard `reconcile.maxChanges`: what one device may change before a person has to confirm it.
+/// The guard `reconcile.maxChanges`: what one device may change without an operator's confirmation.
 package struct ChangeGuard: Sendable {
-  /// Changes of one device of a snapshot.
+  /// The limit on changes by one device of a snapshot.
   package var perSnapshot = 5000
-  /// Deletions of a soup.
+  /// The limit on deletions in a soup.
   package var deletes = DeletionGuard()
 
   package init(perSnapshot: Int = 5000, deletes: DeletionGuard = DeletionGuard()) {
@@ -14,20 +14,20 @@ package struct ChangeGuard: Sendable {
     self.deletes = deletes
   }
 
-  /// Says whether so many changes are too many; details that go with their master count too.
+  /// Whether there are too many changes; details deleted with their master count too.
   func isTooMuch(_ sends: [PlannedSend]) -> Bool {
     sends.reduce(0) { $0 + 1 + $1.followers.count } > perSnapshot
   }
 
-  /// What a person copies from what was shown to confirm it: another text has another one.
+  /// The code that an operator copies to confirm what was shown; each text has its own.
   package static func confirmation(of text: String) -> String {
     String(Digest.sha256Hex(Array(text.utf8)).prefix(16))
   }
 }
 
 extension SnapshotPlanner {
-  /// Holds what is out of all proportion until a person confirms it: all that its device asks for, and
-  /// nothing of other devices of its user.
+  /// Holds excessive changes until an operator confirms them: all changes by the device in
+  /// question, and none by other devices of its user.
   func hold(_ plan: inout SnapshotPlan) throws {
     let deletes = plan.guarded.contains { $0.action == .delete }
     guard deletes || options.maxChanges.isTooMuch(plan.guarded) else { return }
@@ -45,7 +45,7 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Says whether what one device asks for is out of all proportion.
+  /// Whether one device's changes exceed the guard's limits.
   private func isTooMuch(_ sends: [PlannedSend]) throws -> Bool {
     let guardLimits = options.maxChanges
     if guardLimits.isTooMuch(sends) { return true }
@@ -61,15 +61,17 @@ extension SnapshotPlanner {
 }
 
 extension SnapshotPlan {
-  /// What the guard looks at: a person has looked at each edit that was decided.
+  /// The writes that the guard checks.
+  ///
+  /// An operator has already approved those with a decision.
   var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.isApproval != true } }
 
-  /// Says whether the guard holds a write.
+  /// Whether the guard holds a write.
   func isHeld(_ send: PlannedSend) -> Bool {
     send.edit.decision?.isApproval != true && held[send.device] != nil
   }
 
-  /// Names writes: a person who confirms them confirms these edits and nothing else.
+  /// Identifies writes, so that a confirmation applies to these edits only.
   static func digest(_ sends: [PlannedSend]) -> String {
     let lines = sends.flatMap { send in
       ([send] + send.followers).map { each in

@@ -2,12 +2,12 @@ import JSON
 import Ledger
 import System
 
-/// The columns of `conflicts.csv` in their order; it comes back as a file of decisions.
+/// The columns of `conflicts.csv`, in order; the file is also read as a file of decisions.
 enum ConflictColumn: String, CaseIterable {
   case number, verdict, user, soup, sobject, objectLabel, recordId, name, field, conflicting, base
   case device, server, state, foundBy, since, decision, value
 
-  /// What stands in the column for a field of an edit; a person fills the last two.
+  /// The column's cell for a field of an edit; the operator fills in the last two.
   func cell(
     of edit: ReportEdit, _ field: FieldDifference, _ state: String, _ model: ReportModel,
     _ options: ReportMask

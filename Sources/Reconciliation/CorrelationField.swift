@@ -2,23 +2,19 @@ import Crypto
 import Ledger
 import Salesforce
 
-/// The field of an object that bears the identity of the edit that made a record.
+/// The field of an object that identifies the edit that created a record.
 ///
-/// The org keeps it unique, so that a create that is sent again is refused with the Id of the record
-/// that the first one made: there is no doubt at all.
+/// The field is unique in the org, so a repeated create is refused with the ID of the record that
+/// the first one created, and its outcome is never unconfirmed.
 package struct CorrelationField: Sendable, Hashable {
-  /// The sObject.
   package var sobject: String
-  /// The field's API name.
   package var name: String
 
-  /// A field of an object.
   package init(sobject: String, name: String) {
     self.sobject = sobject
     self.name = name
   }
 
-  /// Says why a field cannot serve, as its org describes the object to who creates; nil when it can.
   package func problem(_ describe: Describe) -> String? {
     let place = "\(sobject).\(name)"
     guard let field = describe.field(name) else {
@@ -34,29 +30,31 @@ package struct CorrelationField: Sendable, Hashable {
     return nil
   }
 
-  /// How many characters a value has.
+  /// The length of a value, in characters.
   package static let valueLength = prefix.utf8.count + digits
   private static let prefix = "attache-"
   private static let digits = 40
 
-  /// The value of an identity: the same at each attempt and on each machine, another for every edit, and
-  /// nothing can be read from it.
+  /// The value for an identity.
+  ///
+  /// It is the same for each attempt and on each machine, differs between edits, and reveals
+  /// nothing about them.
   static func value(of identity: [String]) -> String {
-    // Each part with its length, so that no two identities make one text.
+    // Each part is prefixed with its length, so that two identities never have the same text.
     let text = identity.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
     return prefix + Digest.sha256Hex(Array(text.utf8)).prefix(digits)
   }
 }
 
-/// A correlation field that cannot serve: nothing was sent.
+/// A correlation field that cannot be used; nothing was sent.
 package struct CorrelationError: Error, Sendable, CustomStringConvertible {
   /// What is wrong, and where.
   package var description: String
 }
 
 extension LedgerDatabase {
-  /// What the value of an edit's correlation field is made of: the identity of what the device made, or
-  /// of the record in whose place one is made anew.
+  /// The identity that an edit's correlation value is derived from: that of the device's creation,
+  /// or of the record that is being recreated.
   func identity(of edit: OpenEdit) throws -> [String]? {
     if let recordID = edit.recordID { return ["anew", recordID] }
     guard let creation = edit.creation else { return nil }

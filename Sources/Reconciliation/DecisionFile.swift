@@ -4,13 +4,13 @@ import Ledger
 import Salesforce
 import System
 
-/// Reads decisions from a file: JSON as docs/decisions.schema.json has it, or CSV with a column
+/// Reads decisions from a file: JSON according to docs/decisions.schema.json, or CSV with a column
 /// `decision`, such as a report's `conflicts.csv`.
 package enum DecisionFile {
-  /// A file larger than this is none of ours.
+  /// The largest accepted file.
   static let limitBytes = 256 << 20
 
-  /// The decisions of a file, in its order; all that is wrong with it is said at once.
+  /// The decisions in a file, in its order; all problems are reported together.
   package static func read(path: String) throws(Problems) -> [DecisionRequest] {
     let reader = ConfigurationReader(file: path)
     let bytes: [UInt8]
@@ -26,7 +26,7 @@ package enum DecisionFile {
     return try requests(bytes, reader)
   }
 
-  /// The decisions of a text; `reader` names it in problems.
+  /// The decisions in a text; problems name the file as `reader` does.
   package static func requests(
     _ bytes: [UInt8], _ reader: ConfigurationReader
   ) throws(Problems) -> [DecisionRequest] {
@@ -87,7 +87,7 @@ private struct JSONDecisions {
     }
     guard let choice = choice(kind, object, node) else { return nil }
     if let node = object["shown"], !node.isNull, node.members == nil {
-      // Passed over, the decision would be held against nothing.
+      // If it were ignored, the decision would not be compared with anything.
       reader.wrongType(node, "an object", "write the org's values by field: { \"Field\": … }")
       return nil
     }
@@ -109,7 +109,7 @@ private struct JSONDecisions {
     _ kind: Decision.Kind, _ object: ConfigurationObject, _ node: JSONNode
   ) -> DecisionRequest.Choice? {
     switch kind {
-    case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
+    case .device, .server, .retry, .discard: return Decision(kind, [:]).map { .whole($0) }
     case .undo:
       reader.report(node, DecisionFile.undoText, DecisionFile.undoFix)
       return nil
@@ -140,12 +140,12 @@ private struct JSONDecisions {
 
 /// The CSV form: a row for each field, or for each edit.
 ///
-/// The rows of an edit that say the same say it of the whole edit, and rows left empty go along. Where
-/// they differ, each says it of its field.
+/// If all filled rows of an edit agree, the decision applies to the whole edit, including its empty
+/// rows. If they differ, each applies to its own field.
 private struct CSVDecisions {
   let reader: ConfigurationReader
 
-  /// A row with a decision, or one of an edit that has some.
+  /// A row with a decision, or another row of an edit that has one.
   private struct Entry {
     var line: Int
     var edit: Int64
@@ -218,7 +218,7 @@ private struct CSVDecisions {
     }
   }
 
-  /// The decision that a row's word names, with a complaint where it is none, or does not fit the value.
+  /// The decision named in a row; records a problem if it is unknown or does not fit the value.
   private func kind(_ word: String, _ value: String, _ line: Int) -> Decision.Kind? {
     let kind = Decision.Kind(rawValue: word)
     if !word.isEmpty, kind == nil {
@@ -251,7 +251,7 @@ private struct CSVDecisions {
 
   private func whole(_ kind: Decision.Kind, _ rows: [Entry]) -> DecisionRequest.Choice? {
     switch kind {
-    case .device, .server, .again, .drop: return Decision(kind, [:]).map { .whole($0) }
+    case .device, .server, .retry, .discard: return Decision(kind, [:]).map { .whole($0) }
     case .set: return nil
     case .undo:
       reader.add(rows.first?.line ?? 1, 1, "decision", DecisionFile.undoText, DecisionFile.undoFix)
@@ -284,7 +284,7 @@ private struct CSVDecisions {
         continue
       case .set?: choice = .text(row.value)
       case nil: continue
-      case .record?, .again?, .drop?, .undo?:
+      case .record?, .retry?, .discard?, .undo?:
         reader.add(
           row.line, 1, "decision", "the rows of edit \(row.edit) say different things",
           "say it in one of its rows only, or field by field with device, server and set")

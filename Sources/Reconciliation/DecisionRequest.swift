@@ -3,64 +3,66 @@ import Ledger
 import Salesforce
 import System
 
-/// What somebody asks to be decided about an edit, before it is compared with what the ledger knows.
+/// A requested decision about an edit, before it is compared with the ledger.
 package struct DecisionRequest: Sendable, Hashable {
-  /// What is to stand in one field.
+  /// The requested value of one field.
   package enum FieldChoice: Sendable, Hashable {
     case device
     case server
-    /// A value as it is typed: a number where the field has one, nothing for empty.
+    /// A value as typed: a number if the field has numbers, null if it is empty.
     case text(String)
     case value(JSONValue)
   }
 
-  /// What is asked.
+  /// The requested decision.
   package enum Choice: Sendable, Hashable {
-    /// One thing for the whole edit.
+    /// A decision for the whole edit.
     case whole(Decision)
-    /// Field by field; `rest` says what becomes of the others that the device edited.
+    /// Decisions by field; `rest` applies to the other fields that the device edited.
     case fields([String: FieldChoice], rest: Decision.Side?)
   }
 
-  /// A value of the org as its reader saw it.
+  /// A value of the org as it was shown.
   package enum ShownValue: Sendable, Hashable {
     case value(JSONValue)
     /// A cell of `conflicts.csv`.
     case cell(String)
   }
 
-  /// What the surface on which it is decided has shown of an edit, newer than the last report.
+  /// What the user interface showed of an edit, if that is newer than the latest report.
   package struct Seen: Sendable, Hashable {
-    /// The verdict that the edit had.
+    /// The verdict that was shown.
     package var verdict: Verdict
-    /// The values of all sides.
+    /// The values of all sides that were shown.
     package var fields: [FieldDifference]
-    /// The words beside the verdict and the other record that it is about: which limit, which master.
+    /// The message of the verdict and the other record that it is about, such as a limit or the
+    /// surviving record of a merge.
     package var limit: String
 
-    /// What was seen; `fields` are newer ones than those of the last report, if there are any.
+    /// What was shown; `fields` are newer than those of the latest report, if given.
     package init(_ verdict: Verdict, _ detail: OutcomeDetail, fields: [FieldDifference]? = nil) {
       (self.verdict, self.fields) = (verdict, fields ?? detail.fields)
       limit = detail.limit
     }
   }
 
-  /// What a file says of the edit beside its number: it decides nothing, and has to be true of the edit.
+  /// What a file says about the edit besides its number.
   ///
-  /// Numbers of edits begin again where a ledger was lost, and other pipelines have the same.
+  /// It decides nothing, but has to match the edit.
+  ///
+  /// After a ledger was lost, edit numbers start again, and other pipelines use the same numbers.
   package struct Description: Sendable, Hashable {
-    /// What it says, by the column of `conflicts.csv`; what is empty says nothing.
+    /// Its cells, by column of `conflicts.csv`; empty cells are not compared.
     var cells: [ConflictColumn: String]
 
     /// The columns that describe an edit.
     static let columns: [ConflictColumn] = [.user, .soup, .sobject, .recordId, .foundBy]
 
-    /// A description.
     init(_ cells: [ConflictColumn: String]) {
       self.cells = cells.filter { !$0.value.isEmpty }
     }
 
-    /// The first column that is not true of an edit, and what the edit has there.
+    /// The first column that does not match an edit, and the edit's own value.
     func contradiction(to edit: ReportEdit) -> (column: ConflictColumn, has: String)? {
       for column in Self.columns {
         guard let told = cells[column] else { continue }
@@ -80,30 +82,28 @@ package struct DecisionRequest: Sendable, Hashable {
     }
   }
 
-  /// The edit's number.
   package var edit: Int64
-  /// What is asked.
+  /// The requested decision.
   package var choice: Choice
-  /// What was seen; nil for what the last report shows.
+  /// What was shown; nil stands for the latest report.
   package var seen: Seen?
-  /// The org's values that were seen, by field; none to stand by those of the last report.
+  /// The org's values that were shown, by field; if empty, those of the latest report apply.
   package var shown: [String: ShownValue]
-  /// The device's values that were seen, by field, as cells of `conflicts.csv`.
+  /// The device's values that were shown, by field, as cells of `conflicts.csv`.
   package var device: [String: String] = [:]
-  /// What the file says of the edit; several where its rows differ.
+  /// What the file says about the edit; several entries if its rows differ.
   package var descriptions: Set<Description> = []
 
-  /// A request.
   package init(
     edit: Int64, _ choice: Choice, shown: [String: ShownValue] = [:], seen: Seen? = nil
   ) {
     (self.edit, self.choice, self.shown, self.seen) = (edit, choice, shown, seen)
   }
 
-  /// What is to be entered into the ledger.
+  /// The decision to record in the ledger.
   ///
-  /// `sendable` are the names of the fields that the sync ups of the edit's soup send; `options` is how
-  /// the values were shown.
+  /// `sendable` has the names of the fields that the sync ups of the edit's soup send; `options` is
+  /// how the values were shown.
   package func decision(
     for found: DecisionFacts, sendable: Set<String>, _ options: ReportMask
   ) throws(DecisionRefusal) -> Decision {
@@ -160,7 +160,7 @@ package struct DecisionRequest: Sendable, Hashable {
     return .set(values, rest: rest ?? .device)
   }
 
-  /// A typed value, or that of a side whose file is named.
+  /// A typed value, or the side's value if its file is named.
   private func value(
     _ text: String, named name: String, like field: FieldDifference?
   ) throws(DecisionRefusal) -> JSONValue {
@@ -172,7 +172,7 @@ package struct DecisionRequest: Sendable, Hashable {
     )
   }
 
-  /// A typed value: of the type that the field's other values have.
+  /// A typed value, with the type of the field's other values.
   private static func value(_ text: String, like field: FieldDifference?) -> JSONValue {
     if text.isEmpty { return .null }
     for known in [field?.device, field?.server, field?.base] {
@@ -189,9 +189,9 @@ package struct DecisionRequest: Sendable, Hashable {
     return .string(text)
   }
 
-  // MARK: what was seen
+  // MARK: shown values
 
-  /// Refuses what was decided about another edit than the one that has this number.
+  /// Refuses a decision that was made about another edit with the same number.
   package func check(of edit: ReportEdit, _ options: ReportMask) throws(DecisionRefusal) {
     for description in descriptions {
       guard let (column, has) = description.contradiction(to: edit) else { continue }
@@ -238,7 +238,7 @@ package struct DecisionRequest: Sendable, Hashable {
     }
   }
 
-  /// Whether a cell of `conflicts.csv` has a value; a long one is named by its file.
+  /// Whether a cell of `conflicts.csv` has a value; a long value is represented by its file's name.
   private static func isSame(
     _ cell: String, _ value: JSONValue?, of name: String, _ options: ReportMask
   ) -> Bool {

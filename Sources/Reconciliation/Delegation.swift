@@ -3,25 +3,23 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// Records by what is asked about them: which soups were issued with them, and whether any was.
+/// The IDs of records that a query asks about or that were issued, by soup and overall.
 package struct IssuedIDs: Sendable, Hashable {
-  /// Ids by soup.
+  /// The IDs by soup.
   package var inSoup: [SoupKey: Set<String>] = [:]
-  /// Ids wherever they stand.
+  /// The IDs in any soup.
   package var anywhere: Set<String> = []
 
-  /// None.
   package init() {}
 
   var isEmpty: Bool { inSoup.values.allSatisfy(\.isEmpty) && anywhere.isEmpty }
 }
 
-/// Which of some records a snapshot was issued with, by all of its generations that are known.
+/// Returns which of some records a snapshot was issued with, in any known generation.
 package typealias IssuedLookup =
   @Sendable (_ snapshotID: String, _ asked: IssuedIDs) throws -> IssuedIDs
 
-/// Edits that go out with the rights of somebody else than their user: what `PermissionRule` lets
-/// through.
+/// Edits that are sent with another user's permissions: what `PermissionRule` allows.
 struct Delegation {
   let state: LedgerDatabase
   let snapshotID: String
@@ -30,7 +28,7 @@ struct Delegation {
   let lookup: IssuedLookup
   private var issued = IssuedIDs()
 
-  /// What is sent for a snapshot in other hands than its user's; nil where the user sends.
+  /// The delegation for a snapshot that is sent as another user; nil if its own user sends it.
   init?(_ planner: SnapshotPlanner) {
     guard planner.records.session.identity.userID != planner.snapshotID else { return nil }
     state = planner.state
@@ -68,17 +66,17 @@ struct Delegation {
     ).map { PermissionRule.Limit(words: $0) }
   }
 
-  /// Whether the user was given the record of an edit, or made it.
+  /// Whether the edit's record was issued to the user or created by the user's edit.
   ///
-  /// What a device says of a row's Id proves nothing. An edit of a row that became a record is of that
-  /// record (`OpenEdit.recordID`), whatever Id the device gave to the row since.
+  /// The ID in a device's row proves nothing. An edit of a row that became a record is of that
+  /// record (`OpenEdit.recordID`), whatever ID the device has since put into the row.
   private func isGiven(_ edit: OpenEdit) throws -> Bool {
     if edit.creation?.recordID != nil { return true }
     guard let id = edit.serverID else { return false }
     return try edit.base != nil || isGiven(id, edit)
   }
 
-  /// Learns at once what was issued of all that the candidates are about and may refer to.
+  /// Looks up in one query which of the candidates' records and references were issued.
   private mutating func learn(_ candidates: [SnapshotPlanner.Candidate]) throws {
     var own = IssuedIDs()
     var global = IssuedIDs()
@@ -107,8 +105,8 @@ struct Delegation {
     }
   }
 
-  /// Settles upserts that would change a record which is not the user's to change; `keyed` is what the
-  /// org holds under their external ids.
+  /// Settles upserts that would change a record that the user may not change; `keyed` is the org's
+  /// record for each external ID.
   mutating func admit(
     upserts keyed: [Int64: UpsertRule.Keyed], among candidates: inout [SnapshotPlanner.Candidate],
     into plan: inout SnapshotPlan
@@ -127,14 +125,14 @@ struct Delegation {
     }
     try add(own, global)
     try candidates.removeAll { candidate in
-      // Which records an id of several is of is asked before it is sent.
+      // If several records match, the write asks which one it means before it is sent.
       guard case .found(let record)? = keyed[candidate.edit.id] else { return false }
       let id = UnacknowledgedCreates.id(of: record)
       if let id, try isGiven(id, candidate.edit) { return false }
       let limit = Self.foreignKey(id)
       if limit.isLifted(for: candidate.edit) { return false }
       var settlement = limit.settlement(of: candidate.edit)
-      // Whoever allows it sees what it goes over.
+      // An operator who allows it sees what it overwrites.
       settlement.detail.fields = UpsertRule.differences(
         candidate.element, candidate.listed, server: record, base: nil)
       plan.settled.append((candidate.edit, settlement))
@@ -153,9 +151,10 @@ struct Delegation {
       || state.hasMade(id, snapshotID: snapshotID)
   }
 
-  // MARK: what is sent
+  // MARK: writes
 
-  /// Takes back the write of a candidate that refers, or would be made into, what is not permitted.
+  /// Withdraws the write of a candidate that refers to, or would become, a record that is not
+  /// permitted.
   nonisolated(nonsending) mutating func check(
     _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
   ) async throws {
@@ -175,7 +174,7 @@ struct Delegation {
     let references = PermissionRule.references(
       in: send.payload, of: try await describe(send.sobject)
     ) { name in [send.edit.base?.fields[name], server[name]].compactMap(\.self) }
-    // An Id that took the place of a local one was not in the element.
+    // An ID that replaced a local one was not in the element.
     var asked = IssuedIDs()
     asked.anywhere = Set(references.compactMap(\.newID)).subtracting(issued.anywhere)
     try add(asked, asked)
@@ -188,11 +187,11 @@ struct Delegation {
     }
   }
 
-  /// Whether an upsert would change a record that is not the user's to change.
+  /// Whether an upsert would change a record that the user may not change.
   private nonisolated(nonsending) mutating func limits(
     ofUpsert send: PlannedSend
   ) async throws -> [PermissionRule.Limit] {
-    // What was seen under the external id was looked at before.
+    // The record found under the external id was checked before.
     guard send.action == .upsert, send.seen == nil, let field = send.externalField,
       let value = send.externalValue
     else { return [] }
@@ -215,7 +214,7 @@ struct Delegation {
         records.describe(sobject), fields: ["Id"], externalID: field, among: [value])
       return (rows ?? []).compactMap { $0["Id"]?.string?.recordID18 }
     } catch {
-      // The write itself will say what is wrong with the object.
+      // The write itself will report what is wrong with the object.
       guard error.isAboutTheObject else { throw error }
       return []
     }
@@ -233,9 +232,9 @@ struct Delegation {
 }
 
 extension LedgerDatabase {
-  /// Whether an edit of a snapshot made the record.
+  /// Whether an edit of a snapshot created the record.
   ///
-  /// An Id that a device's own sync gave to its row is only what the device says.
+  /// An ID that a device's own sync put into its row is only the device's claim.
   func hasMade(_ recordID: String, snapshotID: String) throws -> Bool {
     try connection.integer(
       """

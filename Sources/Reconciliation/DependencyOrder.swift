@@ -1,34 +1,33 @@
 import Ledger
 
-/// A record that has no Id before a change makes it.
+/// A record without an ID, until a change creates it.
 package enum NewRecord: Sendable, Hashable {
-  /// That of a creation.
+  /// The record of a creation.
   case of(creation: Int64)
-  /// The one that is made anew in the place of a deleted one, by the Id of that.
+  /// The record that is recreated in place of a deleted one, by the ID of the latter.
   case inPlace(of: String)
 }
 
-/// The order in which records go to an org: what comes back out of the recycle bin first, parents before
-/// children, deletions last, their children first.
+/// The order in which changes are sent: first records restored from the recycle bin, then parents
+/// before children, and deletions last, children first.
 package struct DependencyOrder: Sendable, Hashable {
   /// One change.
   package struct Node: Sendable, Hashable {
     /// The edit.
     package var editID: Int64
-    /// The records that this change makes.
+    /// The records that the change creates.
     package var creates: Set<NewRecord>
-    /// The records whose ids it needs.
+    /// The records whose IDs it needs.
     package var needs: Set<NewRecord>
     /// The record that it deletes.
     package var deletes: String?
-    /// The record that it takes out of the recycle bin.
+    /// The record that it restores from the recycle bin.
     package var restores: String?
-    /// The records that a deleted one refers to.
+    /// The records that the deleted record refers to.
     package var refersTo: Set<String>
-    /// The first level at which it may go.
+    /// The first level at which it may be sent.
     package var floor: Int
 
-    /// A change.
     package init(
       editID: Int64, creates: NewRecord? = nil, needs: Set<NewRecord> = [], deletes: String? = nil,
       restores: String? = nil, refersTo: Set<String> = [], floor: Int = 0
@@ -43,12 +42,12 @@ package struct DependencyOrder: Sendable, Hashable {
     }
   }
 
-  /// Edits that may be sent together, in order; a level may be empty.
+  /// The edits of each level, in order, which may be sent together; a level may be empty.
   package var levels: [[Int64]] = []
-  /// Edits that need each other in a circle.
+  /// The edits that need each other in a cycle.
   package var cyclic: Set<Int64> = []
 
-  /// Orders changes; within a level they keep the order given.
+  /// Orders changes; within a level they keep the given order.
   package init(_ nodes: [Node]) {
     let restores = nodes.filter { $0.restores != nil }
     let writes = nodes.filter { $0.deletes == nil && $0.restores == nil }
@@ -62,7 +61,7 @@ package struct DependencyOrder: Sendable, Hashable {
       Set(node.refersTo.filter { $0 != node.restores }.compactMap { restorers[$0] })
     }
     arrange(writes) { node in Set(node.needs.compactMap { makers[$0] }) }
-    // A record is deleted after those that refer to it.
+    // A record is deleted after the records that refer to it.
     var referrers: [String: Set<Int64>] = [:]
     for node in deletes {
       for parent in node.refersTo where parent != node.deletes {
@@ -79,8 +78,8 @@ package struct DependencyOrder: Sendable, Hashable {
       let free = waiting.filter { $0.after.isSubset(of: done) }.map(\.node)
       let ready = free.filter { $0.floor <= levels.count }.map(\.editID)
       if free.isEmpty {
-        // What goes, or comes back, and refers to each other in a circle goes together: the org says what it
-        // thinks.
+        // Deletions and restores that refer to each other in a cycle are sent together, and the org
+        // decides.
         let rest = waiting.map(\.node)
         if rest.allSatisfy({ $0.deletes != nil || $0.restores != nil }) {
           levels.append(rest.map(\.editID))

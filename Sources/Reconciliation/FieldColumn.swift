@@ -1,17 +1,17 @@
 import JSON
 
-/// A column of the tables that compare the sides of an edit's fields, in the report and on the review page.
+/// A column of the tables that compare an edit's fields, in the report and on the review page.
 package enum FieldColumn: String, Sendable, CaseIterable {
-  /// What the device had been given.
+  /// The value that the device was issued.
   case base
-  /// What the device made of it.
+  /// The value on the device.
   case device
-  /// What a person entered in its place.
+  /// The value that an operator entered.
   case entered
-  /// What the org holds.
+  /// The value in the org.
   case server
 
-  /// The head of the column.
+  /// The column's header.
   package var title: String {
     switch self {
     case .base: "Given to the device"
@@ -19,7 +19,7 @@ package enum FieldColumn: String, Sendable, CaseIterable {
     }
   }
 
-  /// What stands before each value where the table is too wide for the window.
+  /// The label of each value if the table is too wide for the window.
   package var label: String {
     switch self {
     case .base: "Given"
@@ -29,7 +29,7 @@ package enum FieldColumn: String, Sendable, CaseIterable {
     }
   }
 
-  /// Title and label of every column, by its name, for the pages' scripts.
+  /// The title and label of every column, by name, for the pages' scripts.
   package static let json = JSONValue.object(
     allCases.reduce(into: [:]) {
       $0[$1.rawValue] = ["title": .string($1.title), "label": .string($1.label)]

@@ -5,46 +5,52 @@ import Salesforce
 
 /// The three sides of a record, field by field.
 ///
-/// Whether the device edited a field is told by what it holds, text by its bytes; whether somebody
-/// else changed it, and whether the org holds a value already, by what the values mean to an org.
+/// Whether the device edited a field is decided by its content, and for text by its bytes. Whether
+/// another user changed it, and whether the org already has a value, is decided by what the values
+/// mean to the org.
 package struct FieldComparison: Sendable, Hashable {
-  /// Listed fields that the device changed; without a base, those that differ from the org's.
+  /// The listed fields that the device changed; without a base, those that differ from the org's.
   package var edited: [FieldDifference]
-  /// Listed fields that the org changed and the device did not.
+  /// The listed fields that only the org changed.
   package var changedOnServer: [FieldDifference]
-  /// Edited fields outside the list, without a base those that differ from the org's: they never travel.
+  /// The edited fields outside the list, which are never sent; without a base, those that differ
+  /// from the org's.
   package var outside: [FieldDifference]
-  /// Fields outside the list of which nobody knows what the device was given.
+  /// The fields outside the list whose issued values are unknown.
   var unknown: Set<String> = []
-  /// Says that the values the device was given are not known.
+  /// Whether the values that the device was issued are unknown.
   package var hasNoBase: Bool
-  /// Listed fields whose values in the org are neither what the device was given nor what our own
-  /// writes left there, edited on the device or not: somebody else changed them.
+  /// The listed fields that another user changed, edited on the device or not: their values in the
+  /// org are neither those that the device was issued nor those of attache's own writes.
   package var foreign: [String]
 
-  /// Those of `edited` in which the device holds what it was given, and may have sent itself what the org holds.
+  /// The fields of `edited` with the values that the device was issued, if the device may itself
+  /// have sent the org's values.
   var putBack: [String] = []
 
-  /// What a person has to see of a conflict: what either side changed.
+  /// The fields to show for a conflict: those that either side changed.
   package var contested: [FieldDifference] {
     (edited + changedOnServer).sorted { $0.name < $1.name }
   }
 
-  /// What others have entered and a deletion destroys, in fields that the device edited before it, too.
+  /// Other users' values that a deletion destroys, including those in fields that the device edited
+  /// before it.
   var destroyed: [FieldDifference] {
     contested.filter { $0.isConflicting || foreign.contains($0.name) }
   }
 
   /// Compares `device` with `base` and `server`.
   ///
-  /// `listed` are the fields that may travel. Of the other members those are looked at that `base`
-  /// is known to have or to lack, of objects and arrays only those that it has: an app may keep its own. A field that
-  /// `server` has no member for was not read (the sender may not see it, or there is none): its
-  /// value is unknown, not null. `left` is what our own writes through other rows left in the org; in fields that are
-  /// `unseen` the org holds what the device was never given. `earlier` is what the device's row held when it was sent
-  /// last: of fields that never travelled nothing else tells of an edit since. `replaced` is what our own writes through
-  /// other rows have replaced since the device's copy was read. In fields that are `doubted` the device itself may have
-  /// sent what the org holds: that it holds there what it was given may be its user's last word.
+  /// `listed` are the fields that may be sent. Of the other members, only those are compared that
+  /// `base` is known to have or to lack, and of objects and arrays only those that it has, because
+  /// an app may keep its own. A field without a member in `server` was not read, because the sender
+  /// may not see it or it does not exist; its value is unknown, not null. `left` has the values
+  /// left in the org by attache's writes through other rows. In the `unseen` fields, the org has
+  /// values that the device was never issued. `earlier` is the device's row when it was last sent,
+  /// which is the only evidence of edits to fields that are never sent. `replaced` has the values
+  /// that attache's writes through other rows replaced since the device's copy was read. In the
+  /// `doubted` fields, the device itself may have sent the org's values, so an issued value on the
+  /// device may be the user's latest.
   package init(
     device: JSONObject, base: MergeBase?, server: JSONObject?, listed: [String],
     left: JSONObject = [:], unseen: Set<String> = [], earlier: JSONObject? = nil,
@@ -82,7 +88,7 @@ package struct FieldComparison: Sendable, Hashable {
         continue
       }
       if !isKnown {
-        // It was empty when the row was sent last: nobody has emptied it since.
+        // The field was empty when the row was last sent, so it has not been cleared since.
         if let earlier, FieldValue.isSame(value, nil), FieldValue.isSame(earlier[name], nil) {
           continue
         }
@@ -110,16 +116,16 @@ package struct FieldComparison: Sendable, Hashable {
     }
   }
 
-  /// Whether a member of an element holds something of a record: a field, a compound field, or what a query brought
-  /// along of related records.
+  /// Whether a member of an element holds data of a record: a field, a compound field, or the
+  /// related records that a query returned.
   package static func isField(_ name: String) -> Bool {
     !LocalFields.isOwn(name) && name != "attributes" && name != "Id" && !systemFields.contains(name)
   }
 
-  /// Whether a value has no members of its own.
+  /// Whether a value has no members.
   static func isScalar(_ value: JSONValue) -> Bool { value.object == nil && value.array == nil }
 
-  /// What the org sets by itself: a change of it is not an edit.
+  /// Fields that the org sets by itself; a change of them is not an edit.
   private static let systemFields: Set<String> = [
     "LastModifiedDate", "SystemModstamp", "CreatedDate", "LastModifiedById", "CreatedById",
     "LastViewedDate", "LastReferencedDate",
@@ -143,7 +149,7 @@ package struct FieldComparison: Sendable, Hashable {
 }
 
 extension [FieldDifference] {
-  /// Says whether the org is known to hold in each of the fields what would be sent.
+  /// Whether the org is known to have the values to send in all of the fields.
   package var areAlreadyThere: Bool {
     allSatisfy { $0.server != nil && FieldValue.isSame($0.sent, $0.server) }
   }

@@ -3,7 +3,7 @@ import Ledger
 import System
 
 extension HTMLReport {
-  /// Names that rows refer to by their place.
+  /// Names that rows refer to by index.
   private struct Names {
     var list: [String] = []
     private var places: [String: Int] = [:]
@@ -16,12 +16,12 @@ extension HTMLReport {
     }
   }
 
-  /// Every edit as the page's script reads it, a line each: what waits for a person first.
+  /// All edits as the page's script reads them, one per line, those that need review first.
   ///
-  /// A row has `n` number, `v` verdict, `o` object, `u` user, `d` what was done, `t` name, `r` record, `l`
-  /// the device's own id, `e` when it was edited, `s` and `g` since when it is open and how long, `h`
-  /// sentences as markup, `f` and `x` fields inside and outside the field list, `c` what can be decided,
-  /// `w` where it comes from.
+  /// A row has `n` number, `v` verdict, `o` object, `u` user, `d` the device's operation, `t` name,
+  /// `r` record, `l` local ID, `e` time of the edit, `s` and `g` since when it is open and for how
+  /// long, `h` sentences as markup, `f` and `x` fields inside and outside the field list, `c`
+  /// possible decisions, `w` origin.
   static func data(
     _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
   ) throws {
@@ -82,7 +82,7 @@ extension HTMLReport {
     try sink(bytes)
   }
 
-  /// Every edit once, in the order in which a person should read them.
+  /// Every edit once, in reading order.
   static func inOrder(
     _ model: ReportModel, _ body: (ReportEdit, _ isOpen: Bool) throws -> Void
   ) throws {
@@ -93,7 +93,7 @@ extension HTMLReport {
     }
   }
 
-  /// JSON in which nothing can end the element that it stands in.
+  /// Appends JSON that cannot end the element that contains it.
   private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
     for byte in value.bytes {
       if byte == UInt8(ascii: "<") { bytes += "\\u003c".utf8 } else { bytes.append(byte) }
@@ -102,8 +102,8 @@ extension HTMLReport {
 
   private static func text(_ text: String) -> JSONValue { .string(HTMLText.visible(text)) }
 
-  /// Fields as the script reads them: name, the three values, whether both sides changed it (1), the device
-  /// did (2), the org did (4), and what a person has entered.
+  /// Fields as the script reads them: name, the three values, which side changed it (1 both, 2 the
+  /// device, 4 the org), and the operator's value.
   private static func fields(
     _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
   ) -> JSONValue {
@@ -123,7 +123,8 @@ extension HTMLReport {
       })
   }
 
-  /// A value: a text, one that is cut with its whole length and its file, if it has one, or why there is none.
+  /// A value as text; as the start of a long text with its length and its file, if any; or the
+  /// reason why it is not shown.
   private static func value(
     _ value: JSONValue?, _ name: String, _ options: ReportMask
   ) -> JSONValue {
@@ -136,19 +137,18 @@ extension HTMLReport {
     return .array(parts)
   }
 
-  /// The beginning of a text: a page is no place for whole files.
+  /// The start of a long text, because a page does not show whole files.
   package struct Cut {
-    /// How many characters a page shows.
+    /// The number of characters that a page shows.
     static let limit = 2000
 
-    /// What is shown.
     package let text: String
-    /// How many characters there are.
+    /// The text's full length, in characters.
     package let length: Int
-    /// Whether there is more.
+    /// Whether the text was cut.
     package var rest: Bool { length > Self.limit }
 
-    /// As much of a text as is shown.
+    /// Cuts a text to the limit.
     package init(_ whole: String) {
       length = whole.utf8.count <= Self.limit ? whole.utf8.count : whole.unicodeScalars.count
       text =

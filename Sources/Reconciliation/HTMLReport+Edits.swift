@@ -9,7 +9,7 @@ extension HTMLReport {
     step.map { " <span class=\"next\">\(HTMLText.escaped($0))</span>" } ?? ""
   }
 
-  /// The edits of one verdict, as many of them as there is room for.
+  /// The edits of one verdict, as many as there is room for.
   static func section(
     _ verdict: Verdict, _ articles: [String], of count: Int, in pipeline: String
   ) -> String {
@@ -21,7 +21,7 @@ extension HTMLReport {
     return text + elsewhere(count - articles.count) + "</section>\n"
   }
 
-  /// Where the edits are for which the page has no room.
+  /// Where to find the edits that do not fit on the page.
   static func elsewhere(_ count: Int) -> String {
     if count == 0 { return "" }
     return
@@ -51,7 +51,7 @@ extension HTMLReport {
     return text + "</article>\n"
   }
 
-  /// What decides about an edit, to be copied.
+  /// The commands that decide about an edit, ready to copy.
   private static func commands(_ commands: [String]) -> String {
     if commands.isEmpty { return "" }
     let items = commands.map { "<li><code>\(HTMLText.escaped($0))</code></li>" }
@@ -70,7 +70,7 @@ extension HTMLReport {
     return text
   }
 
-  /// What was done on the device.
+  /// The operation on the device.
   static func did(_ edit: ReportEdit) -> String {
     switch edit.operation {
     case .create: "created"
@@ -90,7 +90,7 @@ extension HTMLReport {
     return text
   }
 
-  /// What only who looks for a fault wants to know.
+  /// The origin of an edit, for troubleshooting.
   private static func origin(_ edit: ReportEdit) -> String {
     var parts = ["edit \(edit.number)"]
     if let id = edit.recordID { parts.append("record \(HTMLText.escaped(id))") }
@@ -103,14 +103,14 @@ extension HTMLReport {
       + parts.joined(separator: " · ") + "</p></details>\n"
   }
 
-  /// A time, UTC with the zone said; the script puts the reader's own zone in its place.
+  /// A time in UTC, with the zone named; the script replaces it with the reader's local time.
   static func time(_ milliseconds: Int64) -> String {
     let utc = Dates.utcSeconds(milliseconds)
     let minute = utc.prefix(16).replacing("T", with: " ")
     return "<time datetime=\"\(utc)\">\(minute) UTC</time>"
   }
 
-  /// The org's words, or ours, and the other records and edits that the verdict is about.
+  /// The message, and the other records and edits that the verdict is about.
   static func reasons(
     _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
   ) -> [String] {
@@ -131,14 +131,14 @@ extension HTMLReport {
       let label =
         switch edit.verdict {
         case .mergedOnServer: "The remaining record is"
-        case .createdTwice: "The device's own record is"
+        case .duplicateCreated: "The device's own record is"
         case .created: "It replaces the deleted record"
         default: "See also record"
         }
       lines.append("\(label) <code>\(HTMLText.escaped(other))</code>.")
     }
     if !detail.otherEdits.isEmpty {
-      // An edit of an earlier run stands in that run's report.
+      // The report of an earlier run has the edits of that run.
       let links = detail.otherEdits.map { number in
         model.edits.contains(number) || model.stillOpen.contains(number)
           ? "<a href=\"#edit-\(number)\">edit \(number)</a>"
@@ -169,7 +169,7 @@ extension HTMLReport {
     return "Changed in the org by \(by) on \(when), after the device had read it."
   }
 
-  /// A text as far as a page has room for it.
+  /// A text, cut to what a page has room for.
   private static func cut(_ whole: String, _ file: String? = nil) -> String {
     let cut = Cut(whole)
     let text = HTMLText.escaped(cut.text)

@@ -1,10 +1,10 @@
 import Ledger
 
 extension HTMLReport {
-  /// How many rows of a table of totals a page has room for.
+  /// The number of rows that a table of totals shows.
   private static let rowLimit = 200
 
-  /// The totals of each technician and of each object.
+  /// The totals by technician and by object.
   static func groups(_ model: ReportModel) -> String {
     table("Technician", "By technician", model.edits.totals.users.map { ($0.name, $0) })
       + table(
@@ -39,12 +39,12 @@ extension HTMLReport {
     return text + "</section>\n"
   }
 
-  /// What happened on the way, in order of time.
+  /// The events before the report, in order of time.
   static func timeline(_ model: ReportModel) -> String {
     let moments = model.timeline
     if moments.count < 2 { return "" }
     var text = "<section class=\"timeline\"><h2>How it went</h2>\n<ol>\n"
-    // A long list keeps its end.
+    // A long list keeps its last rows.
     for moment in moments.suffix(rowLimit) {
       text += "<li>\(time(moment.from))"
       if moment.to - moment.from >= 60_000 { text += " to \(time(moment.to))" }

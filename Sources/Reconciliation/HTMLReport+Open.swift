@@ -5,7 +5,7 @@ import System
 extension HTMLReport {
   // MARK: edits of earlier runs
 
-  /// The edits that earlier reports have shown and that are not settled, by verdict.
+  /// The unresolved edits from earlier reports, by verdict.
   static func stillOpen(_ articles: [String], of count: Int) -> String {
     guard count > 0 else { return "" }
     var text = "<section id=\"still-open\" class=\"verdict attention\">\n"
@@ -30,12 +30,12 @@ extension HTMLReport {
     }
   }
 
-  // MARK: besides the edits
+  // MARK: findings
 
-  /// Findings that are told together: under which title, and what to do about them.
+  /// Findings that are shown together: the title, the kinds, and what to do about them.
   private typealias FindingGroup = (title: String, kinds: Set<Finding.Kind>, step: String)
 
-  /// What the guards hold, with the digest that lets it through.
+  /// The changes that guards hold, with the digest that confirms them.
   static func held(_ model: ReportModel) -> String {
     sections(
       of: [
@@ -46,7 +46,7 @@ extension HTMLReport {
       ], model)
   }
 
-  /// What else waits for a person besides the edits: refused returns, users who were skipped, and more.
+  /// What else needs review: refused returns, skipped users, and more.
   static func findings(_ model: ReportModel) -> String {
     let groups: [FindingGroup] = [
       (
@@ -97,7 +97,7 @@ extension HTMLReport {
     return text + "</div>\n</article>\n"
   }
 
-  /// The returns whose edits are in the ledger, and what stopped nothing.
+  /// The accepted returns, and findings that stopped nothing.
   static func notes(_ model: ReportModel) -> String {
     let returns = model.findings([.returnAccepted, .returnKnown])
     var text = ""

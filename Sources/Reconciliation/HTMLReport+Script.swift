@@ -1,11 +1,12 @@
 import JSON
 
 extension HTMLReport {
-  /// Makes the list of edits out of the page's own data.
+  /// Builds the list of edits from the page's data.
   ///
-  /// It filters, searches and sorts, shows times in the reader's zone and copies commands. Without it the page
-  /// has its totals and the edits that are open. The lines hold no end of a script, and nothing of a record
-  /// becomes markup: values are set as text, and the sentences (`h`) are escaped when the page is written.
+  /// It filters, searches and sorts, shows times in the reader's time zone, and copies commands.
+  /// Without it, the page shows its totals and the open edits. The data lines cannot end the script
+  /// element, and no value of a record becomes markup: values are set as text, and the sentences
+  /// (`h`) are escaped when the page is written.
   static let script = #"""
     'use strict'
     const part = 50

@@ -1,6 +1,6 @@
 import Ledger
 extension HTMLReport {
-  /// The page's look: calm, readable on a phone, on paper, by day and by night.
+  /// The page's style, for phones, for paper, and for light and dark modes.
   static let style = """
 
     :root{--ink:#1c2430;--soft:#545f6e;--line:#e3e7ec;--paper:#fff;--ground:#f6f7f9;\

@@ -2,27 +2,27 @@ import Crypto
 import Ledger
 import System
 
-/// `report.html`: one page for a person, with nothing from elsewhere.
+/// `report.html`: one page for people, with no external resources.
 ///
-/// The totals, what waits for a person and the first open edits stand in it as they are; the rest of the
-/// edits is data in the page, of which its script makes a list to filter and to search.
+/// It has the totals, what needs review and the first open edits as markup. The other edits are
+/// data that the page's script makes into a list to filter and search.
 package enum HTMLReport: ReportFormat {
-  /// `html`.
   package static let name = "html"
 
-  /// The one file.
   package static let files = ["report.html"]
 
-  /// How many edits stand in the page without its script.
+  /// The number of edits that the page shows without its script.
   static let room = 300
 
-  /// Verdicts in the order in which a person should read them.
+  /// The verdicts in reading order.
   static let order: [Verdict] = [
-    .conflict, .clash, .failed, .inDoubt, .createdTwice, .mergedOnServer, .deletedOnServer,
-    .notVisible, .notPermitted, .blocked, .held, .notConfigured, .notUndone, .partlyUndone, .undone,
+    .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer,
+    .deletedOnServer,
+    .notVisible, .notPermitted, .blocked, .notAttempted, .notConfigured, .notUndone, .partlyUndone,
+    .undone,
     .created,
-    .updated, .deleted, .alreadyThere,
-    .unchanged, .filtered, .dropped, .superseded,
+    .updated, .deleted, .alreadyInOrg,
+    .unchanged, .notInFieldList, .discarded, .superseded,
   ]
 
   /// Writes the page.
@@ -62,7 +62,7 @@ package enum HTMLReport: ReportFormat {
       """
   }
 
-  /// The edits that stand in the page as they are: the open ones first, as far as there is room.
+  /// The edits in the page's markup: open ones first, as many as there is room for.
   private static func edits(
     _ model: ReportModel, _ options: ReportMask
   ) throws -> String {
@@ -118,8 +118,7 @@ package enum HTMLReport: ReportFormat {
 
   // MARK: totals
 
-  /// The groups of the bar: what reached the org, what needed nothing, what waits, what a person
-  /// has to look at.
+  /// The groups of the bar: sent, nothing to send, waiting, and needs review.
   private static func groups(_ counts: [Verdict: Int]) -> [(name: String, kind: String, count: Int)]
   {
     func sum(_ isIn: (Verdict) -> Bool) -> Int {

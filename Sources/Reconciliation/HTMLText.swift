@@ -1,8 +1,8 @@
 import System
 
-/// Text that becomes part of a page: nothing in it is ever markup.
+/// Escapes text for a page, so that it never becomes markup.
 package enum HTMLText {
-  /// The text with markup characters escaped, and what would mislead the eye made visible.
+  /// The text with markup characters escaped and misleading characters made visible.
   package static func escaped(_ text: String) -> String {
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count)
@@ -25,7 +25,7 @@ package enum HTMLText {
     return escaped
   }
 
-  /// The text as it is, but for what would mislead the eye, which is made visible.
+  /// The text with misleading characters made visible.
   static func visible(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     return String(

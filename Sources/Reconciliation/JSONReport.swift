@@ -2,15 +2,13 @@ import JSON
 import Ledger
 import System
 
-/// `report.json`: everything, for programs; its members are described in docs/reports.md.
+/// `report.json`: the complete report, for programs; docs/reports.md describes its members.
 package enum JSONReport: ReportFormat {
-  /// `json`.
   package static let name = "json"
 
-  /// The one file.
   package static let files = ["report.json"]
 
-  /// The document: everything that the report says, as docs/report.schema.json has it.
+  /// The whole report as a document, according to docs/report.schema.json.
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
   ) throws {
@@ -30,7 +28,8 @@ package enum JSONReport: ReportFormat {
     value.append(to: &bytes, indent: 1)
   }
 
-  /// A list whose elements are made one at a time: of a large report no two are in memory.
+  /// A list whose elements are written one at a time, so that a large report is never in memory as
+  /// a whole.
   private static func list(
     _ name: String, _ edits: ReportEdits, _ bytes: inout [UInt8], _ sink: ReportSink,
     _ object: (ReportEdit) -> JSONObject
@@ -46,7 +45,7 @@ package enum JSONReport: ReportFormat {
     bytes += (edits.isEmpty ? "]" : "\n  ]").utf8
   }
 
-  /// What stands before the records.
+  /// The members before the records.
   private static func head(_ model: ReportModel) -> [(String, JSONValue)] {
     var run: JSONObject = [
       "id": .string(model.run.id), "number": JSONValue(model.run.number),
@@ -101,7 +100,7 @@ package enum JSONReport: ReportFormat {
     return .object(object)
   }
 
-  /// An edit that an earlier report has shown: since when it waits, and for what.
+  /// For an edit from an earlier report: since when it has been open.
   private static func open(
     _ edit: ReportEdit, _ model: ReportModel, _ options: ReportMask
   ) -> JSONObject {
@@ -117,7 +116,7 @@ package enum JSONReport: ReportFormat {
 
   // MARK: findings
 
-  /// The lists of what was found besides the verdicts: what is news first, then what waits still.
+  /// The lists of findings: new ones first, then those still open.
   private static func findings(_ model: ReportModel) -> [(String, JSONValue)] {
     let lists: [(String, Set<Finding.Kind>)] = [
       ("returns", [.returnAccepted, .returnKnown, .returnQuarantined, .returnLeft]),
@@ -208,7 +207,7 @@ package enum JSONReport: ReportFormat {
     return object
   }
 
-  /// Who changed a record in the org and when, with how that person is called where it is known.
+  /// Who changed a record in the org and when, with the user's name if known.
   package static func change(
     _ change: ServerChange, _ people: [String: String]
   ) -> JSONObject {
@@ -241,7 +240,7 @@ package enum JSONReport: ReportFormat {
       ("base", field.base), ("device", field.device), ("entered", field.entered),
       ("server", field.server),
     ]
-    // Where nobody has entered anything, there is nothing to mask.
+    // If no value was entered, there is nothing to mask.
     var files = JSONObject()
     for (side, value) in sides where side != "entered" || value != nil {
       if let file = options.file(of: value, field.name) {

@@ -5,10 +5,10 @@ import SQLite
 import Salesforce
 import System
 
-// What the watch asks the ledger.
+// The ledger's queries for the watch.
 extension LedgerDatabase {
-  /// Requests that got no answer and that no evidence proves dead, sent since a moment: those that were taken for not
-  /// done, and creates whose record was found by what it holds, or named by an operator.
+  /// The unanswered requests since a given time that may still arrive: those that were considered
+  /// lost, and creates whose record was found by its values or named by an operator.
   func lateOperations(since: Int64) throws -> [OperationRow] {
     try operations(
       """
@@ -17,7 +17,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The last write that was done to a record after another one was sent.
+  /// The last write to a record after another write was sent.
   func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
     try operations(
       """
@@ -27,7 +27,7 @@ extension LedgerDatabase {
     ).first
   }
 
-  /// The writes that were done to a record, in the order in which they were planned.
+  /// The writes to a record, in the order in which they were planned.
   func writes(to recordID: String) throws -> [OperationRow] {
     try operations(
       """
@@ -35,7 +35,8 @@ extension LedgerDatabase {
       """)
   }
 
-  /// What a write has left in the fields that it sent; nil where that was not read, or was not its own.
+  /// The values after a write of the fields that it sent; nil if they were not read, or another
+  /// user wrote in between.
   func left(by operation: OperationRow) throws -> JSONObject? {
     guard
       let text = try connection.text(
@@ -47,12 +48,13 @@ extension LedgerDatabase {
     return own.isEmpty ? nil : own
   }
 
-  /// The date that a record bore when what a write has left was read.
+  /// The record's date when the values after a write were read.
   func dateLeft(by operation: OperationRow) throws -> String? {
     try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
   }
 
-  /// By when the last deletion of ours had deleted a record, in ms of the org's time; nil where none has.
+  /// The latest time at which attache last deleted a record, in ms of the org's time; nil if it
+  /// never did.
   func lastDeletion(of recordID: String) throws -> Int64? {
     try connection.all(
       """
@@ -65,8 +67,8 @@ extension LedgerDatabase {
     }.max()
   }
 
-  /// By when, in ms of the org's time, a run saw that the org holds what an edit asks for; nil where the edit has none
-  /// of the verdicts that say so.
+  /// The latest time, in ms of the org's time, at which a run saw that the org has the values of an
+  /// edit; nil if the edit has none of these verdicts.
   func noticed(_ edit: Int64, as verdicts: [Verdict]) throws -> Int64? {
     try connection.integer(
       """
@@ -78,7 +80,7 @@ extension LedgerDatabase {
     ).map { $0 + OperationRow.writeMilliseconds }
   }
 
-  /// The record that an edit was found or said to have made.
+  /// The record that an edit was found or declared to have created.
   func doneRecordID(of edit: Int64) throws -> String? {
     try connection.text(
       """
@@ -87,7 +89,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The verdict that an edit has; nil before its first one.
+  /// The verdict of an edit; nil before its first one.
   func verdict(of edit: Int64) throws -> Verdict? {
     try connection.text("SELECT verdict FROM edit WHERE id = \(edit)")
       .flatMap(Verdict.init(rawValue:))

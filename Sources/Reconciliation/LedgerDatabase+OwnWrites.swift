@@ -5,7 +5,7 @@ import SQLite
 import Salesforce
 
 extension LedgerDatabase {
-  /// What a device edited, as far as that is known without the org.
+  /// The fields that a device edited, as far as that is known without the org.
   func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) throws -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
@@ -19,8 +19,10 @@ extension LedgerDatabase {
       doubted: try unmarkedFields(of: edit, element, listed))
   }
 
-  /// Listed fields in which an earlier edit of the same row holds another value than one of an app without marks:
-  /// nothing says whether it is of the same device, and what that has made of the field since is its last word.
+  /// The listed fields in which an earlier edit of the same row has another value, if the app does
+  /// not identify its installation.
+  ///
+  /// That edit may be of the same device, whose later value is then the user's latest.
   func unmarkedFields(
     of edit: OpenEdit, _ element: JSONObject, _ listed: [String]
   ) throws -> Set<String> {
@@ -53,7 +55,8 @@ extension LedgerDatabase {
     return names
   }
 
-  /// Says whether a write of ours has left a record as it was at a date; one that was not read back may have.
+  /// Whether attache may have left a record in its state at a date, including by a write that was
+  /// not read back.
   func mayHaveLeft(_ recordID: String, at date: String) throws -> Bool {
     try connection.all(
       """
@@ -63,11 +66,13 @@ extension LedgerDatabase {
     ).contains { $0[0].text.map { ServerDate.isSame($0, date) } ?? true }
   }
 
-  /// What our writes for an edit's lineage left of its record; nil when there were none, or when
-  /// nothing is known of what the last of them left and the device has a copy of the org's to compare with.
+  /// The result of attache's writes for an edit's lineage.
   ///
-  /// A write of the edit's own row that came after the edit is none of its past: an edit that is
-  /// taken up again is decided against the org, not against what was sent after it. Nor is its own write, where an
+  /// Nil if there were none, or if the result of the last one is unknown and the device has a copy
+  /// of the org's record to compare with.
+  ///
+  /// Later writes of the edit's own row are not part of its past: an edit that is processed again
+  /// is decided against the org, not against what was sent after it. Nor is its own write if an
   /// operator decides about an update that was left as a conflict and arrived late.
   package func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
     let rows = try connection.all(
@@ -89,7 +94,7 @@ extension LedgerDatabase {
       let id = row[3].integer ?? 0
       let isSameRow =
         rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
-        // In the stores of earlier bundles the row of the record may have had another number.
+        // In the stores of earlier bundles, the record's row may have had another number.
         || (!past.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
       guard own.contains(id), !isSameRow || id <= edit.id, id != edit.id || !isLeft else {
         continue
@@ -107,8 +112,8 @@ extension LedgerDatabase {
     return story.write(isOfDevicesOwn: edit.modificationDate == nil)
   }
 
-  /// What stood in the record that somebody named for an edit's row, as if we had written it: where the device
-  /// still holds what it held then, the org's value stands.
+  /// The values of a record that an operator named for an edit's row, as if attache had written
+  /// them: where the device still has its values of that time, the org's value stands.
   private func named(
     before edit: OpenEdit, creation: Int64
   ) throws -> MergeBaseRule.OwnWrite? {
@@ -118,14 +123,14 @@ extension LedgerDatabase {
     for (name, value) in named.left {
       write.sent[name] = named.element[name] ?? .null
       write.entered.insert(name)
-      // Whoever named it has said that it is what the device made.
+      // By naming the record, the operator declared that the device created it.
       write.given[name] = MergeBaseRule.Given(before: value)
     }
     return write
   }
 
-  /// Which of some written edits of a record are of an edit's past: those of its device, and those that one of
-  /// them went on from, where an earlier return of the same row was taken for another device's.
+  /// The edits among the given ones that belong to an edit's past: those of its device, and their
+  /// predecessors, even if an earlier return of the same row was attributed to another device.
   private func written(
     _ edits: Set<Int64>, before edit: OpenEdit, _ ancestry: Ancestry
   ) throws -> Set<Int64> {
@@ -138,8 +143,8 @@ extension LedgerDatabase {
     return own
   }
 
-  /// The fields in which a device's copy of a record holds what undos have taken back since: a bundle was
-  /// packed between the write and the undo.
+  /// The fields in which a device's copy of a record has values that were undone since, because a
+  /// bundle was packed between the write and the undo.
   func takenBack(
     recordID: String, device: JSONObject, deviceDate: String?
   ) throws -> Set<String> {
@@ -163,8 +168,8 @@ extension LedgerDatabase {
     return names
   }
 
-  /// Says on a write's verdict in which fields the org holds another value than the one that was
-  /// sent: a number that it rounds, a text that its own rules change.
+  /// Adds to a write's verdict the fields in which the org has another value than the one sent, for
+  /// example a number that it rounded or a text that its rules changed.
   func noteKept(_ operation: OperationRow, record: JSONObject, run: String) throws {
     let kept = operation.payload.compactMap { name, sent -> FieldDifference? in
       guard let held = record[name], !FieldValue.isSame(sent, held) else { return nil }
@@ -178,14 +183,14 @@ extension LedgerDatabase {
     }
   }
 
-  /// Says more beside the verdict that a run gave to an edit.
+  /// Adds a message to the verdict that a run gave to an edit.
   func noteWords(_ words: String, beside edit: Int64, run: String) throws {
     try amend(edit, run: run) { detail in
       detail.message = [detail.message, words].compactMap(\.self).joined(separator: "; ")
     }
   }
 
-  /// Changes what stands beside the verdict that a run gave to an edit; nothing where it gave none.
+  /// Changes the details of the verdict that a run gave to an edit, if it gave one.
   func amend(_ edit: Int64, run: String, _ change: (inout OutcomeDetail) -> Void) throws {
     guard
       let text = try connection.text(
@@ -199,8 +204,8 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The other edits of a device that are of an edit's record: those of other soups and stores, as
-  /// far as they are not settled, or were sent after what the edit's row holds was read.
+  /// A device's other edits of an edit's record, in other soups and stores: those that are
+  /// unresolved, or were sent after the content of the edit's row was read.
   func siblings(of edit: OpenEdit) throws -> [(edit: OpenEdit, isUnseen: Bool)] {
     guard let recordID = edit.recordID else { return [] }
     let rows = try connection.all(
@@ -222,13 +227,14 @@ extension LedgerDatabase {
       if !isUnseen, let written = row[5].text {
         let date = edit.modificationDate ?? ""
         isUnseen = edit.modificationDate == nil || ServerDate.isBefore(date, written)
-        // Dates have one second: at the same one the row may have been read before the write.
+        // Dates have whole seconds, so with equal dates the row may have been read before the
+        // write.
         counts = isUnseen || ServerDate.isSame(date, written)
       }
       guard counts, let id = row[3].integer, try areOfOneDevice(edit.id, ancestry, id),
         let sibling = try openEdit(id: id)?.edit
       else { continue }
-      // In the stores of other bundles the same row may have another number.
+      // In the stores of other bundles, the same row may have another number.
       if rowKey(row).isOfSoup(edit.soup), sibling.lineage != edit.lineage { continue }
       let isSameCreation =
         sibling.creation != nil && sibling.creation?.id == edit.creation?.id

@@ -4,9 +4,9 @@ import MobileSync
 import SQLite
 
 extension LedgerDatabase {
-  /// The verdicts that `selection` names (edit, run, verdict), in order of arrival.
+  /// The verdicts that `selection` returns (edit, run, verdict), in order of arrival.
   ///
-  /// - Parameter count: How many there will be, as far as that is known.
+  /// - Parameter count: The expected number, as far as known.
   func reportRows(_ selection: SQL, count: Int = 0) throws -> [ReportEdits.Row] {
     var rows: [ReportEdits.Row] = []
     rows.reserveCapacity(count)
@@ -20,7 +20,8 @@ extension LedgerDatabase {
           number: row.integer(0), run: Int32(clamping: row.integer(1)),
           verdict: Self.verdict(row.text(2))))
     }
-    // Those of one run come in order. To order them in SQL would take several times the memory.
+    // The rows of one run are already in order; sorting them in SQL would take several times the
+    // memory.
     rows.sort { $0.number < $1.number }
     return rows
   }
@@ -29,9 +30,9 @@ extension LedgerDatabase {
     name.flatMap(Verdict.init(rawValue:)) ?? .failed
   }
 
-  /// Hands over what rows say, in their order, and `withSent` what was sent.
+  /// Passes the edits of rows to `body`, in order; with `withSent`, including what was sent.
   ///
-  /// - Throws: `LedgerError.unaccounted` where an edit is not there any more, and what `body` throws.
+  /// - Throws: `LedgerError.unaccounted` if an edit no longer exists, and errors from `body`.
   func reportEdits(
     _ rows: [ReportEdits.Row], withSent: Bool = false, _ body: (ReportEdit) throws -> Void
   ) throws {
@@ -45,9 +46,9 @@ extension LedgerDatabase {
     }
   }
 
-  /// What rows come to: counted by SQLite, so that a run's edits need not be read one by one for it.
+  /// The totals of rows, counted by SQLite so that the edits need not be read one by one.
   ///
-  /// - Throws: `LedgerError.unaccounted` where an edit is not there any more.
+  /// - Throws: `LedgerError.unaccounted` if an edit no longer exists.
   func totals(of rows: [ReportEdits.Row]) throws -> ReportTotals {
     var totals = ReportTotals()
     try inBatches(rows) { batch, run in
@@ -69,7 +70,7 @@ extension LedgerDatabase {
     return totals
   }
 
-  /// Those of the rows whose edits a user's devices brought.
+  /// The rows whose edits come from a user's devices.
   func rows(_ rows: [ReportEdits.Row], of username: String) throws -> [ReportEdits.Row] {
     var own: Set<Int64> = []
     for part in rows.parts(of: ReportEdits.batch) {
@@ -85,7 +86,8 @@ extension LedgerDatabase {
     return rows.filter { own.contains($0.number) }
   }
 
-  /// Hands over some rows of one run at a time, with its id; `body` says how many it has found.
+  /// Passes rows of one run at a time to `body`, with the run's ID; `body` returns how many it
+  /// found.
   private func inBatches(
     _ rows: [ReportEdits.Row], _ body: (ArraySlice<ReportEdits.Row>, String) throws -> Int
   ) throws {
@@ -101,11 +103,11 @@ extension LedgerDatabase {
     }
   }
 
-  /// Asks for what rows of one run come to: one row for what is alike, and one for each edit that somebody decided
-  /// about.
+  /// The query for the totals of rows of one run: one result for equal edits, and one for each edit
+  /// with a decision.
   private static func counts(_ rows: ArraySlice<ReportEdits.Row>, of run: String) -> SQL {
     let numbers = JSONValue.array(rows.map { JSONValue($0.number) }).text
-    // Where the member is not even named, nothing is to be parsed.
+    // If the text does not contain the key, it need not be parsed.
     let decided: SQL = "instr(x.detail, '\"decision\":') > 0"
     return """
       SELECT count(*), x.verdict, s.username, e.store, e.soup, e.sobject, r.source_name, r.arrived_ms,
@@ -118,9 +120,9 @@ extension LedgerDatabase {
       """
   }
 
-  /// Asks for what rows of one run say.
+  /// The query for the edits of rows of one run.
   ///
-  /// Nothing is sorted, as an element may be large: the rows come in the order in which the list names them.
+  /// Nothing is sorted, because an element may be large: the results are in the order of the list.
   private static func edits(
     _ rows: ArraySlice<ReportEdits.Row>, of run: String, withSent: Bool
   ) -> SQL {
@@ -146,10 +148,10 @@ extension LedgerDatabase {
       """
   }
 
-  /// The write that an outcome `x` of an edit `e` tells of: of its own run, or an earlier one that was found done, or
-  /// is looked for still; none where the values are pruned.
+  /// The write that an outcome `x` of an edit `e` is about: of its own run, or an earlier one that
+  /// was found done or is still being looked for; none if the values are pruned.
   ///
-  /// In such a place SQLite does not know `x` in an ORDER BY.
+  /// SQLite does not resolve `x` in an ORDER BY here.
   private static var lastWrite: SQL {
     """
     SELECT coalesce(max(iif(o.run_id = x.run_id, o.id, NULL)), max(o.id)) FROM operation o
@@ -161,7 +163,7 @@ extension LedgerDatabase {
     """
   }
 
-  /// What a write carried, its external id among it.
+  /// The payload of a write, including its external ID.
   private func sent(
     _ payload: String?, _ externalField: String?, _ externalValue: String?
   ) throws -> JSONObject? {
@@ -197,7 +199,7 @@ extension LedgerDatabase {
 }
 
 extension ReportEdits {
-  /// The edits of some rows, counted; where a user is named, only what that user's devices brought.
+  /// The edits of rows, with totals; if a user is given, only those from that user's devices.
   init(_ state: LedgerDatabase, _ rows: [Row], user: String?, isRehearsal: Bool) throws {
     let rows = try user.map { try state.rows(rows, of: $0) } ?? rows
     self.init(rows: rows, totals: try state.totals(of: rows)) { rows, withSent, body in
@@ -209,7 +211,7 @@ extension ReportEdits {
 }
 
 extension ReportEdit {
-  /// Without the Ids that a dry run gave to records which the org has never made.
+  /// The edit without IDs that a dry run invented for records that the org never created.
   fileprivate var withoutPresumedIDs: ReportEdit {
     var edit = self
     if edit.recordID.map(PresumedWrites.isMade) == true { edit.recordID = nil }

@@ -4,12 +4,12 @@ import MobileSync
 import SQLite
 
 extension LedgerDatabase {
-  // MARK: which report shows what
+  // MARK: report of each verdict
 
-  /// Enters everything that no report has shown yet as shown by this run's, whichever run gave it
+  /// Marks everything not reported yet as shown by this run's report, whichever run it came from
   /// and however that run ended.
   ///
-  /// The files are written next, then `endReport` is called.
+  /// The report's files are written next, followed by `endReport`.
   package func beginReport(run: String) throws {
     try connection.transaction {
       let isAlone: Int64 = LeftOut.rules.contains(.verdictsOfDeadRuns) ? 1 : 0
@@ -18,7 +18,7 @@ extension LedgerDatabase {
         UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL
           AND (\(isAlone) = 0 OR run_id = \(run))
         """)
-      // A warning of an earlier run was told by that run, and is of no use any more.
+      // Warnings of an earlier run were shown by that run and are no longer useful.
       try connection.run(
         """
         UPDATE finding SET reported_by = \(run) WHERE reported_by IS NULL
@@ -28,12 +28,12 @@ extension LedgerDatabase {
     }
   }
 
-  /// Notes that the files of a run's report are all on the disk.
+  /// Records that all files of a run's report are on disk.
   package func endReport(run: String) throws {
     try connection.run("UPDATE run SET report = 'written' WHERE id = \(run)")
   }
 
-  /// Gives back what a report was to show that was never written: the next one shows it.
+  /// Releases the content of a report that was never written, so that the next one shows it.
   package func dropReport(run: String) throws {
     try connection.transaction {
       try connection.run("UPDATE outcome SET reported_by = NULL WHERE reported_by = \(run)")
@@ -42,15 +42,16 @@ extension LedgerDatabase {
     }
   }
 
-  /// The runs that are over and of whose report nobody knows whether it was written whole.
+  /// The runs that have ended and whose report may be incomplete.
   package func unfinishedReports() throws -> [String] {
     try connection.texts(
       "SELECT id FROM run WHERE report = 'begun' AND ended_ms IS NOT NULL ORDER BY number")
   }
 
-  /// Says whether there is anything that a run's report is to show and that none has shown.
+  /// Whether a run's report has anything that no report has shown.
   ///
-  /// What it was begun for is that too: a run that died over its files goes on, and writes them.
+  /// This includes what its report was started for: an interrupted run is resumed and writes its
+  /// files.
   package func hasNews(for run: String) throws -> Bool {
     try connection.integer(
       """
@@ -61,14 +62,14 @@ extension LedgerDatabase {
       """) == 1
   }
 
-  /// How many verdicts a run's report shows: of each edit the last one.
+  /// The number of verdicts that a run's report shows, counting the last one of each edit.
   func reportedCount(run: String) throws -> Int {
     let count = try connection.integer(
       "SELECT count(DISTINCT edit_id) FROM outcome WHERE reported_by = \(run)")
     return Int(count ?? 0)
   }
 
-  /// The runs whose reports show the verdicts that a run gave.
+  /// The runs whose reports show the verdicts of a run.
   package func reportsShowing(run: String) throws -> [String] {
     try connection.texts(
       """
@@ -88,7 +89,7 @@ extension LedgerDatabase {
     try findings("f.reported_by = \(run)")
   }
 
-  /// The findings of earlier reports that were not settled when this run's was written.
+  /// The findings of earlier reports that were unresolved when this run's report was written.
   func earlierFindings(report run: RunRow) throws -> [Finding] {
     try findings(
       """
@@ -107,8 +108,8 @@ extension LedgerDatabase {
       "SELECT x.edit_id, x.run_id, x.verdict \(Self.lastVerdicts(shownBy: run))", count: count)
   }
 
-  /// The last verdict of each edit that a run's report is the first to show: a dead run may have given
-  /// another one before.
+  /// The last verdict of each edit that a run's report is the first to show; an interrupted run may
+  /// have given another one before.
   private static func lastVerdicts(shownBy run: String) -> SQL {
     """
     FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.reported_by = \(run) AND NOT EXISTS (
@@ -122,7 +123,7 @@ extension LedgerDatabase {
     try reportRows("SELECT edit_id, run_id, verdict FROM outcome WHERE run_id = \(run)")
   }
 
-  /// The edits whose last verdict, as far as reports up to a run's show it, needs somebody still.
+  /// The edits whose last verdict in the reports up to a run's is unresolved.
   func unsettled(upTo run: RunRow) throws -> [ReportEdits.Row] {
     try reportRows(
       """
@@ -135,7 +136,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The edits that wait for something now, reported or not: what `status` lists.
+  /// The edits that are unresolved now, reported or not, for `status`.
   package func unsettledEditList() throws -> [ReportEdit] {
     try reportEdits(
       """
@@ -148,7 +149,7 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Edits by their numbers, each with its last verdict; one that never had a verdict is missing.
+  /// Edits by number, each with its last verdict; edits without a verdict are left out.
   package func reportEdits(numbers: [Int64]) throws -> [ReportEdit] {
     let wanted = numbers.map { SQLiteValue.integer($0) }
     return try reportEdits(
@@ -166,8 +167,9 @@ extension LedgerDatabase {
     return edits
   }
 
-  /// The edits that had an unsettled verdict in some run: an edit that waits through many nights has
-  /// one of each, and only the last is asked for.
+  /// The edits that ever had an unresolved verdict.
+  ///
+  /// An edit that is open over many runs has one for each, but only the last is used.
   private static let everUnsettled: SQL = """
     SELECT u.edit_id FROM outcome u WHERE \(raw: LedgerSchema.isUnsettled("u.verdict"))
     """
@@ -180,8 +182,9 @@ extension LedgerDatabase {
     """
   }
 
-  /// The edits of which an earlier report has shown the very verdict that this run's is to show:
-  /// they are no news, unless a decision came to nothing, and stand among those that are still open.
+  /// The edits for which an earlier report has shown the same verdict as this run's report would.
+  ///
+  /// They are listed as still open instead of as new, unless a decision failed.
   func repeated(in run: RunRow) throws -> Set<Int64> {
     Set(
       try connection.all(

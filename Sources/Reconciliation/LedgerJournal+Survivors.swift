@@ -3,15 +3,15 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Records that were merged since, as edits refer to them.
+// Edits that refer to records that were merged.
 extension LedgerJournal {
   /// A reference to a record that was merged into another one.
   private typealias Merged = (field: String, id: String, survivor: String)
 
-  /// Names beside the edits that the org refused, as what they refer to is deleted, the record that this was merged
-  /// into: to restore what was merged helps nobody.
+  /// Adds the surviving record to the verdict of edits that the org refused because a record that
+  /// they refer to was deleted by a merge; restoring the merged record would not help.
   ///
-  /// One question for each object; what cannot be asked leaves the words as they are.
+  /// One query is made per object; if it fails, the message is left as it is.
   nonisolated(nonsending) func nameSurvivors() async throws {
     let refused = takeBereft()
     if refused.isEmpty { return }
@@ -28,7 +28,7 @@ extension LedgerJournal {
       guard let survivor = survivors[id] else { continue }
       let words = Self.words((field, id, survivor), refusal)
       try reconciler.state.amend(send.edit.id, run: reconciler.run.id) { detail in
-        // Of an undo the words are others.
+        // The undo has another message.
         guard detail.code == refusal.code else { return }
         (detail.message, detail.otherID) = (words, survivor)
       }
@@ -42,7 +42,7 @@ extension LedgerJournal {
     """
   }
 
-  /// The references that a refusal may mean, with the objects that they may name.
+  /// The references that a refusal may be about, with the objects that they may refer to.
   private nonisolated(nonsending) func lookups(
     of send: PlannedSend, _ refusal: RowRefusal
   ) async -> [(field: String, id: String, objects: [String])] {
@@ -57,7 +57,7 @@ extension LedgerJournal {
     }
   }
 
-  /// The records that others were merged into, by the Ids of those.
+  /// The records that others were merged into, by the IDs of the latter.
   private nonisolated(nonsending) func survivors(
     of references: [String: Set<String>]
   ) async -> [String: String] {

@@ -4,25 +4,25 @@ import MobileSync
 import Salesforce
 import System
 
-/// The journal of a pipeline's sync up of one snapshot: the operations of the ledger.
+/// The journal of a pipeline's sync up of one snapshot, backed by the ledger's operations.
 ///
-/// An operation is planned before the first request, `sent` on the disk before its own leaves, and has
-/// an outcome in the transaction in which its edit has a verdict.
+/// An operation is planned before the first request, is on disk as `sent` before its own request is
+/// sent, and gets an outcome in the transaction in which its edit gets a verdict.
 package final class LedgerJournal: SyncUpJournal {
   package typealias Change = PlannedSend
   package typealias Intention = [OperationRow]
 
   let reconciler: Reconciler
   let access: RecordReader
-  /// Writes that were done, and whose records are to be read.
+  /// The completed writes whose records are to be read.
   private var written: [OperationRow] = []
-  /// Whether a request got no answer that nobody has looked for yet.
+  /// Whether a request has had no answer and has not been looked for yet.
   var isDoubtful = false
-  /// Why nothing leaves any more: the org knows the user no more.
+  /// The error after which nothing more is sent, because the session is no longer valid.
   private(set) var refusal: OrgError?
-  /// The ids of the parents that this snapshot's trees have made, by the trees' keys.
+  /// The IDs of the parents that this snapshot's trees have created, by tree key.
   private var parentIDs: [String: String] = [:]
-  /// What the org refused as something that it refers to is deleted.
+  /// The edits that the org refused because a record that they refer to is deleted.
   private var bereft: [(send: PlannedSend, refusal: RowRefusal)] = []
 
   private var state: LedgerDatabase { reconciler.state }
@@ -51,8 +51,8 @@ package final class LedgerJournal: SyncUpJournal {
     return try await recheckBin(batch)
   }
 
-  /// Puts the ids of the parents that were made meanwhile into the children; a child whose parent
-  /// has none is blocked.
+  /// Puts the IDs of parents created in the meantime into the children; a child whose parent has
+  /// none is blocked.
   private func takeParents(_ batch: [PlannedSend]) throws -> [PlannedSend] {
     let here = Set(batch.filter { $0.tree?.isParent == true }.compactMap { $0.tree?.key })
     return try batch.compactMap { send in
@@ -63,7 +63,7 @@ package final class LedgerJournal: SyncUpJournal {
         }
         send.payload[name] = .string(id)
         send.isCompleted = true
-        // What is tried again has the Id already.
+        // A retry already has the ID.
         send.waiting[name] = nil
       }
       if let tree = send.tree, let name = tree.field, tree.takesParentID, !here.contains(tree.key) {
@@ -76,7 +76,7 @@ package final class LedgerJournal: SyncUpJournal {
     }
   }
 
-  /// The Id of a record that was to be made meanwhile, as a send names it; nil where it was not made.
+  /// The ID of a record created in the meantime, as a send refers to it; nil if it was not created.
   private func id(
     of record: NewRecord, named name: String, by send: PlannedSend
   ) throws -> String? {
@@ -93,9 +93,9 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   package func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
-    // What is presumed of the org is looked at when it is needed.
+    // The presumed state of the org is read when it is needed.
     guard access.asksAhead else { return [] }
-    // A job has more records than one question takes.
+    // A job has more records than one query takes.
     let groups =
       batch.form == .job ? [:] : Dictionary(grouping: watched(batch.changes), by: \.sobject)
     return groups.sorted { $0.key < $1.key }.map { sobject, group in
@@ -105,7 +105,8 @@ package final class LedgerJournal: SyncUpJournal {
     }
   }
 
-  /// Deletes whose records must not have moved; in a job, which bears no conditions, updates too.
+  /// The deletes whose records must not have changed; in a job, which has no conditions, also the
+  /// updates.
   private func watched(_ batch: [PlannedSend], inJob: Bool = false) -> [PlannedSend] {
     batch.filter {
       $0.condition != nil && ($0.action == .delete || (inJob && $0.action == .update))
@@ -116,10 +117,10 @@ package final class LedgerJournal: SyncUpJournal {
     ["Id"] + Set(group.map(\.modificationField)).sorted()
   }
 
-  /// Reads dates once more, right before deletes and jobs under LEAVE_IF_CHANGED.
+  /// Reads dates again right before deletes and jobs under LEAVE_IF_CHANGED.
   ///
-  /// A delete cannot carry a condition, and no row of a job can. What moved is decided anew; an update that
-  /// was decided anew already is a conflict.
+  /// Neither a delete nor a row of a job can have a condition. Changed records are decided again;
+  /// an update that has already been decided again is a conflict.
   private nonisolated(nonsending) func recheck(
     _ batch: [PlannedSend], inJob: Bool
   ) async throws -> [PlannedSend] {
@@ -130,7 +131,7 @@ package final class LedgerJournal: SyncUpJournal {
         sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
     }
     var moved: Set<Int64> = []
-    // A new record that is deleted takes with it what others put into it in the meantime.
+    // Deleting a new record also deletes what others added to it in the meantime.
     for (send, row) in seen
     where send.edit.isToBeUndone || send.action == .update
       || !reconciler.redone.contains(send.edit.id)
@@ -146,8 +147,10 @@ package final class LedgerJournal: SyncUpJournal {
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
 
-  /// Reads the records of changes once more, object by object: each with its row, empty where it has none, and the
-  /// edits of those that are left because they cannot be looked at.
+  /// Reads the records of changes again, by object.
+  ///
+  /// Returns each with its row, empty if it has none, and the edits that are left because their
+  /// records cannot be read.
   private nonisolated(nonsending) func look(
     at sends: [PlannedSend],
     _ ask:
@@ -169,24 +172,26 @@ package final class LedgerJournal: SyncUpJournal {
     return (seen, left)
   }
 
-  /// Leaves what cannot be looked at right before it is sent, with the reason: nobody else's waits for that.
+  /// Leaves edits whose records cannot be read right before sending, with the reason; other edits
+  /// continue.
   private nonisolated(nonsending) func leave(
     _ group: [PlannedSend], _ error: OrgError
   ) async throws {
-    // Of a sender who is out nothing leaves any more.
+    // If the sender's session is invalid, nothing more is sent.
     if error.isAboutTheUser { throw error }
     try await reconciler.checkAlone(error, access)
     for send in group {
       try state.move(send.operation(sender: ""), to: .dropped)
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (error.code, error.message)
-      try settle(send, Settlement(error.isAboutTheObject ? .failed : .held, detail))
+      try settle(send, Settlement(error.isAboutTheObject ? .failed : .notAttempted, detail))
     }
   }
 
-  /// Looks into the recycle bin once more, right before records are taken out of it.
+  /// Checks the recycle bin again right before records are restored from it.
   ///
-  /// What is back meanwhile, so a detail with its master, or was deleted once more, is decided anew.
+  /// A record that is back already, such as a detail restored with its master, or that was deleted
+  /// again, is decided again.
   private nonisolated(nonsending) func recheckBin(
     _ batch: [PlannedSend]
   ) async throws -> [PlannedSend] {
@@ -237,7 +242,8 @@ package final class LedgerJournal: SyncUpJournal {
     reconciler.tellProgress()
   }
 
-  /// Enters what the org said of each row, in one transaction: that of the next intention, where one follows at once.
+  /// Records the org's answer for each row, in one transaction, together with the next intention if
+  /// one follows at once.
   package nonisolated(nonsending) func settle(
     _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
     read: CompositeResult?, isLast: Bool
@@ -252,25 +258,25 @@ package final class LedgerJournal: SyncUpJournal {
         if case .refused(let refusal) = answer, let tree = send.tree, let name = tree.field,
           tree.takesParentID, parentIDs[tree.key] == nil
         {
-          // The org says of each child that its parent was not made.
+          // The org reports for each child that its parent was not created.
           try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
           told.settle(send, send.blocked(by: name))
           continue
         }
         switch try enter(send, answer, operation, isLast: isLast, &told) {
         case .accepted: reconciler.summary.writes += 1
-        case .inDoubt: isDoubtful = true
+        case .unconfirmed: isDoubtful = true
         case .refused, .left: break
         }
       }
       try state.finish(done: told.done)
       try state.settle(told.verdicts, run: run.id)
     }
-    // Nobody is told of them before they are on the disk: who listens may keep us waiting.
+    // Listeners are notified after the commit, because they may block.
     tellOfJob(answers.map(\.change), intention)
   }
 
-  /// Tells for how long nobody saw what others changed: a job bears no conditions.
+  /// Reports for how long changes by others could go unnoticed, because a job has no conditions.
   private func tellOfJob(_ sends: [PlannedSend], _ intention: [OperationRow]) {
     guard let job = intention.first?.job, let sent = intention.first?.sentMilliseconds else {
       return
@@ -290,27 +296,27 @@ package final class LedgerJournal: SyncUpJournal {
     if !reconciler.summary.warnings.contains(words) { reconciler.summary.warnings.append(words) }
   }
 
-  /// The writes that were done and whose records nobody has read yet.
+  /// The completed writes whose records have not been read yet.
   func takeWritten() -> [OperationRow] {
     defer { written = [] }
     return written
   }
 
-  /// What the org refused as something that it refers to is deleted, and of which nobody has asked what became of
-  /// that yet.
+  /// The edits that the org refused because a record that they refer to is deleted, as far as they
+  /// have not been looked into.
   func takeBereft() -> [(send: PlannedSend, refusal: RowRefusal)] {
     defer { bereft = [] }
     return bereft
   }
 
-  private enum Entered { case accepted, refused, inDoubt, left }
+  private enum Entered { case accepted, refused, unconfirmed, left }
 
-  /// What the answers of a batch say of its writes and edits, to be entered together.
+  /// What the answers to a batch say about its writes and edits, to be recorded together.
   private struct Told {
     var done: [(operation: OperationRow, recordID: String?)] = []
     var verdicts: [GivenVerdict] = []
 
-    /// Gives an edit its verdict, and those of the details that go with it.
+    /// Gives an edit its verdict, and the details deleted with it theirs.
     mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
       verdicts.append(GivenVerdict(edit: send.edit.id, settlement, isAlone: send.isAlone))
       for follower in send.followers {
@@ -352,31 +358,31 @@ package final class LedgerJournal: SyncUpJournal {
       try state.finish(operation, .again)
       return .left
     case .refused(let refusal) where Self.isRepeated(send, refusal):
-      // An earlier request has made it: it is looked up by the field that says so.
+      // An earlier request created the record; it is looked up by the correlation field.
       try doubt(send, operation, "an earlier request has made it: \(refusal.message)", &told)
-      return .inDoubt
+      return .unconfirmed
     case .refused(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
-      // It goes once more, without that.
+      // It is sent again without that reference.
       if send.isHindered(by: refusal), reconciler.redone.insert(send.edit.id).inserted {
         return .left
       }
       try refuse(send, refusal, &told)
       return .refused
     case .locked(let refusal), .unprocessed(let refusal):
-      // The org has done nothing with it, and nobody has to mend anything.
+      // The org did nothing, and no user has to fix anything.
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (refusal.code, refusal.message)
-      told.settle(send, Settlement(.held, detail))
+      told.settle(send, Settlement(.notAttempted, detail))
       return .refused
     case .unknown(let words):
-      // The last attempt left when the wait for its answer began.
+      // The last attempt was sent when the wait for its answer started.
       let session = access.session
       try state.noteLastAttempt(
         of: operation, session.estimatedServerDate - session.timeoutMilliseconds)
       try doubt(send, operation, words, &told)
-      return .inDoubt
+      return .unconfirmed
     }
   }
 
@@ -385,10 +391,10 @@ package final class LedgerJournal: SyncUpJournal {
   ) throws {
     try state.finish(operation, .doubt)
     reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
-    told.settle(send, Settlement(.inDoubt, .because(words)))
+    told.settle(send, Settlement(.unconfirmed, .because(words)))
   }
 
-  /// Says whether the org refuses a create because the record of its identity is there.
+  /// Whether the org refuses a create because a record with its identity exists.
   private static func isRepeated(_ send: PlannedSend, _ refusal: RowRefusal) -> Bool {
     guard send.action == .create, refusal.code == ErrorCodes.duplicate,
       let field = send.externalField?.lowercased()
@@ -397,11 +403,12 @@ package final class LedgerJournal: SyncUpJournal {
       || refusal.message.lowercased().contains(field)
   }
 
-  /// Enters that the org has refused an edit, unless another sync up of the soup may send it.
+  /// Records that the org refused an edit, unless another sync up of the soup may send it.
   private func refuse(
     _ send: PlannedSend, _ refusal: RowRefusal, _ told: inout Told
   ) throws {
-    // What the next one does not send would be gone with it, and why it was refused.
+    // Fields that the next sync up does not send would be lost, and with them the reason for the
+    // refusal.
     let sent = reconciler.edited(by: send)
     let next = reconciler.rules.following(send.sync, of: send.edit.soup) { next in
       let isOfOneKey =
@@ -422,7 +429,7 @@ package final class LedgerJournal: SyncUpJournal {
     if Self.blamesReference(refusal, send) { bereft.append((send, refusal)) }
   }
 
-  /// Says whether the org refuses something as a record is gone that it refers to.
+  /// Whether the org refuses something because a record that it refers to is deleted.
   private static func blamesReference(_ refusal: RowRefusal, _ send: PlannedSend) -> Bool {
     guard refusal.code == ErrorCodes.deleted else { return false }
     return switch send.action {
@@ -432,7 +439,7 @@ package final class LedgerJournal: SyncUpJournal {
     }
   }
 
-  /// The org's words, with what a person can do where a record is gone that the edit refers to.
+  /// The org's message, with a remedy if a record that the edit refers to is deleted.
   private func words(of refusal: RowRefusal, _ send: PlannedSend) -> String {
     guard Self.blamesReference(refusal, send) else { return refusal.message }
     let isOfFamily = send.tree?.isParent == false && reconciler.rules[send.sync].mode == .overwrite
@@ -441,7 +448,7 @@ package final class LedgerJournal: SyncUpJournal {
       + (isOfFamily ? ", or change that one's own row on the device, which makes it anew" : "")
   }
 
-  /// Gives an edit its verdict at once, and those of the details that go with it.
+  /// Gives an edit its verdict at once, and the details deleted with it theirs.
   private func settle(_ send: PlannedSend, _ settlement: Settlement) throws {
     var told = Told()
     told.settle(send, settlement)
@@ -450,8 +457,9 @@ package final class LedgerJournal: SyncUpJournal {
 }
 
 extension PlannedSend {
-  /// What is told beside the verdict where the org does not do it: of an undoing the org holds what was sent
-  /// still, and not the values that were to be put back.
+  /// The details if the org refuses the write.
+  ///
+  /// For an undo, the org still has the values that were sent, not those to be restored.
   fileprivate var detailOfFailure: OutcomeDetail {
     var detail = expected.detail
     if edit.isToBeUndone {

@@ -4,20 +4,23 @@ import MobileSync
 import Salesforce
 
 extension MergeBase {
-  /// Says whether the base tells what a member was.
+  /// Whether the base has a member's value, or is known to lack the member.
   func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
 
-  /// Says whether it is what a device was given whose element bears this modification date: one that
-  /// synchronised on its own since has other values.
+  /// Whether the base was issued to a device whose element has this modification date.
   ///
-  /// An element without a date tells of no other copy.
+  /// A device that has since synced by itself has other values.
+  ///
+  /// An element without a date does not point to another copy.
   package func isIssued(at deviceDate: String?) -> Bool {
     guard let deviceDate else { return true }
     return modificationDate.map { ServerDate.isSame($0, deviceDate) } ?? false
   }
 
-  /// Says the same where the org's record is known, too: a date that no copy of it can bear, later than the record's, is
-  /// one that the app has written, and tells of no other copy.
+  /// The same if the org's record is known as well.
+  ///
+  /// A date after the record's own cannot come from a copy of it: the app has written it, and it
+  /// does not point to another copy.
   func isIssued(at deviceDate: String?, serverDate: String?) -> Bool {
     if isIssued(at: deviceDate) { return true }
     guard let deviceDate, modificationDate != nil else { return false }
@@ -25,36 +28,39 @@ extension MergeBase {
   }
 }
 
-/// Chooses what an edit is compared with.
+/// Chooses the base that an edit is compared with.
 package enum MergeBaseRule {
-  /// What our own settled writes of a lineage left.
+  /// The result of attache's own resolved writes for a lineage.
   package struct OwnWrite: Sendable, Hashable {
-    /// The latest of the server's modification dates after them.
+    /// The latest of the server's modification dates after the writes.
     package var date: String
-    /// What the writes of the edit's own row left in the fields that they sent.
+    /// The values after the writes of the edit's own row, in the fields that they sent.
     package var fields: JSONObject
-    /// What those writes sent; where the device still holds that, it has not edited the field since,
-    /// even if the org made something else of it.
+    /// The values that those writes sent.
+    ///
+    /// A device that still has them has not edited the field since, even if the org changed the
+    /// value.
     package var sent: JSONObject
-    /// What all writes left, those of other rows of the device that hold the record too: the org is
-    /// expected to hold that, and the row of the edit was never given it.
+    /// The values after all writes, including those of the device's other rows of the record.
+    ///
+    /// The org is expected to have them, although they were never issued to the edit's row.
     package var left: JSONObject
-    /// The fields whose values in `left` are of writes that were answered: what stands there is what the org made of
-    /// them, and nobody took for them what somebody else has made.
+    /// The fields whose values in `left` come from answered writes: any change of them was made by
+    /// the org's rules, and no other user's value was taken for them.
     var answered: Set<String> = []
-    /// Fields of the edit's own row in which a person entered another value than the device's, or took the device's
-    /// back.
+    /// The fields of the edit's own row for which an operator entered another value or undid the
+    /// device's value.
     package var entered: Set<String> = []
-    /// What the device has been given in those fields: what stands there is nothing that it has seen.
+    /// The values that the device was issued in those fields; it has not seen the values in the
+    /// org.
     package var given: [String: Given] = [:]
-    /// What the edit's own row held when the last of them was made.
+    /// The content of the edit's own row at the last of the writes.
     package var element: JSONObject?
-    /// The writes of other rows of the device, the first one first.
+    /// The writes of the device's other rows, in order.
     package var beside: [WriteBeside] = []
     /// The record's dates after the writes of the edit's own row.
     package var ownDates: [String] = []
 
-    /// A write; without `left` all was written through one row.
     package init(
       date: String, fields: JSONObject, sent: JSONObject = [:], left: JSONObject? = nil
     ) {
@@ -65,13 +71,13 @@ package enum MergeBaseRule {
     }
   }
 
-  /// A write of ours through another row of the device that holds the record, too.
+  /// A prior write through another row of the device that has the same record.
   package struct WriteBeside: Sendable, Hashable {
     /// The record's date before it, as far as it was read.
     package var dateBefore: String?
     /// The record's date after it.
     package var date: String?
-    /// What the org held in the fields that it sent.
+    /// The org's earlier values in the fields that it sent.
     package var replaced: JSONObject
 
     package init(dateBefore: String? = nil, date: String? = nil, replaced: JSONObject) {
@@ -81,13 +87,15 @@ package enum MergeBaseRule {
     }
   }
 
-  /// What a device has been given in a field before and after a write of ours.
+  /// The values that a device was issued in a field before and after a write.
   package struct Given: Sendable, Hashable {
-    /// What its copy held before; nil where nobody knows that.
+    /// The value in its copy before the write; nil if unknown.
     package var before: JSONValue?
-    /// What the write left.
+    /// The value after the write.
     package var after: JSONValue?
-    /// The date of the write: a copy of that date or a later one holds `after`.
+    /// The date of the write.
+    ///
+    /// A copy with this date or a later one has `after`.
     package var date: String?
 
     package init(before: JSONValue? = nil, after: JSONValue? = nil, date: String? = nil) {
@@ -97,29 +105,32 @@ package enum MergeBaseRule {
     }
   }
 
-  /// The date and values that the device's edit stands on.
+  /// The date and values that an edit is based on.
   package struct Choice: Sendable, Hashable {
-    /// The date that stands for the device's copy: its own, or that of our later write.
+    /// The effective date of the device's copy: its own, or that of a later write.
     package var date: String?
-    /// The values; nil when they are not known.
+    /// The values; nil if unknown.
     package var base: MergeBase?
-    /// What our own writes since then left in the org.
+    /// The values left in the org by attache's writes since then.
     package var left: JSONObject = [:]
-    /// Edited fields in which the org holds what a person entered, while nobody knows what the device was given.
+    /// The edited fields in which the org has an operator's value, while the issued value is
+    /// unknown.
     package var unseen: Set<String> = []
-    /// What the row held when it was sent last, where the device's copy is older than that.
+    /// The row's content when it was last sent, if the device's copy is older than that.
     package var earlier: JSONObject?
-    /// What our writes through other rows have replaced since the device's copy was read: where it holds that still,
-    /// nobody has edited the field in it.
+    /// The values that attache's writes through other rows replaced since the device's copy was
+    /// read.
+    ///
+    /// A field that still has such a value has not been edited.
     package var replaced: JSONObject = [:]
   }
 
   /// The base of an edit.
   ///
-  /// The issued element is one unless the device's date says that it has another copy. A device that
-  /// synchronised on its own has newer values: if the server's record still bears the device's date, the
-  /// server's values are the base; otherwise there is none. What our own writes of the row left is a base
-  /// where the device's copy is older than they are.
+  /// The issued element is a base unless the device's date points to another copy. A device that
+  /// synced by itself has newer values: if the server's record still has the device's date, the
+  /// server's values are the base; otherwise there is none. The values after attache's own writes
+  /// of the row are a base if the device's copy is older than the writes.
   package static func choose(
     device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: OwnWrite?,
     serverDate: String?,
@@ -133,7 +144,7 @@ package enum MergeBaseRule {
       return choose(device, deviceDate, issued, ownWrite)
     }
     if let issued, issued.isIssued(at: deviceDate) {
-      // Dates have one second: a write of ours may bear the date at which the device was primed.
+      // Dates have whole seconds, so a write may have the date at which the device was primed.
       let isSameSecond = ownWrite.map { ServerDate.isSame($0.date, deviceDate ?? "") } ?? false
       return Choice(
         date: deviceDate, base: completed(issued, serverDate: serverDate, with: serverFields),
@@ -144,7 +155,7 @@ package enum MergeBaseRule {
     else { return Choice(date: deviceDate, base: nil) }
     var choice = Choice(
       date: deviceDate, base: MergeBase(modificationDate: serverDate, fields: serverFields))
-    // A write of ours may bear the second in which the device read the record before it.
+    // A write may be in the same second in which the device read the record before it.
     for (name, value) in ownWrite?.replaced(since: deviceDate) ?? [:]
     where FieldValue.isSame(value, device[name]) {
       choice.base?.fields[name] = value
@@ -153,13 +164,13 @@ package enum MergeBaseRule {
     return choice
   }
 
-  /// The base of an edit whose device's copy is older than a write of ours.
+  /// The base of an edit whose device's copy is older than a write.
   private static func choose(
     _ device: JSONObject, _ deviceDate: String?, _ issued: MergeBase?, _ ownWrite: OwnWrite
   ) -> Choice {
     let issued = issued.flatMap { $0.isIssued(at: deviceDate) ? $0.fields : nil }
     var choice = Choice(date: ownWrite.date, left: ownWrite.left, earlier: ownWrite.element)
-    // The issued element still tells what was outside the list.
+    // The issued element still has the values outside the list.
     var fields = issued ?? [:]
     for (name, value) in ownWrite.fields {
       if let sent = ownWrite.sent[name], FieldValue.isSame(sent, device[name]) {
@@ -170,7 +181,8 @@ package enum MergeBaseRule {
         fields[name] = value
         continue
       }
-      // What the device edits there it edits over what it was given: what a person made of it, it has not seen.
+      // The device edits the field based on what it was issued; it has not seen an operator's
+      // value.
       var known = ownWrite.given[name]?.before
       if let given = ownWrite.given[name], let date = given.date, !isBefore(deviceDate, date) {
         known = issued?[name] ?? given.after
@@ -184,16 +196,16 @@ package enum MergeBaseRule {
     }
     if issued == nil, let deviceDate {
       choice.replaced = ownWrite.replaced(since: deviceDate)
-      // Nothing tells what somebody else changed between the copy and a write that went through another row.
+      // Changes by others between the copy and a write through another row cannot be detected.
       if ownWrite.isOverOthers(since: deviceDate) { choice.date = deviceDate }
     }
     return choice
   }
 
-  /// What a run that the ledger does not know of has written for an edit, as the org shows it: its sender wrote
-  /// last, and the record differs from what was issued in nothing but what the device holds.
+  /// The write of a run that the ledger does not know, as inferred from the org: the edit's sender
+  /// wrote last, and the record differs from the issued one only in values that the device has.
   ///
-  /// Nil where the device has edited nothing else since: then all of it is there.
+  /// Nil if the device has edited nothing else since, because then all of the edit is in the org.
   package static func presumedWrite(
     device: JSONObject, deviceDate: String?, issued: MergeBase?, serverDate: String?,
     serverFields: JSONObject, listed: [String], senderID: String
@@ -215,7 +227,9 @@ package enum MergeBaseRule {
     return written.isEmpty || !isLater ? nil : OwnWrite(date: serverDate, fields: written)
   }
 
-  /// A base keeps some fields only; where the server has not moved, its values tell the others.
+  /// A base has only some of the fields.
+  ///
+  /// If the server's record has not changed, its values complete the base.
   private static func completed(
     _ issued: MergeBase, serverDate: String?, with fields: JSONObject?
   ) -> MergeBase {
@@ -234,7 +248,8 @@ package enum MergeBaseRule {
 }
 
 extension MergeBaseRule.OwnWrite {
-  /// What the org held before the writes through other rows that a copy of a date has not seen.
+  /// The org's values before those writes through other rows that a copy with a given date has not
+  /// seen.
   func replaced(since date: String) -> JSONObject {
     beside.reduce(into: [:]) { values, write in
       guard let left = write.date, !ServerDate.isBefore(left, date) else { return }
@@ -242,8 +257,8 @@ extension MergeBaseRule.OwnWrite {
     }
   }
 
-  /// Whether a write through another row went over a state that is later than a copy of a date, and that no write of
-  /// the device's had left.
+  /// Whether a write through another row overwrote a state that is later than a copy with a given
+  /// date and that no write of the device had left.
   func isOverOthers(since date: String) -> Bool {
     let left = beside.compactMap(\.date) + ownDates
     return beside.contains { write in

@@ -1,23 +1,22 @@
 import Ledger
 
-/// What people call the things of an org, and where they find them: as far as a run has seen it.
+/// The names of objects and users in an org, and its address, as far as a run has read them.
 package struct OrgNames: Sendable {
-  /// What the org calls its objects, by API name.
+  /// The org's labels for its objects, by API name.
   package let labels: [String: String]
-  /// How everybody is called who is known by an Id: the pipeline's users by their user names, others by their
-  /// names in the org.
+  /// The names of users, by ID: user names for the pipeline's users, names in the org for others.
   package let people: [String: String]
-  /// Where people open the org, without a slash at its end; empty where no run has told it.
+  /// The org's address for browsers, without a trailing slash; empty if no run has recorded it.
   package let instance: String
 
-  /// What a ledger knows.
+  /// Reads the names from a ledger.
   package init(_ state: LedgerDatabase) throws {
     labels = try state.labels()
     people = try state.people()
     instance = try state.instance ?? ""
   }
 
-  /// What the org calls an object; else its API name in words.
+  /// The org's label for an object, or its API name split into words.
   package func label(_ object: String) -> String {
     if let label = labels[object] { return label }
     var words = ""
@@ -30,13 +29,13 @@ package struct OrgNames: Sendable {
     return words
   }
 
-  /// The address of a record in the org, for a person to open; nil where it is not known.
+  /// The address of a record in the org for a browser; nil if unknown.
   package func address(of recordID: String?) -> String? {
     guard let recordID, !recordID.isEmpty, !instance.isEmpty else { return nil }
     return recordID.utf8.allSatisfy(Self.isLetterOrDigit) ? instance + "/" + recordID : nil
   }
 
-  /// The address of an org's recycle bin, for a person to open.
+  /// The address of an org's recycle bin for a browser.
   static func recycleBin(of instance: String) -> String {
     instance + "/lightning/o/DeleteEvent/home"
   }

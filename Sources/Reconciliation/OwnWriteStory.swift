@@ -2,27 +2,26 @@ import JSON
 import Ledger
 import Salesforce
 
-/// What our writes to a record come to for the next edit of a device's row, one after the other.
+/// Accumulates attache's writes to a record for the next edit of a device's row.
 package struct OwnWriteStory {
-  /// One of them.
   package struct Write {
     var edit: Int64
-    /// The record's date after it.
+    /// The record's date after the write.
     var date: String?
-    /// What the record held after it, also in fields that were read for other writes; nil where nobody read that, or
-    /// somebody else wrote in between.
+    /// The record's values after the write, including fields that were read for other writes; nil
+    /// if they were not read or another user wrote in between.
     var left: JSONObject?
     var sent: JSONObject
-    /// What the org held before it in the fields that it sent, and the record's date then.
+    /// The org's earlier values in the fields that it sent, and the record's date then.
     var former: JSONObject
-    /// The values of the edit's that a person entered.
+    /// The values of the edit that an operator entered.
     var entered: JSONObject
     /// The edit's row.
     var element: JSONObject?
     var isUndo: Bool
     /// Whether its answer was lost.
     var isDoubted: Bool
-    /// What was told of it.
+    /// The details of its verdict.
     package var detail: OutcomeDetail
 
     package init(
@@ -46,28 +45,31 @@ package struct OwnWriteStory {
   private var write: MergeBaseRule.OwnWrite
   private var date: String?
   private var isKnown: Bool
-  /// By edits: what its device had been given in the fields that it sent.
+  /// By edit: the values that its device had been issued in the fields that it sent.
   private var given: [Int64: [String: MergeBaseRule.Given]] = [:]
-  /// The latest edit of the row, and what the row held then.
+  /// The latest edit of the row, and the row's content then.
   private var newest: (edit: Int64, element: JSONObject?)?
 
-  /// Begins with the record that somebody named for a new row.
+  /// Starts with the record that an operator named for a new row.
   package init(_ named: MergeBaseRule.OwnWrite?) {
     write = named ?? MergeBaseRule.OwnWrite(date: "", fields: [:])
     date = named?.date
     isKnown = named != nil
   }
 
-  /// Adds the next write; of one that went through another row of the device its own row knows nothing.
+  /// Adds the next write.
+  ///
+  /// The edit's own row has not seen writes through other rows of the device.
   package mutating func add(_ next: Write, isSameRow: Bool) {
-    // An org's clock can go back: a copy that was older than one of them has not seen those after it.
+    // An org's clock can go back: a copy that is older than one write has not seen the later ones.
     if let latest = next.date, let earlier = date, ServerDate.isBefore(latest, earlier) {
       date = earlier
     } else {
       date = next.date
     }
     isKnown = next.left != nil
-    // What could not be read back is taken to stand as it was sent. What stands in other fields no device was given.
+    // A write that could not be read back is assumed to have left the sent values. Values in other
+    // fields were never issued to a device.
     var after = next.sent
     for (name, value) in next.left ?? [:] where next.sent[name] != nil { after[name] = value }
     for (name, value) in after {
@@ -83,7 +85,8 @@ package struct OwnWriteStory {
       write.entered.remove(name)
       write.given[name] = nil
     }
-    // Where a person entered another value than the device's, or undid it, the device holds its own still.
+    // If an operator entered another value than the device's, or undid it, the device still has its
+    // own.
     let entered = next.isUndo ? next.sent : next.entered
     for (name, value) in entered where next.sent[name] != nil {
       if !next.isUndo, FieldValue.isSame(value, next.element?[name]) { continue }
@@ -112,16 +115,17 @@ package struct OwnWriteStory {
     }
   }
 
-  /// What they come to; nil where nothing is known of what the last of them left, and the device has a copy of the
-  /// org's to compare with.
+  /// The combined result of the writes; nil if the result of the last one is unknown and the device
+  /// has a copy of the org's record to compare with.
   ///
-  /// Of a row that its device made nothing else is known that an edit of it could be compared with: what
-  /// somebody made of the record at once is not ours, and stands where it is not what was sent.
+  /// For a row that its device created, there is nothing else to compare an edit with. Values that
+  /// another user entered right away are not attache's, and they stand where they differ from what
+  /// was sent.
   package func write(isOfDevicesOwn: Bool) -> MergeBaseRule.OwnWrite? {
     guard let date, isKnown || isOfDevicesOwn else { return nil }
     var write = write
     write.date = date
-    // Pruned, nothing of the row is known.
+    // If the element is pruned, the row's content is unknown.
     if let element = newest?.element, !element.isEmpty {
       write.element = element
       for name in write.entered { write.sent[name] = element[name] ?? .null }

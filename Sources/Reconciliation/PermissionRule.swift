@@ -2,22 +2,22 @@ import JSON
 import Ledger
 import Salesforce
 
-/// What an edit may do that is not sent by its own user.
+/// Decides what an edit may change if it is not sent as its own user.
 ///
-/// Salesforce cannot decide there: the device chooses the record, its type and what it refers to, and
-/// the integration user has rights that the device's user has not. So an edit stays within what its
-/// user was given: the object types of the soup's syncs, the records that the soup was issued with,
-/// and references to records that its user was issued or made.
+/// Salesforce cannot decide this: the device chooses the record, its type and its references, and
+/// the integration user has permissions that the device's user lacks. So an edit is limited to what
+/// its user was issued: the object types of the soup's syncs, the records issued with the soup, and
+/// references to records that the user was issued or created.
 package enum PermissionRule {
-  /// What is known of the record that an edit is about.
+  /// What is known about the edit's record.
   package struct Subject: Sendable {
-    /// `attributes.type` of the element.
+    /// The element's `attributes.type`.
     var sobject: String
-    /// The object types that the syncs of the soup name, in lower case.
+    /// The object types that the soup's syncs name, in lower case.
     var types: Set<String>
     /// Whether it is a new record.
     var isNew: Bool
-    /// Whether the soup was issued to the user with the record, or the user's own edit made it.
+    /// Whether the record was issued to the user with the soup, or created by the user's own edit.
     var isGiven: Bool
 
     package init(sobject: String, types: Set<String>, isNew: Bool, isGiven: Bool) {
@@ -28,7 +28,7 @@ package enum PermissionRule {
     }
   }
 
-  /// Why the record may not be written; nil where it may.
+  /// Why the record may not be written; nil if it may be.
   package static func refusal(of subject: Subject) -> String? {
     guard subject.types.contains(subject.sobject.lowercased()) else {
       return "no sync that the app has for it names the object type \(subject.sobject)"
@@ -37,22 +37,21 @@ package enum PermissionRule {
     return "the user was not issued the record where the device edited it"
   }
 
-  /// A field of a write that may hold another record's Id.
+  /// A field of a write that may have another record's ID.
   package struct Reference: Sendable, Hashable {
-    /// The field.
     var field: String
-    /// What the field is to hold.
+    /// The value to write.
     var value: JSONValue
-    /// What the device was given in it, and what the org holds now.
+    /// The value that the device was issued, and the org's current value.
     var former: [JSONValue] = []
 
-    /// The Id that the field is to hold anew; nil where it stays as it was, or is to be empty.
+    /// The field's new ID; nil if the value stays the same or is cleared.
     var newID: String? {
       guard let id = value.string?.recordID18 else { return nil }
       return former.contains { $0.string?.recordID18 == id } ? nil : id
     }
 
-    /// Whether it names a record by something else than its Id, such as an external id.
+    /// Whether it refers to a record by something other than its ID, such as an external ID.
     var isIndirect: Bool {
       switch value {
       case .object, .array: true
@@ -63,8 +62,8 @@ package enum PermissionRule {
 
   /// The fields of a write that may refer to a record.
   ///
-  /// Where the org does not say what a field is, whatever looks like an Id counts. A record type is a
-  /// kind of record, and no record that anybody is issued.
+  /// If the org does not describe a field, any value that looks like an ID counts. Record types do
+  /// not count, because they are not issued to anyone.
   package static func references(
     in payload: JSONObject, of describe: Describe?, former: (String) -> [JSONValue]
   ) -> [Reference] {
@@ -77,14 +76,13 @@ package enum PermissionRule {
     }
   }
 
-  /// Why something may not be written: what a person may lift for one edit.
+  /// Why something may not be written; an operator can lift the limit for one edit.
   package struct Limit: Sendable, Hashable {
-    /// The reason.
     var words: String
-    /// The record that it is about, beside the edit's own.
+    /// The record that the limit is about, in addition to the edit's own.
     var recordID: String?
 
-    /// The verdict that tells of it.
+    /// The verdict that reports the limit.
     func settlement(of edit: OpenEdit) -> Settlement {
       var detail = OutcomeDetail.because(words)
       detail.recordID = edit.recordID
@@ -92,19 +90,19 @@ package enum PermissionRule {
       return Settlement(.notPermitted, detail)
     }
 
-    /// Says whether a person has lifted it for an edit.
+    /// Whether an operator has lifted the limit for an edit.
     func isLifted(for edit: OpenEdit) -> Bool {
       edit.lifted.contains(settlement(of: edit).detail.limit)
     }
   }
 
-  /// Why a write may not refer to what it refers to; nothing where it may.
+  /// The reasons why a write may not have its references; empty if it may.
   package static func limits(
     of references: [Reference], mayRefer: (_ id: String) -> Bool
   ) -> [Limit] {
     references.compactMap { reference in
       if reference.isIndirect, !reference.former.contains(reference.value) {
-        // Which record that is, its text says.
+        // The message names the record.
         return Limit(
           words: "\(reference.field) names a record by something else than its Id",
           recordID: reference.value.text)

@@ -2,23 +2,18 @@ import Ledger
 import MobileSync
 import SQLite
 
-/// What a dry run has found to become of one edit.
+/// The expected outcome of one edit, from a dry run.
 package struct PlannedOutcome: Sendable, Hashable {
-  /// The edit's number in the ledger.
   package var editID: Int64
-  /// The snapshot.
   package var snapshotID: String
-  /// The soup.
   package var soup: SoupKey
-  /// The sObject.
   package var sobject: String?
-  /// The record's Id or local id.
   package var recordID: String?
-  /// What would be sent; nil for nothing.
+  /// The write that would be sent; nil if there is none.
   package var action: SyncUpAction?
-  /// The verdict that is expected.
+  /// The expected verdict.
   package var verdict: Verdict
-  /// What stands beside it.
+  /// The details of the verdict.
   package var detail: OutcomeDetail
 
   package init(
@@ -37,8 +32,8 @@ package struct PlannedOutcome: Sendable, Hashable {
 }
 
 extension LedgerDatabase {
-  /// What became of edits in a dry run, in order of arrival, with what an earlier run settled that died
-  /// before a report told it; `presumed` is what the dry run wrote to.
+  /// The outcomes of edits in a dry run, in order of arrival, including those from an interrupted
+  /// earlier run that were not reported; `presumed` is where the dry run wrote to.
   package func plannedEdits(run: String, _ presumed: PresumedWrites) throws -> [PlannedOutcome] {
     let rows = try connection.all(
       """
@@ -57,7 +52,7 @@ extension LedgerDatabase {
         return nil
       }
       var detail = OutcomeDetail(json: try parse(row[7].text ?? "{}", "a verdict"))
-      // An Id that no org gives names no record.
+      // An invented ID does not name a record of the org.
       if let made = detail.recordID, presumed.hasMade(made) { detail.recordID = nil }
       return PlannedOutcome(
         editID: id, snapshotID: row[1].text ?? "",

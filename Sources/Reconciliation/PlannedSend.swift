@@ -5,45 +5,46 @@ import MobileSync
 import Salesforce
 import System
 
-/// One edit that is to be sent.
+/// An edit to be sent.
 package struct PlannedSend {
   @Shared var edit: OpenEdit
-  /// The device that asks for it, by the lineage of the first edit that it goes on from.
+  /// The device that made it, as the lineage of the first edit in its history.
   var device: Int64 = 0
-  /// Where its sync up stands among the pipeline's: requests go in that order.
+  /// The index of its sync up in the pipeline; requests are sent in this order.
   var sync: Int
-  /// The field whose date `condition` is.
+  /// The field whose date `condition` has.
   var modificationField: String
   var sobject: String
   package var action: SyncUpAction
-  /// The outcome of success.
+  /// The outcome in case of success.
   @Shared var expected: Settlement
-  /// The date that the org's record has to bear still.
+  /// The date that the org's record must still have.
   var condition: String?
-  /// Whether an update carries its condition.
+  /// Whether the update itself has its condition.
   var isStrict = false
   var payload: JSONObject
-  /// Whether Ids of records that were made meanwhile stand in the payload, which the plan does not have.
+  /// Whether the payload has IDs of records created in the meantime, which the plan does not have.
   var isCompleted = false
   var recordID: String?
   var externalField: String?
   var externalValue: String?
-  /// The record as it was read: of an upsert that of its external id, null for none; of an update the
-  /// fields that are sent.
+  /// The record as read: for an upsert, the record with the external ID, or null if there is none;
+  /// for an update, the fields that are sent.
   var seen: JSONValue?
-  /// Records whose ids the payload waits for.
+  /// Records whose IDs the payload needs.
   var needs: Set<NewRecord> = []
-  /// Those records by the fields that their ids go into.
+  /// Those records, by the fields for their IDs.
   var waiting: [String: NewRecord] = [:]
-  /// The first level at which it may go: after parents that this run made before it died.
+  /// The first level at which it may be sent, after parents that this run created before it was
+  /// interrupted.
   var floor = 0
-  /// What a record refers to that is taken out of the recycle bin: those come back before it.
+  /// For a restore from the recycle bin, the records that it refers to, which are restored first.
   var parents: Set<String> = []
-  /// The tree that it goes with.
+  /// The tree that it is sent with.
   var tree: Tree?
-  /// What its device changed in records that go with this one, which it deleted: details of a master.
+  /// The device's changes of details that are deleted with this record, their master.
   var followers: [PlannedSend] = []
-  /// Whether nothing else is of its edit's record (`LedgerDatabase.isAlone`).
+  /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
   var isAlone = false
   var level = 0
   var operationID: Int64 = 0
@@ -58,45 +59,48 @@ package struct PlannedSend {
     return operation
   }
 
-  /// What becomes of it where it cannot go: what it would have brought is told with the reason.
+  /// The settlement if it is blocked: it lists the values that would have been sent, with the
+  /// reason.
   func blocked(because words: String) -> Settlement { left(.blocked, because: words) }
 
-  /// What becomes of it where it is not sent: what it would have brought is told with the reason.
+  /// The settlement if it is not sent: it lists the values that would have been sent, with the
+  /// reason.
   func left(_ verdict: Verdict, because words: String) -> Settlement {
     var detail = expected.detail
     detail.message = words
     return Settlement(verdict, detail)
   }
 
-  /// Why a detail waits whose parent its device has deleted, and the org has that still.
+  /// Why a detail waits if its device has deleted its parent, and the org still has the parent.
   static let parentStandsText =
     "the deletion of its parent is not settled: it goes with that, and is sent where that is given up"
 
-  /// What becomes of a detail where its parent, which the device deleted, has a verdict.
+  /// The settlement of a detail whose parent, deleted on the device, has a verdict.
   func following(_ parent: Verdict) -> Settlement {
     switch parent {
     case .deleted: Self.gone(edit)
-    case .held, .inDoubt: left(parent, because: Self.parentStandsText)
+    case .notAttempted, .unconfirmed: left(parent, because: Self.parentStandsText)
     default: blocked(because: Self.parentStandsText)
     }
   }
 
-  /// What becomes of a detail that is deleted with its parent.
+  /// The settlement of a detail that is deleted with its parent.
   static func gone(_ edit: OpenEdit) -> Settlement {
     var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
     detail.recordID = edit.recordID
     return Settlement(.deleted, detail)
   }
 
-  /// What becomes of it where the record that a field names did not reach the org.
+  /// The settlement if the record that a field refers to did not reach the org.
   func blocked(by field: String) -> Settlement {
     blocked(because: "\(field) refers to a record that did not reach the org")
   }
 
-  /// Names the object and the field by which it is upserted; nil for what is not.
+  /// The object and field of an upsert; nil for other actions.
   var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
 
-  /// What it writes to: its record, and the external ids in the fields of `keys` that it gives or goes by.
+  /// The targets of the write: its record, and the external IDs in the fields of `keys` that it
+  /// sets or uses.
   func targets(_ keys: Set<String>) -> [String] {
     let record = recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
     var values = payload
@@ -110,7 +114,8 @@ package struct PlannedSend {
 
   private func key(_ field: String) -> String { "\(sobject) \(field)".lowercased() }
 
-  /// The references of an update that the org's record was read to hold just so: what is sent in them changes nothing.
+  /// The references of an update that the org's record already has, so that sending them changes
+  /// nothing.
   var heldReferences: [String] {
     guard action == .update, !edit.isToBeUndone, let seen = seen?.object else { return [] }
     return payload.names.filter { name in
@@ -119,14 +124,14 @@ package struct PlannedSend {
     }
   }
 
-  /// Whether the org refuses it for a reference in which it brings nothing: to a record that was deleted.
+  /// Whether the org refuses it because of an unchanged reference to a deleted record.
   func isHindered(by refusal: RowRefusal) -> Bool {
     guard refusal.code == ErrorCodes.deleted else { return false }
     let blamed = Set(refusal.fields.map { $0.lowercased() })
     return heldReferences.contains { blamed.contains($0.lowercased()) }
   }
 
-  /// Leaves the references out in which it brings nothing.
+  /// Leaves out the unchanged references.
   mutating func leaveOutHeldReferences() {
     let held = heldReferences
     guard !held.isEmpty, held.count < payload.count, var former = seen?.object else { return }
@@ -137,13 +142,13 @@ package struct PlannedSend {
     seen = .object(former)
   }
 
-  /// A place in a tree of a parent and its children.
+  /// The position in a tree of a parent and its children.
   struct Tree {
-    /// The parent: its Id, or the creation that makes it.
+    /// The parent: its ID, or the creation that creates it.
     var key: String
-    /// The field of the children that names it; nil for the parent itself.
+    /// The children's reference to their parent; nil for the parent itself.
     var field: String?
-    /// Whether a child gets the id that the tree's request gives its parent.
+    /// Whether a child gets the ID that the tree's request gives its parent.
     var takesParentID = false
 
     var isParent: Bool { field == nil }
@@ -180,36 +185,37 @@ extension PlannedSend: SyncUpChange {
   }
 }
 
-/// What a run means to do for one snapshot.
+/// A run's plan for one snapshot.
 struct SnapshotPlan {
   var snapshotID: String
   var settled: [(edit: OpenEdit, settlement: Settlement)] = []
   var sends: [PlannedSend] = []
-  /// Deletions of which it is not known yet whether they go or wait.
+  /// Deletions that may be sent or may have to wait.
   var waiting: [WaitingDelete] = []
   var levels: [[Int64]] = []
-  /// The digests of what the guard would hold and a person has confirmed.
+  /// The digests of what the guard would hold and an operator has confirmed.
   var confirmed: Set<String> = []
-  /// The devices (`PlannedSend.device`) of which the guard holds all changes, with what confirms them.
+  /// The devices (`PlannedSend.device`) whose changes the guard holds, with the digest that
+  /// confirms them.
   var held: [Int64: String] = [:]
 }
 
-/// What a run did.
+/// The result of a run.
 package struct ReconcileSummary: Sendable {
-  /// The edits that the run took up; always the sum of the verdicts.
+  /// The number of edits that the run processed; always the sum of the verdicts.
   package var edits = 0
-  /// How many have which verdict.
+  /// The number of edits by verdict.
   package var verdicts: [Verdict: Int] = [:]
-  /// How many writes the org accepted.
+  /// The number of writes that the org accepted.
   package var writes = 0
-  /// Why the run stopped early; nil when it went to its end.
+  /// Why the run stopped early; nil if it finished.
   package var interruption: String?
-  /// What the org did then; nil where it was the deadline.
+  /// The org's error in that case; nil for the deadline.
   package var interruptionCause: OrgError?
-  /// What `--confirm` takes for each device whose changes wait for it, by snapshot.
+  /// The arguments of `--confirm` for devices whose changes are held, by snapshot.
   package var awaiting: [String: [String]] = [:]
-  /// The digests of what the guard would have held and a person has confirmed.
+  /// The digests of what the guard would have held and an operator has confirmed.
   package var confirmed: Set<String> = []
-  /// What a person should know.
+  /// Warnings for the operator.
   package var warnings: [String] = []
 }

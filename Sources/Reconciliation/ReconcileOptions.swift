@@ -3,71 +3,71 @@ import MobileSync
 import Salesforce
 import System
 
-/// How edits are sent; the names are those of the pipeline file.
+/// The options for sending edits, named as in the pipeline file.
 package struct ReconcileOptions: Sendable {
-  /// What becomes of the edits of a user who cannot log in.
+  /// The handling of edits of a user who cannot log in.
   package enum InactiveUser: String, Sendable, Hashable, CaseIterable {
-    /// They stay open.
+    /// Keep them open.
     case hold
-    /// They are sent as the integration user.
+    /// Send them as the integration user.
     case integration
   }
 
-  /// What becomes of edits of one record in several snapshots.
-  package enum Across: String, Sendable, Hashable, CaseIterable {
-    /// They are reported and left.
-    case report
-    /// The first to arrive is sent.
-    case first
-    /// The last to arrive is sent.
-    case last
+  /// The handling of edits of one record from several devices.
+  package enum DeviceConflicts: String, Sendable, Hashable, CaseIterable {
+    /// Report them and send none.
+    case manual
+    /// Send the first to arrive.
+    case firstWins
+    /// Send the last to arrive.
+    case lastWins
   }
 
-  /// As whom edits are sent.
+  /// The user that edits are sent as.
   package var sendAs = ActingUser.user
-  /// What becomes of the edits of a user who cannot log in.
+  /// The handling of edits of a user who cannot log in.
   package var onInactiveUser = InactiveUser.hold
-  /// Whether an update under LEAVE_IF_CHANGED is sent where nobody else has touched what it changes.
+  /// Whether an update under LEAVE_IF_CHANGED is sent if no one else has changed its fields.
   package var mergesFields = false
-  /// Whether updates under LEAVE_IF_CHANGED carry the date that they were compared with.
-  package var strict = true
-  /// Which edit of a clash is sent.
-  package var acrossSnapshots = Across.report
-  /// Whether parents go before children.
+  /// Whether updates under LEAVE_IF_CHANGED are conditional on the date that they were compared
+  /// with.
+  package var conditionalUpdates = true
+  /// Which edit of a device conflict is sent.
+  package var deviceConflicts = DeviceConflicts.manual
+  /// Whether parents are sent before their children.
   package var orderParentsFirst = true
-  /// Which absent records are made anew under OVERWRITE.
+  /// Which missing records are recreated under OVERWRITE.
   package var recreateDeleted = MissingRecordRule.Recreate.standard
-  /// How long a create that got no answer may still be on its way.
+  /// How long a create without an answer may still arrive.
   package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
-  /// The most requests at once.
+  /// The maximum number of concurrent requests.
   package var inFlight = Org.defaultConcurrency
-  /// Above how many changes of one user, action and object the org does them in a bulk job.
+  /// The number of changes of one user, action and object above which a bulk job is used.
   package var bulkAbove = SyncDefaults.ingestAbove
-  /// The unique fields that bear an edit's identity, at most one for an object.
+  /// The unique fields that hold an edit's identity, at most one per object.
   package var correlationFields: [CorrelationField] = []
-  /// What needs a person's confirmation.
+  /// The limits that need an operator's confirmation.
   package var maxChanges = ChangeGuard()
-  /// The digests of plans that a person confirmed.
+  /// The digests of plans that an operator confirmed.
   package var confirmed: Set<String> = []
-  /// The edits that are taken up; nil for all that are open.
+  /// The edits to process; nil for all open ones.
   package var only: Set<Int64>?
-  /// Ends a wait between attempts; tests do not sleep.
+  /// Waits between attempts; replaced in tests.
   package var pause: @Sendable (_ milliseconds: Int64) async throws -> Void = {
     try await Task.sleep(for: .milliseconds($0))
   }
-  /// When no further request may begin, by the monotonic clock in ns; nil for never.
+  /// The time after which no request may start, by the monotonic clock in ns; nil for no limit.
   package var deadline: UInt64?
 
-  /// Whether there is time to wait for something.
+  /// Whether there is time to wait.
   var mayWait: @Sendable () -> Bool {
     { [deadline] in deadline.map { Clock.monotonicNanoseconds() < $0 } ?? true }
   }
 
-  /// The field of an object that bears an edit's identity.
+  /// The field of an object that holds an edit's identity.
   func correlationField(_ sobject: String) -> CorrelationField? {
     correlationFields.first { $0.sobject.lowercased() == sobject.lowercased() }
   }
 
-  /// The defaults.
   package init() {}
 }

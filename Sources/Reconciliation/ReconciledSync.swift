@@ -3,25 +3,23 @@ import MobileSync
 
 /// A sync up of the pipeline, for the records of one soup of one store.
 ///
-/// A sync up of parents with their children is two of them.
+/// A parent-children sync up becomes two of them.
 package struct ReconciledSync: Sendable {
-  /// The store.
   package let store: StoreKey
-  /// The sync up as its file has it.
+  /// The sync up as defined in its file.
   package let definition: SyncDefinition
-  /// The object types that the syncs of the soup name, in lower case: what is sent by somebody else
-  /// than an edit's user is of one of them.
+  /// The object types that the soup's syncs name, in lower case; an edit that is sent as another
+  /// user has one of them.
   package let types: Set<String>
-  /// The soup.
   package let soup: SoupKey
   /// How the soup's records are read and sent.
   let target: SyncUpTarget
-  /// The target as its file has it: the kind and the size of requests.
+  /// The target in its file, which determines the kind and size of requests.
   let carrier: SyncUpTarget
-  /// What the records are in their family; nil for those without one.
+  /// The records' role in their family; nil if they have none.
   let place: Place?
 
-  /// A place in a family.
+  /// A role in a family.
   enum Place: Sendable {
     case parent(ParentChildrenUpTargets)
     case child(ParentChildrenUpTargets)
@@ -46,9 +44,9 @@ package struct ReconciledSync: Sendable {
     self.place = place
   }
 
-  /// The members of a sync up; none for a definition that is no sync up of this program.
+  /// The members of a sync up; empty if the definition is not a sync up of this program.
   ///
-  /// `types` says which object types the syncs of a soup name.
+  /// `types` returns the object types that a soup's syncs name.
   package static func all(
     of definition: SyncDefinition, in store: StoreKey, types: (_ soup: String) -> Set<String>
   ) throws(SyncError) -> [ReconciledSync] {
@@ -68,7 +66,7 @@ package struct ReconciledSync: Sendable {
     ]
   }
 
-  /// What the family says of the records; nil for records without one.
+  /// The family member that the records are; nil if they have no family.
   var member: FamilyMember? {
     switch place {
     case .parent(let targets): targets.family.parent
@@ -77,19 +75,19 @@ package struct ReconciledSync: Sendable {
     }
   }
 
-  /// The field in which the records name their parent; nil for what is no child of a family.
+  /// The reference to the parent; nil if the records are not children of a family.
   var parentField: String? {
     if case .child(let targets)? = place { targets.key } else { nil }
   }
 
   var mode: MergeMode { definition.options.mergeMode }
 
-  /// The names of the fields that an operation sends; none where the file names none.
+  /// The names of the fields that an operation sends; empty if the file names none.
   package func sentFields(of operation: SyncOperation) -> Set<String> {
     Set((try? fields(for: operation)) ?? [])
   }
 
-  /// The fields that an operation sends, with the one that names the parent where it is sent.
+  /// The fields that an operation sends, including the reference to the parent if it is sent.
   func fields(for operation: SyncOperation) throws(SyncError) -> [String] {
     let fields = try FieldSelection.fields(
       for: operation, target: target, options: definition.options)

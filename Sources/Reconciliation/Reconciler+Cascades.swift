@@ -4,15 +4,17 @@ import MobileSync
 import SQLite
 import Salesforce
 
-/// Deletions, and what other devices write below the records that they delete.
+/// Deletions, and the edits of other devices below the records that they delete.
 ///
-/// An org deletes the details of a record with it. A device that deletes a record knows the details that it was given,
-/// and not what other devices change or add below it: such edits and the deletion disagree, as edits of one record do.
+/// An org deletes a record's details with it. A device that deletes a record knows the details that
+/// it was issued, but not what other devices change or add below the record. Such edits conflict
+/// with the deletion, just as edits of one record do.
 extension Reconciler {
-  /// By edit: the edits that it disagrees with, of those that the run is to process.
+  /// By edit: the edits that it conflicts with, of those that the run processes.
   ///
-  /// It is asked before anything leaves, for all snapshots at once. Whether a record is below another one is told by the
-  /// org and by what the edits send: a record that an edit moves there is below it, too.
+  /// This is determined before anything is sent, for all snapshots together. Whether a record is
+  /// below another one follows from the org and from the edits: a record that an edit moves there
+  /// is below it, too.
   nonisolated(nonsending) func findCascades() async throws -> [Int64: [Int64]] {
     let deletions = try state.undecidedDeletions()
     if deletions.isEmpty { return [:] }
@@ -45,20 +47,20 @@ extension Reconciler {
           }
         }
       } catch let error as OrgError {
-        // The deletion itself says what is wrong with the object.
+        // The deletion itself will report what is wrong with the object.
         try await checkAlone(error, access)
       }
     }
     return opponents.mapValues { $0.sorted() }
   }
 
-  /// The fields that the sync ups of a soup send of an edit.
+  /// The fields that the sync ups of a soup send for an edit.
   private func sentFields(_ soup: SoupKey, isNew: Bool) -> Set<String> {
     Set(rules.fields(of: soup, for: isNew ? .create : .update))
   }
 
-  /// Notes that a deletion and an edit below its record disagree, unless they are of one device or the policy says which
-  /// one stands.
+  /// Records the conflict of a deletion and an edit below its record, unless they come from one
+  /// device or the policy decides between them.
   private func oppose(
     _ deletion: OpenEdit, _ writer: CascadeWriter, _ opponents: inout [Int64: Set<Int64>]
   ) throws {
@@ -75,13 +77,13 @@ extension Reconciler {
     if isWritten, !writer.claim.isNews(toBundleOf: deletion.issued) { return }
     let sends = deletion.decision?.decision.sends == true
     let isStanding = { (edit: OpenEdit, other: RecordClaim) in
-      !ClashRule.opponents(
+      !DeviceConflictRule.opponents(
         of: edit.claim, deviceDate: nil, issued: edit.issued, claims: [other],
-        policy: self.options.acrossSnapshots
+        policy: self.options.deviceConflicts
       ).isEmpty
     }
     var claim = writer.claim
-    // Whatever it waits for, the deletion would take what it brings.
+    // The deletion would destroy the edit's change, whatever the edit waits for.
     if !isWritten { claim.verdict = nil }
     if !sends, isStanding(deletion, claim) { opponents[deletion.id, default: []].insert(edit.id) }
     let isApproved = edit.decision?.decision.sends == true && !sends
@@ -92,12 +94,14 @@ extension Reconciler {
 }
 
 extension OpenEdit {
-  /// The Id by which a device names its record; that record may have been recreated under another Id.
+  /// The ID by which a device knows its record; the record may have been recreated under another
+  /// ID.
   fileprivate var target: String? { creation == nil ? serverID ?? recordID : recordID }
 }
 
 extension SnapshotPlanner {
-  /// The verdict of an edit that disagrees with a deletion above it, or of a deletion with edits below it.
+  /// The verdict of an edit that conflicts with a deletion above it, or of a deletion with edits
+  /// below it.
   func cascade(_ edit: OpenEdit) throws -> Settlement? {
     guard let others = cascades[edit.id] else { return nil }
     let deletes = edit.syncOperation == .delete
@@ -112,11 +116,11 @@ extension SnapshotPlanner {
       (detail.fields, detail.outside) = (comparison.edited, comparison.outside)
       detail.hasNoBase = comparison.hasNoBase
     }
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 }
 
-/// An edit that writes to a record, or makes one.
+/// An edit that writes to a record or creates one.
 struct CascadeWriter {
   var edit: Int64
   var objectName: String
@@ -125,27 +129,28 @@ struct CascadeWriter {
   var element: JSONObject
   var claim: RecordClaim
 
-  /// Its object in small letters.
+  /// Its object in lower case.
   var sobject: String { objectName.lowercased() }
 }
 
-/// Finds which edits write below records that are to be deleted.
+/// Finds the edits that write below records to be deleted.
 private struct CascadeSearch {
   let access: RecordReader
   let writers: [CascadeWriter]
   let sent: (SoupKey, Bool) -> Set<String>
-  /// By object, in small letters: the fields that name a record with which the org deletes one of the object.
+  /// By object, in lower case: the references to records with which the org deletes a record of the
+  /// object.
   private var fields: [String: Set<String>] = [:]
-  /// The objects between, in small letters, by what the Ids of their records begin with.
+  /// The intermediate objects, in lower case, by ID prefix.
   private var between: [String: String] = [:]
-  /// The names of objects as they were read, by the same in small letters.
+  /// The names of objects as read, by their lower-case form.
   private var names: [String: String] = [:]
   /// By record: the records with which the org deletes it.
   private var known: [String: Set<String>] = [:]
-  /// The records that were asked for.
+  /// The records that were queried.
   private var asked: Set<String> = []
 
-  /// How many records can stand one above the other.
+  /// The maximum depth of records below each other.
   private static let levels = 5
 
   init(
@@ -184,7 +189,7 @@ private struct CascadeSearch {
     }
   }
 
-  /// Learns from the org which objects are deleted with those of the deletions, down to those of the writers.
+  /// Reads which objects are deleted with those of the deletions, down to those of the writers.
   private nonisolated(nonsending) mutating func learn(_ deleted: Set<String>) async throws {
     for writer in writers { names[writer.sobject] = writer.objectName }
     let written = Set(writers.map(\.sobject))
@@ -223,7 +228,7 @@ private struct CascadeSearch {
     }
   }
 
-  /// Reads which records stand above some of an object.
+  /// Reads the records above some records of an object.
   private nonisolated(nonsending) mutating func read(
     _ sobject: String, _ ids: Set<String>
   ) async throws {
@@ -238,8 +243,9 @@ private struct CascadeSearch {
     }
   }
 
-  /// The records right above that of an edit: as the org has them, and as the edit sends them; of a record that the
-  /// asker does not see as its device has them.
+  /// The direct parents of an edit's record, both in the org and as the edit sends them.
+  ///
+  /// For a record that the asker cannot see, they are taken from the device.
   private func parents(of writer: CascadeWriter) -> Set<String> {
     let inOrg = writer.recordID.flatMap { known[$0] }
     var parents = inOrg ?? []
@@ -252,26 +258,26 @@ private struct CascadeSearch {
 }
 
 extension LedgerDatabase {
-  /// The deletions of records that the org has and about which nothing is decided against them.
+  /// The deletions of records in the org that have no decision against them.
   func undecidedDeletions() throws -> [(snapshotID: String, edit: OpenEdit)] {
     let ids = try connection.all(
       """
       SELECT e.id FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
-        AND (e.state <> 'closed' OR e.verdict = \(Verdict.clash)) ORDER BY e.id
+        AND (e.state <> 'closed' OR e.verdict = \(Verdict.deviceConflict)) ORDER BY e.id
       """)
     return try ids.compactMap { row in
       guard let found = try openEdit(id: row[0].integer ?? 0),
         found.edit.syncOperation == .delete, !found.edit.isToBeUndone
       else { return nil }
       switch found.edit.decision?.decision {
-      case .drop?, .server?: return nil
-      case .device?, .set?, .record?, .again?, .undo?, nil: return found
+      case .discard?, .server?: return nil
+      case .device?, .set?, .record?, .retry?, .undo?, nil: return found
       }
     }
   }
 
-  /// The edits that write to a record or make one: those that are not resolved, and those that were sent since a moment
-  /// in ms, if one is given.
+  /// The edits that write to a record or create one: those that are unresolved, and those sent
+  /// since a time in ms, if given.
   func writers(sentSince: Int64?) throws -> [CascadeWriter] {
     let written: SQL = """
       (SELECT coalesce(o.server_date, 'unknown') FROM operation o WHERE o.edit_id = e.id
@@ -287,7 +293,7 @@ extension LedgerDatabase {
         AND (\(Self.isUnsettledEdit) OR (r.arrived_ms > \(sentSince) AND \(written) IS NOT NULL
           AND e.verdict IS NOT \(Verdict.undone)))
         AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
-          AND d.kind IN ('server', 'drop', 'undo'))
+          AND d.kind IN ('server', 'discard', 'undo'))
       ORDER BY e.id
       """)
     return rows.compactMap { row in

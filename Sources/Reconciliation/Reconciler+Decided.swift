@@ -4,22 +4,23 @@ import MobileSync
 import Salesforce
 import System
 
-// What people have decided about writes in doubt, and about records that were made twice.
+// Decisions about unconfirmed writes, and about duplicates.
 extension Reconciler {
-  // MARK: created twice
+  // MARK: duplicates
 
-  /// An edit with the record that a person has chosen of two; the ledger keeps it with the edit's verdict.
+  /// An edit with the record that an operator chose of two; the ledger stores it with the edit's
+  /// verdict.
   static func withChosenRecord(_ edit: OpenEdit) -> OpenEdit {
     guard case .record(let id)? = edit.decision?.decision,
-      edit.decision?.verdict == .createdTwice, edit.creation != nil
+      edit.decision?.verdict == .duplicateCreated, edit.creation != nil
     else { return edit }
     return edit.choosing(id)
   }
 
-  // MARK: refused
+  // MARK: refused creates
 
-  /// Settles new records that the org refused and for which a person has named one that it has, and answers
-  /// the other edits.
+  /// Settles new records that the org refused and for which an operator named an existing one;
+  /// returns the other edits.
   nonisolated(nonsending) func settleRefused(
     _ edits: [OpenEdit], _ planner: SnapshotPlanner
   ) async throws -> [OpenEdit] {
@@ -31,7 +32,8 @@ extension Reconciler {
         rest.append(edit)
         continue
       }
-      // What is noted of the record and the verdict are one: a run that dies has left both or neither.
+      // The record's values and the verdict are stored together, so that an interrupted run leaves
+      // both or neither.
       if let (record, fields, date) = try await held(id, edit, planner) {
         let left = fields.reduce(into: JSONObject()) { $0[$1] = record[$1] }
         let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
@@ -43,7 +45,7 @@ extension Reconciler {
         detail.fields = comparison.edited
         try state.connection.transaction {
           try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
-          try state.settle(edit.id, run: run.id, Settlement(.alreadyThere, detail))
+          try state.settle(edit.id, run: run.id, Settlement(.alreadyInOrg, detail))
         }
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
@@ -59,8 +61,8 @@ extension Reconciler {
     return rest
   }
 
-  /// The record that was named, with those of the fields that the edit would have sent, and its date; nil where
-  /// there is none.
+  /// The named record, with those fields that the edit would have sent, and its date; nil if there
+  /// is none.
   private nonisolated(nonsending) func held(
     _ id: String, _ edit: OpenEdit, _ planner: SnapshotPlanner
   ) async throws -> (record: JSONObject, fields: [String], date: String?)? {
@@ -78,11 +80,12 @@ extension Reconciler {
     }
   }
 
-  // MARK: in doubt
+  // MARK: unconfirmed writes
 
-  /// Leaves edits in doubt of which nobody could ask; those that a person gave up are settled.
+  /// Leaves edits unconfirmed that cannot be looked up; those that an operator discarded are
+  /// settled.
   func leaveInDoubt(_ edits: [OpenEdit]) throws {
-    let dropped = Set(edits.filter { $0.decision?.decision == .drop }.map(\.id))
+    let dropped = Set(edits.filter { $0.decision?.decision == .discard }.map(\.id))
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
       try state.move(operation, to: .dropped)
     }
@@ -90,11 +93,11 @@ extension Reconciler {
     try settle(
       edits.map { edit in
         dropped.contains(edit.id)
-          ? (edit, Settlement(.dropped)) : (edit, Settlement(.inDoubt, .because(words)))
+          ? (edit, Settlement(.discarded)) : (edit, Settlement(.unconfirmed, .because(words)))
       })
   }
 
-  /// Settles creates whose record a person has named; returns the writes that are in doubt still.
+  /// Settles creates whose record an operator named; returns the writes that are still unconfirmed.
   nonisolated(nonsending) func settleNamed(
     _ doubtful: [(String, DoubtfulWrite)]
   ) async throws -> [(String, DoubtfulWrite)] {
@@ -110,7 +113,7 @@ extension Reconciler {
       do {
         try await settle(write, pending, id, access)
       } catch let error as OrgError {
-        // It is asked about with the others in doubt, and told.
+        // It is looked up with the other unconfirmed writes and reported.
         try await checkAlone(error, access)
         rest.append((snapshotID, write))
       }
@@ -140,7 +143,7 @@ extension Reconciler {
     try await recordServerState(after: [([operation], access)])
   }
 
-  /// The record that was named, beside what was sent.
+  /// The named record, compared with what was sent.
   private nonisolated(nonsending) func named(
     _ id: String, _ operation: OperationRow, _ access: RecordReader
   ) async throws -> UnacknowledgedCreates.Made? {
@@ -162,16 +165,16 @@ extension Reconciler {
   ) throws {
     try state.connection.transaction {
       var detail = write.operation.expected.detail
-      detail.message = "\(words); it stays in doubt: decide again"
+      detail.message = "\(words); it stays unconfirmed: decide again"
       detail.decision = try state.refuseDecision(pending, run: run.id)
-      try state.settle(write.edit.id, run: run.id, Settlement(.inDoubt, detail))
+      try state.settle(write.edit.id, run: run.id, Settlement(.unconfirmed, detail))
     }
   }
 
-  /// What a person has decided about a write of which the org does not tell what became; nil for nothing.
+  /// The decision about a write whose outcome the org does not show; nil if there is none.
   ///
-  /// While a request may be on its way still, none is sent beside it. To send once more was decided of the
-  /// write that the person knew of: what the decision itself has sent is not sent again by it.
+  /// As long as the request may still arrive, no other is sent. A decision to retry is about the
+  /// write that the operator knew of; it does not repeat what the decision itself has sent.
   func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) throws -> Decision? {
     guard let pending = write.edit.decision else { return nil }
     let decision = pending.decision
@@ -181,16 +184,17 @@ extension Reconciler {
         if let last = pending.lastOperation { write.operation.id <= last } else {
           try state.wasPlanned(write.operation, before: pending.time)
         }
-      return isOver && pending.verdict == .inDoubt && isAbout ? decision : nil
-    case .drop: return decision
-    case .server, .record, .again, .undo: return nil
+      return isOver && pending.verdict == .unconfirmed && isAbout ? decision : nil
+    case .discard: return decision
+    case .server, .record, .retry, .undo: return nil
     }
   }
 }
 
 extension LedgerDatabase {
-  /// Says whether a write is of a run that had begun at a time, in ms of the wall clock: all that a decision
-  /// tells which a ledger of an earlier version has taken in.
+  /// Whether a write belongs to a run that started before a time, in ms of the wall clock.
+  ///
+  /// This is all that is known for a decision from a ledger of an earlier version.
   fileprivate func wasPlanned(_ operation: OperationRow, before time: Int64) throws -> Bool {
     try connection.integer(
       """

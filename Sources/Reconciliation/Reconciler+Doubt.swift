@@ -5,27 +5,29 @@ import Salesforce
 import System
 
 extension Reconciler {
-  /// Finds out what became of writes that were sent and not answered, also by a run that died.
+  /// Determines the outcome of writes that were sent and not answered, including those of an
+  /// interrupted run.
   ///
-  /// Nothing is sent here: what did not arrive is planned anew.
+  /// Nothing is sent here; writes that did not arrive are planned again.
   nonisolated(nonsending) func settleDoubts(of snapshots: Set<String>? = nil) async throws {
     let doubtful = try await settleNamed(try takeDoubtful(of: snapshots))
     if snapshots == nil { try await readUnread() }
     var rest = doubtful
     while !rest.isEmpty {
-      // By which Id a child names its parent is known when that has been found.
+      // The ID of a child's parent is known when the parent's outcome is.
       var waiting = try rest.filter { try waits($0.1, for: rest) }
       if waiting.count == rest.count { waiting = [] }
       let later = Set(waiting.map(\.1.operation.id))
       for (key, group) in try await askable(rest.filter { !later.contains($0.1.operation.id) }) {
-        // What this run has sent it has waited for already.
+        // For its own writes this run has already waited.
         try await settle(group.writes, key.sobject, group.access, waits: snapshots == nil)
       }
       rest = waiting
     }
   }
 
-  /// Whether a write names a record by its local id that another one without an answer may have made.
+  /// Whether a write refers to a record by its local ID that another unanswered write may have
+  /// created.
   private func waits(
     _ write: DoubtfulWrite, for others: [(String, DoubtfulWrite)]
   ) throws -> Bool {
@@ -37,8 +39,10 @@ extension Reconciler {
     return false
   }
 
-  /// A write with the Ids of parents that were made, or made anew, since it was planned: a child that left in one
-  /// request with its parent names that as its device does, and its record in the org by the Id.
+  /// A write with the IDs of parents created or recreated since it was planned.
+  ///
+  /// A child sent in one request with its parent refers to it by the local ID, but its record in
+  /// the org does so by the ID.
   func resolved(_ operation: OperationRow) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)?.edit
@@ -52,7 +56,7 @@ extension Reconciler {
     return operation
   }
 
-  /// The fields of a write that name a parent, with what they hold.
+  /// The parent references of a write, with their values.
   private func parents(
     of operation: OperationRow, _ edit: OpenEdit
   ) -> [(name: String, parent: String)] {
@@ -62,7 +66,7 @@ extension Reconciler {
     }
   }
 
-  /// The writes that nobody knows of what they did; plans that a dead run left are given up.
+  /// The writes with an unknown outcome; the plans of an interrupted run are discarded.
   private func takeDoubtful(of snapshots: Set<String>?) throws -> [(String, DoubtfulWrite)] {
     var doubtful: [(String, DoubtfulWrite)] = []
     for operation in try state.unfinishedOperations() {
@@ -95,7 +99,7 @@ extension Reconciler {
 
   private struct DoubtKey: Hashable {
     var sobject: String
-    /// Whose session asks; empty for the integration user, who asks for all.
+    /// The snapshot whose session is used; empty for the integration user, who can look up all.
     var snapshotID: String
   }
 
@@ -104,7 +108,7 @@ extension Reconciler {
     var writes: [DoubtfulWrite] = []
   }
 
-  /// Groups writes by what is asked together, and by who can ask.
+  /// Groups writes by the query that looks them up, and by the user who can run it.
   private nonisolated(nonsending) func askable(
     _ doubtful: [(String, DoubtfulWrite)]
   ) async throws -> [(DoubtKey, DoubtGroup)] {
@@ -121,20 +125,20 @@ extension Reconciler {
     }
   }
 
-  /// Who asks about the writes of a snapshot: the integration user, or where there is none the
-  /// snapshot's user; nil when nobody can.
+  /// The reader for a snapshot's writes: the integration user or, if there is none, the snapshot's
+  /// user; nil if neither can log in.
   nonisolated(nonsending) func asker(of snapshotID: String) async throws -> RecordReader? {
     if let integration = try await integration() { return integration }
     do {
       return try await access(to: snapshotID)
     } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
-      // One user who cannot log in is no reason to leave the others' edits.
+      // One user who cannot log in does not stop the edits of others.
       return nil
     }
   }
 
-  /// Writes that were answered, by this run or by one that died, while nobody asked yet what they
-  /// left.
+  /// Reads the records of writes that were answered but not read back, by this run or an
+  /// interrupted one.
   private nonisolated(nonsending) func readUnread() async throws {
     var groups: [String: [OperationRow]] = [:]
     for operation in try state.unreadOperations(since: run.now - Self.watchMilliseconds) {
@@ -163,7 +167,7 @@ extension Reconciler {
     }
     if noted.contains(where: { $0.action == .create }) {
       let asked = Set(writes.map(\.operation.id))
-      // Other creates without an answer, of any snapshot that has the same sender.
+      // Other creates without an answer from the same sender, of any snapshot.
       resolver.rivals = try state.unfinishedOperations().filter {
         $0.action == .create && $0.externalField == nil && $0.sentMilliseconds != nil
           && $0.state != .planned && !asked.contains($0.id)
@@ -174,7 +178,7 @@ extension Reconciler {
       findings = try await resolver.resolve(noted, of: sobject)
     } catch let error as OrgError {
       try await checkAlone(error, access)
-      // Of a user who is out nothing is found out: the doubts stay, and the others go on.
+      // If the user's session is invalid, the writes stay unconfirmed and the other users continue.
       if error.isAboutTheUser { return tellInDoubt(writes.count, of: writes[0].snapshotID, error) }
       findings = writes.map { _ in .unclear("the search failed: \(error.message)") }
     }
@@ -192,14 +196,14 @@ extension Reconciler {
     try await recordServerState(after: [(done, access)])
   }
 
-  /// Tells that nobody can ask about a user's doubts, as the user is out.
+  /// Reports that a user's unconfirmed writes cannot be looked up, because the session is invalid.
   func tellInDoubt(_ count: Int, of snapshotID: String, _ error: OrgError) {
     if count == 0 { return }
     let username = (try? state.snapshotRow(id: snapshotID))?.username ?? snapshotID
-    summary.warnings.append("\(count) edits of \(username) stay in doubt: \(Self.words(error))")
+    summary.warnings.append("\(count) edits of \(username) stay unconfirmed: \(Self.words(error))")
   }
 
-  /// Notes by when a bulk job was done with a write: what it left may bear any date until then.
+  /// Records when a bulk job had finished a write; the record may have any date until then.
   func noteEnd(ofJobOf operation: inout OperationRow, _ access: RecordReader) throws {
     guard operation.job != nil else { return }
     let end = max(operation.sentMilliseconds ?? 0, access.session.serverDate ?? run.now)
@@ -207,7 +211,7 @@ extension Reconciler {
     try state.noteEnd(of: operation, end)
   }
 
-  /// Who finds out about writes of this ledger.
+  /// The resolver for this ledger's unconfirmed writes.
   func resolver(_ access: RecordReader) -> InDoubtResolver {
     let state = state
     var resolver = InDoubtResolver(
@@ -218,7 +222,7 @@ extension Reconciler {
     return resolver
   }
 
-  /// A write of the ledger as the resolver takes it.
+  /// A write of the ledger in the resolver's form.
   func pending(_ operation: OperationRow, _ access: RecordReader) throws -> PendingWrite {
     let operation = try resolved(operation)
     let identity = access.session.identity
@@ -237,7 +241,7 @@ extension Reconciler {
     return write
   }
 
-  /// The readers of those who sent writes, as far as they can still log in.
+  /// The readers for those who sent writes, as far as they can still log in.
   private nonisolated(nonsending) func senders(of writes: [DoubtfulWrite]) async throws -> [String:
     RecordReader]
   {
@@ -255,7 +259,7 @@ extension Reconciler {
     return readers
   }
 
-  /// Enters a finding; returns the write if it was done and left something to read.
+  /// Records a resolution; returns the write if it was done and its record has to be read.
   private func enter(
     _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite, isOver: Bool, now: Int64
   ) throws -> OperationRow? {
@@ -263,7 +267,7 @@ extension Reconciler {
     switch finding {
     case .done(let done): return try enter(done, of: write, now: now)
     case .notDone:
-      // Once in a run; an org that swallows every answer must not keep us here.
+      // Once per run, so that an org that loses every answer cannot keep the run busy.
       guard resent.insert(operation.editID).inserted else {
         try inDoubt(operation, "the org answered none of the attempts")
         return nil
@@ -274,14 +278,14 @@ extension Reconciler {
       redone.insert(operation.editID)
       return nil
     case .atWork(let words):
-      // Whatever a person has decided: sent again it would be there twice.
+      // Whatever the decision is: if it were sent again, there would be two records.
       try inDoubt(operation, words)
       return nil
     case .unclear(let words, let ids):
       if let decision = try decidedInDoubt(write, isOver: isOver),
-        decision == .drop || resent.insert(operation.editID).inserted
+        decision == .discard || resent.insert(operation.editID).inserted
       {
-        // It is given up, or goes out once more.
+        // It is discarded or sent again.
         try state.move(operation, to: .dropped)
         try state.reopen(operation.editID, run: run.id)
         return nil
@@ -291,20 +295,20 @@ extension Reconciler {
     }
   }
 
-  /// Enters what a write has done; returns it if it left something to read.
+  /// Records the outcome of a write that was done; returns it if its record has to be read.
   private func enter(
     _ done: InDoubtResolver.Resolution.Done, of write: DoubtfulWrite, now: Int64
   ) throws -> OperationRow? {
     let operation = write.operation
     if done.isSomebodyElses, operation.action == .update {
-      // Another user's values prove nothing of the request: it stays watched.
+      // Another user's values prove nothing about the request, so it stays watched.
       try state.move(operation, to: .dropped)
     } else {
       try state.finish(operation, .done(recordID: done.id))
     }
     var settlement = outcome(of: operation, write.edit, id: done.id, created: done.isCreated)
     if done.isSomebodyElses {
-      if settlement.verdict == .updated { settlement.verdict = .alreadyThere }
+      if settlement.verdict == .updated { settlement.verdict = .alreadyInOrg }
       settlement.detail.message =
         "no answer came back; the org holds what was sent, and another user wrote last"
     }
@@ -345,21 +349,24 @@ extension Reconciler {
     return nil
   }
 
-  /// Takes up again the edits of details that go with a deletion of this run, once it is known what became of that.
+  /// Reopens the edits of details deleted with a deletion of this run, once that deletion's outcome
+  /// is known.
   private func reopenFollowers(of edit: Int64) throws {
     for follower in followers.removeValue(forKey: edit) ?? [] {
       try state.reopen(follower, run: run.id)
     }
   }
 
-  /// Whether what bears an edit's identity may have been made of an earlier state of its row: then what differs is
-  /// the device's later edit, or somebody's change, and nobody knows which.
+  /// Whether the record with an edit's identity may come from an earlier state of its row.
+  ///
+  /// In that case a difference is either the device's later edit or another user's change, and it
+  /// is unknown which.
   private func mayBeOfEarlierState(_ operation: OperationRow, _ edit: OpenEdit) throws -> Bool {
     if operation.sinceMilliseconds != nil { return operation.isRevised }
     return try edit.creation.map { try state.wasTried($0.id, besides: edit.id) } ?? false
   }
 
-  /// Puts what has become of a record since beside the verdict.
+  /// Adds the current state of a record to the verdict.
   static func tell(
     _ made: UnacknowledgedCreates.Made, _ operation: OperationRow, _ detail: inout OutcomeDetail
   ) {
@@ -379,7 +386,7 @@ extension Reconciler {
     detail.message = words
     detail.candidates = candidates
     if candidates.count == 1 { detail.otherID = candidates[0] }
-    try state.settle(operation.editID, run: run.id, Settlement(.inDoubt, detail))
+    try state.settle(operation.editID, run: run.id, Settlement(.unconfirmed, detail))
   }
 }
 

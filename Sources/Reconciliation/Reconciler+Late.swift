@@ -4,18 +4,19 @@ import MobileSync
 import Salesforce
 import System
 
-/// The watch: requests that left and got no answer, and that no evidence proves dead.
+/// The watch: requests that were sent without an answer and may still arrive.
 ///
-/// A request is watched for its time whatever the outcome of its edit is: resolved, decided, replaced, undone, matched
-/// to another record, or sent again. If it arrives while its edit still waits, the edit is done. If the edit has an
-/// outcome by then, it is open as a conflict, or as created twice, until an operator decides: no later attempt, decision
-/// or return closes it (`LedgerDatabase.hasArrivedLate`).
+/// A request is watched for its time whatever the outcome of its edit is: resolved, decided,
+/// replaced, undone, matched to another record, or sent again. If it arrives while its edit still
+/// waits, the edit is done. If the edit has an outcome by then, it is open as a conflict or as
+/// `duplicate created` until an operator decides: no later attempt, decision or return closes it
+/// (`LedgerDatabase.hasArrivedLate`).
 extension Reconciler {
-  /// Reads the records of watched requests, and enters what those that arrived have done.
+  /// Reads the records of watched requests, and records the effect of those that arrived.
   ///
-  /// A request has arrived if its record holds what it carried, or what the org's rules make of that, its sender wrote
-  /// last, and no write of ours has left the record as it is. A newer write that it went over is sent again: the newer
-  /// edit stands.
+  /// A request has arrived if its record has the values that it sent, or what the org's rules make
+  /// of them, its sender wrote last, and no other write accounts for the record's state. A newer
+  /// write that the request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var groups: [LateKey: LateGroup] = [:]
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
@@ -84,7 +85,7 @@ extension Reconciler {
       }.flatMap(UnacknowledgedCreates.id(of:))
     }
     let ids = writes.compactMap(\.operation.recordID)
-    // Whether one of our other writes has left the record as it is, what that wrote tells.
+    // Whether another write of attache accounts for the record's state.
     let others = try Set(ids).flatMap { try state.writes(to: $0).flatMap(\.payload.names) }
     let fields = UnacknowledgedCreates.readable(
       writes.flatMap(\.operation.payload.names) + others,
@@ -110,7 +111,7 @@ extension Reconciler {
     }
   }
 
-  /// Says whether a record holds what a request carried, as its sender has written it last.
+  /// Whether a record has the values of a request, and the sender of the request wrote it last.
   private static func holds(_ record: JSONObject, _ operation: OperationRow) -> Bool {
     guard let sender = operation.senderID,
       record["LastModifiedById"]?.string?.recordID18 == sender
@@ -120,10 +121,11 @@ extension Reconciler {
         record, by: sender, from: operation.seen?.object, to: operation.payload)
   }
 
-  /// Says whether a record holds a newer write, and not an older one that arrived late.
+  /// Whether a record has the values of a newer write, and not those of an older one that arrived
+  /// late.
   ///
-  /// What the newer one has left may be read after the older one had arrived: where the record holds just what that
-  /// carried, it is no witness.
+  /// The values after the newer write may have been read after the older one had arrived. If the
+  /// record has exactly the older one's values, such a reading proves nothing.
   private func stands(
     _ later: OperationRow, in record: JSONObject, against older: OperationRow
   ) throws -> Bool {
@@ -134,10 +136,11 @@ extension Reconciler {
     return UnacknowledgedCreates.agreement(of: left, with: record) == .whole
   }
 
-  /// Whether a record is as something else than a late request has left it.
+  /// Whether something other than a late request accounts for a record's state.
   ///
-  /// That is a write of ours, by its values and its date, or the edit's own outcome, which was given by what the record
-  /// held already. Nor can a request arrive whose condition does not hold any more.
+  /// This can be another write of attache, by its values and its date, or the edit's own outcome if
+  /// it was based on what the record already had. A request whose condition no longer holds cannot
+  /// arrive, either.
   private func isExplained(
     _ record: JSONObject, _ recordID: String, _ write: LateWrite
   ) throws -> Bool {
@@ -148,38 +151,39 @@ extension Reconciler {
     }
     let noticed = try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyThere])
+      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyInOrg])
     if let noticed, let written = Self.written(record), written <= noticed { return true }
     let isWhole = { (sent: JSONObject) in
       UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
     }
     return try writes.contains { done in
       let left = try state.left(by: done)
-      // What a write has left can be read after the request had arrived: where the record holds just what the request
-      // carried, a write of other values is no witness.
+      // The values after a write may have been read after the request had arrived. If the record
+      // has exactly the values of the request, a write of other values does not account for it.
       if isWhole(operation.payload), !isWhole(done.payload) { return false }
       guard let leftDate = try state.dateLeft(by: done) else {
-        // What it left was not read.
+        // The values after it were not read.
         return done.id == writes.last?.id && done.id > operation.id && isWhole(left ?? done.payload)
       }
       return date.map { ServerDate.isSame(leftDate, $0) } ?? true && isWhole(left ?? done.payload)
     }
   }
 
-  /// Whether a later write of ours has moved the date that the org was to check before it takes a request.
+  /// Whether a later write changed the date on which the request is conditional, so that it can no
+  /// longer take effect.
   private func isDead(_ write: LateWrite, after last: OperationRow) throws -> Bool {
     let operation = write.operation
     let isUndo = operation.expected.verdict.isUndone
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
-      isUndo || (options.strict && mode == .leaveIfChanged),
+      isUndo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
       let left = try state.dateLeft(by: last)
     else { return false }
     return ServerDate.isBefore(seen, left)
   }
 
-  /// The records that bear the external id of a write.
+  /// The records with the external ID of a write.
   private nonisolated(nonsending) func keyed(
     _ write: LateWrite, _ access: RecordReader
   ) async throws -> [JSONObject] {
@@ -187,23 +191,23 @@ extension Reconciler {
       of: pending(write.operation, access), write.operation.sobject) ?? []
   }
 
-  /// Says whether a record was written when the request had left, or later.
+  /// Whether a record was last written when the request was sent, or later.
   private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
     guard let date = written(record), let sent = operation.sentMilliseconds else { return false }
     return date >= sent - UnacknowledgedCreates.slackMilliseconds
   }
 
-  /// When a record was written last, in ms of the org's time.
+  /// When a record was last written, in ms of the org's time.
   private static func written(_ record: JSONObject) -> Int64? {
     record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
   }
 
-  /// Enters that a request has arrived that nothing was written after.
+  /// Records that a request arrived after which nothing else was written.
   private nonisolated(nonsending) func arrived(
     _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
   ) async throws {
     var operation = write.operation
-    // The upsert found what somebody else had made meanwhile.
+    // The upsert found a record that another user had created in the meantime.
     if operation.expected.verdict == .created,
       record["CreatedById"]?.string?.recordID18 != operation.senderID
     {
@@ -218,10 +222,11 @@ extension Reconciler {
     try await recordServerState(after: [([operation], access)])
   }
 
-  /// The outcome of an edit whose request has arrived late.
+  /// The outcome of an edit whose request arrived late.
   ///
-  /// An edit that still waits is done. Every other one is for an operator: its request has written over what the org
-  /// held by then, which can be the work of other users, or the values that a decision has put there.
+  /// An edit that is still waiting is done. Any other edit needs review, because its request
+  /// overwrote the org's values of that time, which may be other users' work or the values of a
+  /// decision.
   private func lateSettlement(
     of operation: OperationRow, _ edit: OpenEdit, recordID: String?
   ) throws -> Settlement {
@@ -233,22 +238,22 @@ extension Reconciler {
     return settlement
   }
 
-  /// Whether an operator or its own device has discarded an edit that is not resolved yet.
+  /// Whether an operator or its own device has discarded an edit that is still unresolved.
   func isGivenUp(_ edit: OpenEdit) throws -> Bool {
     switch edit.decision?.decision {
-    case .drop?, .server?: true
-    case .device?, .set?, .record?, .again?, .undo?, nil: try state.isTakenBack(edit.id)
+    case .discard?, .server?: true
+    case .device?, .set?, .record?, .retry?, .undo?, nil: try state.isTakenBack(edit.id)
     }
   }
 
   private static func lateWords(_ verdict: Verdict?) -> String {
     let words = "the request that got no answer arrived late"
-    guard let verdict, verdict != .inDoubt else { return words }
+    guard let verdict, verdict != .unconfirmed else { return words }
     return words + "; the edit was reported as \(verdict.rawValue) before"
   }
 
-  /// Sends a newer write again that a late request went over, and leaves the late request's edit for an operator: the
-  /// request can have gone over the work of other users as well.
+  /// Sends a newer write again that a late request overwrote, and leaves the late request's edit
+  /// for review, because the request may have overwritten other users' work as well.
   private nonisolated(nonsending) func putRight(
     _ write: LateWrite, _ later: OperationRow, _ record: JSONObject
   ) async throws {
@@ -269,10 +274,11 @@ extension Reconciler {
     }
   }
 
-  /// Sends a newer write once more, after an older one has arrived over it.
+  /// Sends a newer write again after an older one arrived and overwrote it.
   ///
-  /// Only what the older one can have put back is sent: where both carried one value, another write came since.
-  /// In an org that can close that window it is sent only while the record stands as it was read.
+  /// Only values that the older one can have reverted are sent: if both had the same value, another
+  /// write came since. If the org supports conditional requests, the write is sent only while the
+  /// record is as it was read.
   private nonisolated(nonsending) func sendAgain(
     _ later: OperationRow, over operation: OperationRow, _ record: JSONObject
   ) async throws {
@@ -310,7 +316,8 @@ extension Reconciler {
         action: .update,
         expected: Settlement(
           later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
-        condition: record["LastModifiedDate"]?.string, isStrict: options.strict, payload: payload,
+        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates,
+        payload: payload,
         recordID: id)
     ]
     plan.levels = [[found.edit.id]]
@@ -343,7 +350,7 @@ extension Reconciler {
         proofs[id] == .deleted || bin[id].map(Self.isDeleted) == true
       else { continue }
       if let until = try deletedBefore(write.operation) {
-        // It was deleted once by us: only a later date shows that it was restored and deleted again.
+        // attache deleted it once; only a later date shows that it was restored and deleted again.
         let dates = UndoRule.binDates.compactMap { bin[id]?[$0]?.string }
         guard let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(), last > until
         else { continue }
@@ -352,18 +359,19 @@ extension Reconciler {
     }
   }
 
-  /// Whether a row of the recycle bin was deleted, and not merged.
+  /// Whether a row of the recycle bin was deleted rather than merged.
   private static func isDeleted(_ row: JSONObject) -> Bool {
     row["IsDeleted"]?.bool == true && row["MasterRecordId"]?.string == nil
   }
 
-  /// By when, in ms of the org's time, the record of a deletion was known to be deleted; nil where it was not.
+  /// The latest time, in ms of the org's time, at which the record of a deletion was known to be
+  /// deleted; nil if it was not.
   private func deletedBefore(_ operation: OperationRow) throws -> Int64? {
     guard let id = operation.recordID else { return nil }
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyThere, .deleted])
+      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
   private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
@@ -388,14 +396,14 @@ extension Reconciler {
     }
   }
 
-  /// A create that was taken for not made, or for what made another record: a record that holds all of it and that
-  /// nothing accounts for is what it made after all.
+  /// Looks for the record of a create that was considered lost, or was matched to another record: a
+  /// record that has all of its values and that nothing else accounts for.
   private nonisolated(nonsending) func lookForCreated(
     _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     var resolver = resolver(access)
-    // What a create that nobody knows of yet may have made is its.
+    // A record that a create with an unknown outcome may have created is left to that create.
     resolver.rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject
     }.map { try pending($0, access) }
@@ -405,18 +413,19 @@ extension Reconciler {
     for case (let write, let made?) in zip(writes, arrived) { try enter(made, of: write) }
   }
 
-  /// A write that bore a unique value made the record that bears it, if nothing else accounts for that record.
+  /// Looks for the record of a write with a unique value: the record with this value, if nothing
+  /// else accounts for it.
   private nonisolated(nonsending) func lookForKeyed(
     _ write: LateWrite, _ access: RecordReader
   ) async throws {
     let records = try await keyed(write, access)
     guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
       let made = UnacknowledgedCreates.Made(record, sent: write.operation.payload),
-      // What another edit of the row has made since bears the same identity.
+      // A record created since by another edit of the row has the same identity.
       try !state.isClaimed(recordID: made.id)
     else { return }
     if write.operation.action == .upsert {
-      // Other users can make a record of an external id, too.
+      // Other users can also create a record with an external ID.
       let times = resolver(access).unacknowledged(try pending(write.operation, access))
       guard made.creatorID == write.operation.senderID,
         UnacknowledgedCreates.isInTime(of: times, record)
@@ -428,13 +437,14 @@ extension Reconciler {
   private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
-    // A request makes one record: another match does not replace the second one that was reported.
+    // A request creates one record, so another match does not replace the duplicate that was
+    // reported.
     if write.operation.state == .done, let creation = write.edit.creation, creation.isTwice,
       creation.deviceRecordID != made.id
     {
       return
     }
-    // It stood in the org when an operator named another one.
+    // It already existed when an operator named another one.
     if let existing, existing != made.id,
       try state.hasShown(made.id, asCandidateOf: write.edit.id)
     {
@@ -442,7 +452,7 @@ extension Reconciler {
     }
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: made.id)
-      // What it was matched to stays what it was matched to.
+      // An existing match is kept.
       if write.operation.state == .dropped {
         try state.finish(write.operation, .done(recordID: made.id))
       }
@@ -451,8 +461,8 @@ extension Reconciler {
         detail.recordID = existing
         detail.otherID = made.id
         detail.message = Self.lateWords(verdict)
-        settlement = Settlement(.createdTwice, detail)
-        // What its device enters later is told of both as well, until somebody says which one counts.
+        settlement = Settlement(.duplicateCreated, detail)
+        // Later edits of its device also report both records, until one of them is chosen.
         if let creation = write.edit.creation {
           try state.noteSecond(made.id, beside: existing, of: creation.id)
         }
@@ -465,7 +475,7 @@ extension Reconciler {
 }
 
 extension OutcomeDetail {
-  /// Puts what the org holds now beside the fields: an operator decides about that.
+  /// Adds the org's current values to the fields, for the operator's decision.
   mutating func showNow(_ record: JSONObject) {
     for index in fields.indices {
       guard let value = record[fields[index].name] else { continue }

@@ -5,11 +5,13 @@ import Salesforce
 import System
 
 extension Reconciler {
-  /// Writes whose records are to be read, with the one who reads them.
+  /// Writes whose records are to be read, and the reader.
   typealias Written = (operations: [OperationRow], access: RecordReader)
 
-  /// Reads the dates and values of records that we wrote, so that our own writes are no conflicts
-  /// later: the one place that does, 2,000 records at a time.
+  /// Reads the dates and values of records after attache's writes, so that these do not look like
+  /// conflicts later.
+  ///
+  /// This is the only place that does so, 2,000 records at a time.
   nonisolated(nonsending) func recordServerState(after written: [Written]) async throws {
     let groups = Self.grouped(written)
     await RecordReader.ask(
@@ -45,7 +47,7 @@ extension Reconciler {
 
   private typealias Group = (sobject: String, operations: [OperationRow], access: RecordReader)
 
-  /// What is read together: of one object, by one user, also where that user sends for many.
+  /// Groups writes by object and user, also if that user sends for many.
   private static func grouped(_ written: [Written]) -> [Group] {
     var groups: [Group] = []
     for (operations, access) in written {
@@ -61,7 +63,7 @@ extension Reconciler {
     return groups
   }
 
-  /// What the records of some writes hold, and what people call their object.
+  /// The content of records after some writes, and the org's label for their object.
   private typealias ReadBack = (
     group: Group, describe: Describe, found: [String: JSONObject], gone: [String: String]
   )
@@ -74,12 +76,12 @@ extension Reconciler {
     return (group, describe, found, try await whatBecame(of: group, found))
   }
 
-  /// Says of the records that do not read any more what became of them, in words, by their Ids: the org's own rules, or
-  /// a person, may take away at once what was written.
+  /// What happened to records that can no longer be read, as messages by record ID: the org's rules
+  /// or a user may delete or hide a record right after it was written.
   private nonisolated(nonsending) func whatBecame(
     of group: Group, _ found: [String: JSONObject]
   ) async throws -> [String: String] {
-    // What is presumed of the org nobody takes away.
+    // Presumed records cannot disappear.
     let ids = group.operations.compactMap { $0.recordID?.recordID18 }
     let missing = ids.filter { found[$0] == nil }
     guard presumed == nil, !missing.isEmpty else { return [:] }
@@ -88,7 +90,7 @@ extension Reconciler {
       rows = try await group.access.withBin(
         group.sobject, ids: missing, fields: ["MasterRecordId"])
     } catch {
-      // The writes stand, and it is said that they do not read.
+      // The writes stand, and the report says that their records cannot be read.
       try await checkAlone(error, group.access)
     }
     return Dictionary(
@@ -106,7 +108,7 @@ extension Reconciler {
       ? ": it was deleted since" : ": its sender cannot see it any more"
   }
 
-  /// Enters what writes have left, in one transaction.
+  /// Records the state after writes, in one transaction.
   private func enter(_ read: [ReadBack]) throws {
     if read.isEmpty { return }
     try state.connection.transaction {
@@ -125,11 +127,13 @@ extension Reconciler {
     }
   }
 
-  /// What a write left of the record that was read; in fields that it did not send, which were read for other
-  /// writes, that says nothing of what its device was given (`OwnWriteStory`).
+  /// The state of a record after a write.
   ///
-  /// Where somebody else wrote in between, what stands there is not ours; who has seen that date has seen our write
-  /// all the same.
+  /// Fields that it did not send, which were read for other writes, say nothing about what its
+  /// device was issued (`OwnWriteStory`).
+  ///
+  /// If another user wrote in between, the values are not attache's. A device that has seen that
+  /// date has seen the write anyway.
   private func left(
     by operation: OperationRow, _ found: [String: JSONObject], _ access: RecordReader
   ) throws -> LedgerDatabase.Left {
@@ -139,7 +143,7 @@ extension Reconciler {
     return (operation, date, isOurs ? record : nil)
   }
 
-  /// The fields that are read of what writes left.
+  /// The fields to read back after writes.
   private func fieldsLeft(by operations: [OperationRow], _ describe: Describe) throws -> [String] {
     var names: Set<String> = ["LastModifiedById"]
     for operation in operations {
@@ -149,7 +153,7 @@ extension Reconciler {
     return ["Id"] + names.subtracting(["Id"]).filter { describe.field($0) != nil }.sorted()
   }
 
-  /// The field whose dates the device's copy of a record bears.
+  /// The field whose date the device's copy of a record has.
   func modificationField(of operation: OperationRow) throws -> String {
     if let known = operation.modificationField { return known }
     let soup = try state.openEdit(id: operation.editID)?.edit.soup
@@ -157,10 +161,10 @@ extension Reconciler {
     return rule?.target.modificationDateFieldName ?? TargetFields().modificationDateFieldName
   }
 
-  /// Says whether a record stands as a write of ours has left it.
+  /// Whether a record is in the state that a write left.
   ///
-  /// The sender may have changed it by hand since: it has to hold what was sent, or to bear a date of
-  /// that time, where an automation has made something else of it.
+  /// The sender may have changed it manually since. So it must have the values that were sent or,
+  /// if an automation changed them, a date from that time.
   private static func isLeft(
     _ record: JSONObject, _ date: String?, by operation: OperationRow, _ userID: String
   ) -> Bool {

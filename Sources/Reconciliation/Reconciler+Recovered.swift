@@ -2,13 +2,14 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// What runs may have sent that the ledger does not know of: it was lost, or is a backup's.
+// Writes that a run unknown to the ledger may have sent, because the ledger was lost or restored
+// from a backup.
 extension Reconciler {
-  /// Looks for the new records of a plan that a run may have made of which the ledger does not know, as for
-  /// creates without an answer; nothing else of the plan goes before that is known.
+  /// Looks for new records of a plan that an unknown run may have created, as for creates without
+  /// an answer; nothing else of the plan is sent before.
   ///
-  /// What is not there is planned again, and sent; what may be there waits for a person. One that names a
-  /// record without an Id yet is looked for when that one is found, or sent.
+  /// Records that are missing are planned again and sent; ambiguous ones need review. A record that
+  /// refers to one without an ID yet is looked for after that one is found or sent.
   nonisolated(nonsending) func presumeSent(
     _ plan: inout SnapshotPlan, as access: RecordReader
   ) async throws {
@@ -18,7 +19,7 @@ extension Reconciler {
     if ready.isEmpty {
       let waiting = Set(presumed.map(\.edit.id))
       if waiting.count < plan.sends.count { return plan.leaveOut(waiting) }
-      // Each names another one.
+      // Each refers to another one.
       ready = presumed
     }
     plan.leaveOut(Set(plan.sends.map(\.edit.id)))
@@ -28,7 +29,7 @@ extension Reconciler {
 
   private func presume(_ sends: [PlannedSend], as access: RecordReader) throws {
     let recoveries = try state.recoveries()
-    // What was sent before the last run that the ledger knows of, it knows.
+    // The ledger knows everything that was sent before the last run that it knows.
     let known = recoveries.map(\.known).min() ?? 0
     let until = recoveries.compactMap(\.until).max() ?? run.now
     let identity = access.session.identity

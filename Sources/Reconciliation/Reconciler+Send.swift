@@ -5,7 +5,7 @@ import Salesforce
 import System
 
 extension Reconciler {
-  /// A plan on its way.
+  /// A plan that is being sent.
   private struct Shipment {
     var plan: SnapshotPlan
     var sends: [Int64: PlannedSend]
@@ -13,7 +13,7 @@ extension Reconciler {
     var access: RecordReader
     var carrier: SyncUpEngine<LedgerJournal>.Carrier
 
-    /// How many levels there are before that of the first deletions.
+    /// The number of levels before that of the first deletions.
     var writeLevels: Int {
       let isLast: (Int64) -> Bool = { id in
         sends[id].map { $0.action == .delete && $0.tree == nil } ?? true
@@ -22,11 +22,11 @@ extension Reconciler {
     }
   }
 
-  /// Sends plans beside each other, level by level, all deletions after all else, and of one soup in the
-  /// order of the sync ups.
+  /// Sends plans in parallel, level by level, with all deletions last and the writes to one soup in
+  /// the order of the sync ups.
   ///
-  /// The whole of it is in the ledger before the first request. What got no answer is looked for before
-  /// the next level, which may depend on it.
+  /// Everything is recorded in the ledger before the first request. Writes without an answer are
+  /// looked up before the next level, which may depend on them.
   nonisolated(nonsending) func send(_ plans: [(SnapshotPlan, RecordReader)]) async throws {
     let plans = plans.filter { !$0.0.sends.isEmpty }
     if plans.isEmpty { return }
@@ -57,7 +57,7 @@ extension Reconciler {
         guard let refusal = shipment.journal.refusal else { continue }
         try holdTheRest(Self.words(refusal), of: shipment.plan.snapshotID)
       }
-      // What they wrote before is read back by a later run.
+      // A later run reads back what they wrote before.
       shipments.removeAll(where: \.journal.isEnded)
       let doubtful = shipments.filter(\.journal.isDoubtful)
       if doubtful.isEmpty { continue }
@@ -82,15 +82,15 @@ extension Reconciler {
       carrier: try await carrier(of: plan, access))
   }
 
-  /// Reads what the writes left, so that our own writes are no conflicts later.
+  /// Reads the state after the writes, so that these do not look like conflicts later.
   private nonisolated(nonsending) func readBack(_ shipments: [Shipment]) async throws {
     try await recordServerState(
       after: shipments.map { ($0.journal.takeWritten(), $0.access) })
     for shipment in shipments { try await shipment.journal.nameSurvivors() }
   }
 
-  /// What goes at one level of a plan, each group with its turn: sync ups of one soup go one after another,
-  /// in the order of the file.
+  /// The writes at one level of a plan, in groups with their turn: the sync ups of one soup follow
+  /// each other in the file's order.
   private func loads(
     of shipment: Shipment, _ level: [Int64]
   ) -> [(turn: Int, load: SyncUpEngine<LedgerJournal>.Load)] {
@@ -110,7 +110,7 @@ extension Reconciler {
     }
   }
 
-  /// What is done where a request as a whole went wrong.
+  /// How to handle a failure of a whole request.
   private var patience: SyncUpEngine<LedgerJournal>.Patience {
     var patience = SyncUpEngine<LedgerJournal>.Patience(
       lockAttempts: RetryPolicy.attemptsOfRow, survivesDoubt: true,
@@ -119,7 +119,7 @@ extension Reconciler {
     return patience
   }
 
-  /// Where writes go: into the org, or in a dry run into what is presumed of it.
+  /// Where writes are sent: to the org, or in a dry run to its presumed state.
   private nonisolated(nonsending) func carrier(
     of plan: SnapshotPlan, _ access: RecordReader
   ) async throws -> SyncUpEngine<LedgerJournal>.Carrier {
@@ -142,7 +142,7 @@ extension Reconciler {
     return .custom { try await presumed.answer($0, as: access, now: now) }
   }
 
-  /// The changes of each sync up, in their order; a tree goes by itself.
+  /// The changes of each sync up, in order; a tree is a group by itself.
   private func groups(of sends: [PlannedSend]) -> [(sync: Int, sends: [PlannedSend])] {
     var places: [GroupKey: Int] = [:]
     var groups: [(sync: Int, sends: [PlannedSend])] = []
@@ -179,7 +179,7 @@ extension Reconciler {
     if created == false { settlement.verdict = .updated }
     if let other = edit?.creation?.deviceRecordID, let id, other != id, operation.action != .update
     {
-      settlement.verdict = .createdTwice
+      settlement.verdict = .duplicateCreated
       settlement.detail.otherID = other
     }
     return settlement
@@ -187,7 +187,7 @@ extension Reconciler {
 }
 
 extension Reconciler {
-  /// The fields of its sync up in which a send brings what its device has edited.
+  /// The fields in which a send has its device's edits.
   func edited(by send: PlannedSend) -> Set<String> {
     switch send.action {
     case .update:

@@ -3,33 +3,33 @@ import MobileSync
 import Salesforce
 import System
 
-// Several snapshots at a time: what is asked for them goes beside each other, and what is sent as well.
+// Processing of several snapshots at a time, whose queries and writes run in parallel.
 extension Reconciler {
-  /// How many snapshots, and about how many edits, are planned and sent together.
+  /// The numbers of snapshots, and roughly of edits, that are planned and sent together.
   ///
-  /// Enough for as many requests as there may be at once. An edit of a window takes 10 KiB, so that a large run
-  /// takes hardly more memory than one of 1,000 edits.
+  /// They suffice for the maximum number of concurrent requests. An edit of a window takes 10 KiB,
+  /// so a large run takes little more memory than one of 1,000 edits.
   private static let windowSnapshots = 16
   private static let windowEdits = 1000
 
-  /// The edits of a snapshot that are taken up together.
+  /// The edits of a snapshot that are processed together.
   private struct Work {
     var snapshotID: String
     var edits: [OpenEdit]
   }
 
-  /// A snapshot's edits with the one who sends them, and what is to become of them.
+  /// A snapshot's edits with their sender and their draft plan.
   private struct Draft {
     var planner: SnapshotPlanner
     var plan: SnapshotPlanner.Draft
-    /// The edits that have no verdict yet.
+    /// The edits without a verdict.
     var edits: [OpenEdit]
   }
 
-  /// Takes up what is open, window by window, until nothing is.
+  /// Processes open edits, window by window, until there are none.
   ///
-  /// A snapshot that has edits left, because one waited for another or was decided anew, is in the next
-  /// window again.
+  /// A snapshot that has edits left, because one waited for another or is decided again, is also in
+  /// the next window.
   nonisolated(nonsending) func reconcileAll() async throws {
     while true {
       var queue = try state.snapshotsWithOpenEdits(run: run.id, only: options.only)[...]
@@ -45,7 +45,8 @@ extension Reconciler {
 
   /// The first snapshots of a queue that have open edits.
   ///
-  /// Where the order decides which of two edits of one record is sent, their snapshots are of two windows.
+  /// If the order decides which of two edits of one record is sent, their snapshots go into
+  /// different windows.
   private func nextWindow(_ queue: inout ArraySlice<String>) throws -> [Work] {
     var window: [Work] = []
     var all: Set<String> = []
@@ -53,7 +54,7 @@ extension Reconciler {
     while window.count < Self.windowSnapshots,
       window.reduce(0, { $0 + $1.edits.count }) < Self.windowEdits, let snapshotID = queue.first
     {
-      // Global stores may refer to what users have made: it is sent before.
+      // Global stores may refer to records that users created, which are sent first.
       if snapshotID == SnapshotID.global, !window.isEmpty { break }
       let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
       if edits.isEmpty {
@@ -63,7 +64,7 @@ extension Reconciler {
       }
       let records = Set(edits.compactMap(Self.place(of:)))
       var inOrder = Set(edits.filter { $0.decision != nil }.compactMap(Self.place(of:)))
-      if options.acrossSnapshots != .report { inOrder.formUnion(edits.compactMap(\.recordID)) }
+      if options.deviceConflicts != .manual { inOrder.formUnion(edits.compactMap(\.recordID)) }
       if !ordered.isDisjoint(with: records) || !all.isDisjoint(with: inOrder) { break }
       all.formUnion(records)
       ordered.formUnion(inOrder)
@@ -73,7 +74,8 @@ extension Reconciler {
     return window
   }
 
-  /// What an edit is of: its record, or for new records, which may have one external id, their object.
+  /// What an edit is about: its record or, for new records, which may share an external ID, their
+  /// object.
   private static func place(of edit: OpenEdit) -> String? {
     edit.recordID ?? edit.sobject?.lowercased()
   }
@@ -94,7 +96,8 @@ extension Reconciler {
     }
     for draft in drafts { draft.planner.records.forgetAnswers() }
     Self.keepApart(&plans)
-    // What waits for another one is in the ledger before that comes to its end, and is taken up again then.
+    // An edit that waits for another one is in the ledger before that one is decided, and is then
+    // processed again.
     for isHeld in [true, false] {
       try settle(
         plans.flatMap { plan in
@@ -111,7 +114,7 @@ extension Reconciler {
     try await send(Array(zip(plans, readers)))
   }
 
-  /// Decides about deletions of new records that wait for others, whoever made those.
+  /// Decides about deletions of new records that wait for others, of any snapshot.
   private func sendCircles(_ drafts: inout [Draft]) throws {
     let waiting = drafts.flatMap(\.plan.plan.waiting)
     if waiting.isEmpty { return }
@@ -120,11 +123,12 @@ extension Reconciler {
     for place in drafts.indices { drafts[place].plan.plan.sendCircles(waits) }
   }
 
-  /// Sends nothing of a snapshot that writes to a record to which one before it writes, or whose external
-  /// id one before it gives or goes by: its edits stay open, and are planned again when the ledger has the
-  /// other's write.
+  /// Leaves out the writes of a snapshot to a record, or an external ID, that an earlier snapshot
+  /// writes to.
   ///
-  /// Which record an upsert means is known only now, or an edit of one that was merged.
+  /// Its edits stay open and are planned again when the ledger has the other write.
+  ///
+  /// Only now is it known which record an upsert means, or an edit of a merged record.
   private static func keepApart(_ plans: inout [SnapshotPlan]) {
     let keys = Set(plans.flatMap(\.sends).compactMap(\.upsertKey))
     var written: Set<String> = []
@@ -139,7 +143,8 @@ extension Reconciler {
     }
   }
 
-  /// What is known of a window's edits without the org; edits that nobody can send are settled.
+  /// Decides what is possible without the org for a window's edits; edits that no user can send are
+  /// settled.
   private nonisolated(nonsending) func begin(_ window: [Work]) async throws -> [Draft] {
     let doubtful = Set(try state.unfinishedOperations().map(\.editID))
     try await logIn(window.map(\.snapshotID))
@@ -164,7 +169,7 @@ extension Reconciler {
       do {
         edits = try await settleRefused(edits, planner)
         var plan = try await planner.begin(edits)
-        // The others of the window are to see them. An undoing may have to wait for one that comes later.
+        // Other edits in the window have to see them. An undo may have to wait for a later one.
         let known = plan.plan.settled.filter { !$0.edit.isToBeUndone }
         try settle(known)
         plan.plan.settled.removeAll { !$0.edit.isToBeUndone }
@@ -178,8 +183,8 @@ extension Reconciler {
     return drafts
   }
 
-  /// Holds the edits of a user who got in and whom the org then knew no more, or one of whose questions it
-  /// cannot or does not answer: nobody else's wait for that.
+  /// Does not attempt the edits of a user whose session has become invalid, or for whom a query
+  /// fails; other users' edits continue.
   private nonisolated(nonsending) func holdAlone(
     _ edits: [OpenEdit], _ error: OrgError, _ planner: SnapshotPlanner
   ) async throws {
@@ -189,7 +194,8 @@ extension Reconciler {
     try hold(edits, words)
   }
 
-  /// Holds edits that nobody can send now; what a person has ended without a write is settled all the same.
+  /// Marks edits that no user can send now as not attempted; decisions that need no write are
+  /// applied anyway.
   private func hold(_ edits: [OpenEdit], _ words: String) throws {
     let ended = try edits.compactMap { edit in
       try state.decidedWithoutLogin(edit, rules).map { (edit, $0) }
@@ -201,15 +207,16 @@ extension Reconciler {
         + held.map { edit in
           var detail = OutcomeDetail.because(words)
           if edit.finding == nil { detail.fields = try state.editedFields(of: edit, rules).edited }
-          return (edit, Settlement(.held, detail))
+          return (edit, Settlement(.notAttempted, detail))
         })
-    if !held.isEmpty { summary.warnings.append("\(held.count) edits are held: \(words)") }
+    if !held.isEmpty { summary.warnings.append("\(held.count) edits were not attempted: \(words)") }
   }
 
-  /// Throws an error that ends the work for all: the login that has ended is that of all, or the org answers
-  /// nothing at all.
+  /// Throws an error that ends the work for all users, because they share the invalid login or the
+  /// org does not answer at all.
   ///
-  /// All other work goes on after one that is of one user, or about one question: the one place that says so.
+  /// After an error that concerns one user or one query, all other work continues. This is the only
+  /// place that distinguishes the two.
   nonisolated(nonsending) func checkAlone(_ error: OrgError, _ access: RecordReader) async throws {
     if error.isAboutTheObject { return }
     if error.isFailedAnswer {
@@ -226,8 +233,8 @@ extension Reconciler {
     "cannot act as the user: \(error.message)"
   }
 
-  /// Asks at once what the plans of a window will ask: the objects, their records, and what became of
-  /// those that do not read.
+  /// Runs the queries that the plans of a window need together: the objects, their records, and the
+  /// outcome of those that cannot be read.
   private nonisolated(nonsending) func askAhead(_ drafts: [Draft]) async throws {
     let atOnce = options.inFlight
     await RecordReader.ask(
@@ -248,7 +255,7 @@ extension Reconciler {
 
   // MARK: logins
 
-  /// Logs the users of snapshots in, beside each other; who cannot is told when it is their turn.
+  /// Logs in the users of snapshots in parallel; a failure is reported when it is the user's turn.
   private nonisolated(nonsending) func logIn(_ snapshotIDs: [String]) async throws {
     try checkDeadline()
     guard options.sendAs == .user else { return }

@@ -4,7 +4,7 @@ import MobileSync
 import Salesforce
 import System
 
-/// Whom a session acts as.
+/// The user that a session acts as.
 package enum SessionRequest: Sendable, Hashable {
   /// The user of a snapshot.
   case user(username: String, id: String)
@@ -12,50 +12,52 @@ package enum SessionRequest: Sendable, Hashable {
   case integration
 }
 
-/// Sends the edits of the ledger to the org, and gives each its verdict.
+/// Sends the ledger's edits to the org, and gives each its verdict.
 ///
-/// Used by one task; its ledger is read and written on the task's thread, so the task should
+/// It is used by one task. Its ledger is read and written on the task's thread, so the task should
 /// prefer a `StoreThread`.
 package final class Reconciler {
   let state: LedgerDatabase
   let options: ReconcileOptions
   let rules: [ReconciledSync]
-  /// Takes how many edits have their verdict of this run, of how many.
+  /// Receives how many edits have a verdict of this run, and of how many.
   private let progress: (_ done: Int, _ total: Int) -> Void
-  /// How many edits the run takes up.
+  /// The number of edits that the run processes.
   private var total = 0
-  /// How many of them were told to have a verdict.
+  /// The number of edits reported as having a verdict.
   private var told = 0
-  /// How many verdicts the ledger had been given before.
+  /// The number of verdicts in the ledger before the run.
   private var givenBefore = 0
-  /// How long a request that got no answer is looked out for, in milliseconds of the org's time.
+  /// How long a request without an answer is watched, in ms of the org's time.
   package static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let issued: IssuedLookup
-  /// What takes the writes instead of the org; nil where they are sent.
+  /// The target of writes in a dry run; nil if they are sent.
   let presumed: PresumedWrites?
   let sessionFor: @Sendable (SessionRequest) async throws -> Session?
-  /// Who reads and writes in this run, by whom the session was asked for.
+  /// The readers and writers of this run, by session request.
   private var readers: [SessionRequest: RecordReader?] = [:]
   private var sharedReferring: ReferringRecords?
-  /// Logins that were made ahead; each is good once.
+  /// Logins made in advance; each is used once.
   var logins: [SessionRequest: Result<Session?, any Error>] = [:]
   var run = RunRow.none
   var summary = ReconcileSummary()
-  /// Edits that were decided anew after the org's answer; each only once.
+  /// Edits that were decided again after the org's answer, which is done only once.
   var redone: Set<Int64> = []
-  /// The first sync up that may still send an edit, by its place: the org has refused it of those before.
+  /// By edit: the index of the first sync up that may still send it; the org refused it for the
+  /// earlier ones.
   var firstSync: [Int64: Int] = [:]
-  /// Edits that got no answer, did not arrive and were sent again; each only once.
+  /// Edits that got no answer, did not arrive and were sent again, which is done only once.
   var resent: Set<Int64> = []
-  /// By edit: those of other devices that it disagrees with as the org would delete one's record with the other's.
+  /// By edit: the edits of other devices that it conflicts with, because the org would delete the
+  /// record of one with that of the other.
   var cascades: [Int64: [Int64]] = [:]
-  /// By deletions of this run without an answer: the edits of details that go with them.
+  /// By unanswered deletion of this run: the edits of details that are deleted with it.
   var followers: [Int64: [Int64]] = [:]
 
-  /// A reconciler; `sessionFor` answers nil where the pipeline has no such login.
+  /// Creates a reconciler; `sessionFor` returns nil if the pipeline has no such login.
   ///
-  /// `issued` is asked about edits that are not sent as their user; unless it is given, nothing was
-  /// issued to anybody. With `presumed` nothing is sent: a dry run, which has a ledger of its own.
+  /// `issued` is called for edits that are not sent as their user; by default, nothing was issued
+  /// to anyone. With `presumed`, nothing is sent: this is a dry run, which has its own ledger.
   package init(
     state: LedgerDatabase, options: ReconcileOptions, syncUps: [ReconciledSync],
     presumed: PresumedWrites? = nil,
@@ -74,9 +76,10 @@ package final class Reconciler {
 
   // MARK: running
 
-  /// Takes up every open edit once and gives it a verdict of this run.
+  /// Processes every open edit once and gives it a verdict of this run.
   ///
-  /// Safe to repeat after a crash: what was sent and not answered is found out, not sent again.
+  /// It can be repeated after a crash: writes that were sent without an answer are looked up, not
+  /// sent again.
   package nonisolated(nonsending) func run(_ run: RunRow) async throws -> ReconcileSummary {
     self.run = run
     summary = ReconcileSummary()
@@ -93,8 +96,9 @@ package final class Reconciler {
     }
     do {
       try state.noteReach(now: run.now)
-      if try isIdle(), try standingClashes().isEmpty { return try accounted() }
-      // Who proves deletions must get in, or nothing is begun.
+      if try isIdle(), try standingDeviceConflicts().isEmpty { return try accounted() }
+      // The integration user, who verifies deletions, must be able to log in before anything
+      // starts.
       if let integration = try await integration() {
         try state.noteIntegrationUser(id: integration.session.identity.userID)
       }
@@ -102,7 +106,7 @@ package final class Reconciler {
       try await settleDoubts()
       try await settleLate()
       tellProgress()
-      try await takeUpClashes()
+      try await takeUpDeviceConflicts()
       cascades = try await findCascades()
       try await reconcileAll()
       try await settleLate()
@@ -110,7 +114,7 @@ package final class Reconciler {
       try holdTheRest(InterruptibleWork.run.interruptedText)
       throw CancellationError()
     } catch let error as CancellationError {
-      // What this run wrote is to be reported; a run that failed is not gone on with.
+      // Everything that this run wrote has to be reported, because a failed run is not resumed.
       try holdTheRest(InterruptibleWork.run.interruptedText)
       throw error
     } catch let error as OrgError {
@@ -124,7 +128,7 @@ package final class Reconciler {
     return try accounted()
   }
 
-  /// Sees to it that the org keeps the correlation fields unique, before anything is sent.
+  /// Checks that the org keeps the correlation fields unique, before anything is sent.
   private nonisolated(nonsending) func checkCorrelation() async throws {
     guard !options.correlationFields.isEmpty else { return }
     var refusal: OrgError?
@@ -138,7 +142,7 @@ package final class Reconciler {
         }
         return
       } catch let error as OrgError {
-        // What one user is not told another one may be.
+        // Another user may be able to see what this one cannot.
         try await checkAlone(error, access)
         if !error.isAboutTheUser { refusal = refusal ?? error }
       }
@@ -146,7 +150,7 @@ package final class Reconciler {
     if let refusal { throw refusal }
   }
 
-  /// Says whether there is nothing to send, and nothing to read back.
+  /// Whether there is nothing to send and nothing to read back.
   private func isIdle() throws -> Bool {
     try !state.hasOpenEdits(run: run.id, only: options.only)
       && state.unfinishedOperations().isEmpty
@@ -154,7 +158,7 @@ package final class Reconciler {
       && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
   }
 
-  /// Holds what a guard does not let through; what a person has decided is sent.
+  /// Holds what a guard does not allow; edits approved by a decision are sent.
   func holdGuarded(_ plan: inout SnapshotPlan) throws {
     summary.confirmed.formUnion(plan.confirmed)
     if plan.held.isEmpty { return }
@@ -169,9 +173,9 @@ package final class Reconciler {
         let words = "more changes than the guard lets through; --confirm \(digest) sends them"
         var detail = send.expected.detail
         detail.message = words
-        // The details go with their master.
-        return [(send.edit, Settlement(.held, detail))]
-          + send.followers.map { ($0.edit, $0.left(.held, because: words)) }
+        // Details are not attempted without their master.
+        return [(send.edit, Settlement(.notAttempted, detail))]
+          + send.followers.map { ($0.edit, $0.left(.notAttempted, because: words)) }
       })
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }
@@ -189,7 +193,8 @@ package final class Reconciler {
       run: run.id)
   }
 
-  /// Who tells what refers to records: one who sees all is asked once for all users.
+  /// The source of references to records; a user who sees all records is queried once for all
+  /// users.
   private func referring(as access: RecordReader) -> ReferringRecords {
     guard case .some(.some(let integration)) = readers[.integration] else {
       return ReferringRecords(access, isForAll: false, inFlight: options.inFlight)
@@ -201,7 +206,7 @@ package final class Reconciler {
     return shared
   }
 
-  /// Whom the edits of a snapshot are sent as.
+  /// The session for a snapshot's edits.
   nonisolated(nonsending) func access(to snapshotID: String) async throws -> RecordReader? {
     try checkDeadline()
     let integration = try await integration()
@@ -213,8 +218,8 @@ package final class Reconciler {
         [presumed] in RecordReader($0, prover: integration, presumed: presumed)
       }
       guard let own, own.session.identity.userID != snapshotID else { return own }
-      // The name is somebody else's by now, so its user is gone. As its new owner the edits would do what
-      // their user may not.
+      // The name now belongs to another user, so the original user no longer exists. As the new
+      // user, the edits could change what the original user may not.
       inactive = nil
     } catch let error as OrgError where error.kind == .authentication {
       inactive = error
@@ -224,7 +229,8 @@ package final class Reconciler {
     return nil
   }
 
-  /// The pipeline's integration user, who proves deletions; nil where it names none.
+  /// The reader of the pipeline's integration user, who verifies deletions; nil if the pipeline
+  /// names none.
   package nonisolated(nonsending) func integration() async throws -> RecordReader? {
     try await reader(.integration) { [presumed] in RecordReader($0, presumed: presumed) }
   }
@@ -244,22 +250,22 @@ package final class Reconciler {
     return reader
   }
 
-  /// Says whether it is known who acts for a request.
+  /// Whether the session for a request is known.
   func isKnown(_ request: SessionRequest) -> Bool {
     readers[request] != nil || logins[request] != nil
   }
 
-  /// Lets go of what was learnt as the user of a snapshot, which has nothing open any more.
+  /// Releases what is cached for a snapshot's user, who has no more open edits.
   func forget(_ snapshotID: String) {
     readers = readers.filter { request, _ in
       if case .user(_, snapshotID) = request { false } else { true }
     }
   }
 
-  /// Thrown between two requests of a run whose `options.deadline` is over.
+  /// Thrown between two requests after `options.deadline`.
   package struct DeadlineReached: Error {}
 
-  /// Ends the work between two requests when the time is over or the task was cancelled.
+  /// Ends the work between two requests after the deadline or a cancellation.
   func checkDeadline() throws {
     try Task.checkCancellation()
     if let deadline = options.deadline, Clock.monotonicNanoseconds() >= deadline {
@@ -269,7 +275,7 @@ package final class Reconciler {
 
   // MARK: verdicts
 
-  /// Gives verdicts in one transaction.
+  /// Records verdicts in one transaction.
   func settle(_ settled: [(OpenEdit, Settlement)]) throws {
     guard !settled.isEmpty else { return }
     try state.connection.transaction {
@@ -278,16 +284,17 @@ package final class Reconciler {
     tellProgress()
   }
 
-  /// Tells how many edits have their verdict.
+  /// Reports how many edits have a verdict.
   ///
-  /// One may get two: in doubt first, and then what was found out.
+  /// An edit can get two: unconfirmed first, and then its outcome.
   func tellProgress() {
     let given = min(state.verdictsGiven - givenBefore, total)
     if given > told { progress(given, total) }
     told = given
   }
 
-  /// What was not tried is held, of one snapshot or of all; what was sent without an answer is in doubt.
+  /// Gives the remaining edits, of one snapshot or of all, a verdict: not attempted, or unconfirmed
+  /// if they were sent without an answer.
   func holdTheRest(_ words: String, of onlySnapshot: String? = nil) throws {
     var unfinished = try state.unfinishedOperations()
     if let onlySnapshot {
@@ -304,20 +311,20 @@ package final class Reconciler {
     }
     let snapshots = try state.snapshotsWithOpenEdits(run: run.id, only: options.only)
     for snapshotID in snapshots where onlySnapshot == nil || snapshotID == onlySnapshot {
-      // Of several edits of one record it is the first each time.
+      // Of several edits of one record, each pass returns the first.
       while true {
         let edits = try state.openEdits(run: run.id, snapshotID: snapshotID, only: options.only)
         if edits.isEmpty { break }
         count += edits.count
         try settle(
           edits.map { edit in
-            let verdict: Verdict = doubtful.contains(edit.id) ? .inDoubt : .held
+            let verdict: Verdict = doubtful.contains(edit.id) ? .unconfirmed : .notAttempted
             return (edit, Settlement(verdict, .because(words)))
           })
       }
     }
     if onlySnapshot != nil, count > 0 {
-      summary.warnings.append("\(count) edits are held: \(words)")
+      summary.warnings.append("\(count) edits were not attempted: \(words)")
     }
   }
 

@@ -1,13 +1,13 @@
 import Ledger
 import System
 
-/// The columns of `records.csv` in their order.
+/// The columns of `records.csv`, in order.
 enum RecordColumn: String, CaseIterable {
   case number, verdict, operation, user, store, soup, soupEntryId, sobject, objectLabel, recordId
   case name, otherId, localId, `return`, platform, generation, device, noBase, fields, outside, code
   case message, decided, decidedBy, decision, state, foundBy, since, link, editedAt
 
-  /// What stands in the column for an edit.
+  /// The column's cell for an edit.
   func cell(
     of edit: ReportEdit, _ state: String, _ model: ReportModel, _ options: ReportMask
   ) -> String {

@@ -1,7 +1,7 @@
 import MobileSync
 
 extension RecordReader {
-  /// What became of records that do not read, asked of the recycle bin as the integration user.
+  /// Looks up records that cannot be read in the recycle bin, as the integration user.
   nonisolated(nonsending) func prove(_ sobject: String, absent ids: [String]) async throws
     -> [String: ServerRecord]
   {

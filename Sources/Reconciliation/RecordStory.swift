@@ -3,25 +3,25 @@ import Ledger
 import Salesforce
 import System
 
-/// The whole life of a record as far as the pipeline knows it: what `attache explain` tells.
+/// The history of a record as far as the pipeline knows it, for `attache explain`.
 package struct RecordStory: Sendable {
-  /// The record's Id in the org; nil for one that never reached it.
+  /// The record's ID in the org; nil if it never reached the org.
   package var recordID: String?
-  /// The device's own id of a record that a device made.
+  /// The local ID of a record that a device created.
   package var localID: String?
   /// The sObject.
   package var sobject: String?
-  /// What a person would call it, from the last element that came back.
+  /// The record's name, from the last returned element.
   package var titles: [FieldDifference] = []
-  /// The last element that came back: words of the org may quote it.
+  /// The last returned element, which the org's messages may quote.
   var element: JSONObject?
-  /// The soups that its edits stand in.
+  /// The soups of its edits.
   package var soups: Set<SoupKey> = []
-  /// What happened, in the order in which it did (`StoryOrder`).
+  /// The events in chronological order (`StoryOrder`).
   package private(set) var events: [RecordEvent] = []
 
-  /// The story of the record that a person names by an Id, by a device's own id, or by the number
-  /// of an edit; without an event where the ledger knows nothing of it.
+  /// The history of the record with an ID or a local ID, or of the record of a numbered edit; it
+  /// has no events if the ledger does not know the record.
   package init(of name: String, in ledger: LedgerDatabase) throws {
     let long = name.recordID18 ?? name
     for id in try ledger.edits(named: long) {
@@ -40,12 +40,12 @@ package struct RecordStory: Sendable {
     if recordID == nil, let id = name.recordID18 { recordID = id }
   }
 
-  /// Adds what happened besides, each in its place.
+  /// Inserts further events, each in its position.
   package mutating func add(_ more: [RecordEvent]) {
     events = StoryOrder(of: events + more).sorted()
   }
 
-  /// The fields that a device changed, or all that it entered where nobody knows what it was given.
+  /// The fields that a device changed, or all that it has if the issued values are unknown.
   private static func changes(_ element: JSONObject, _ base: MergeBase?) -> [FieldDifference] {
     let fields = element.filter { FieldComparison.isField($0.0) && FieldComparison.isScalar($0.1) }
     let comparison = FieldComparison(

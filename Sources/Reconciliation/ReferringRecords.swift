@@ -1,7 +1,8 @@
 import MobileSync
 import Salesforce
 
-/// Which records refer to others, as one user sees them: asked at once for all about which a run will ask.
+/// Which records refer to others, as one user sees them; one query covers all records that a run
+/// will ask about.
 final class ReferringRecords {
   /// A record that refers to another one.
   struct Reference: Hashable {
@@ -9,14 +10,14 @@ final class ReferringRecords {
     var id: String
   }
 
-  /// What is known of the records of one object.
+  /// The answers about the records of one object.
   private struct Answers {
     var of: [String: Set<Reference>] = [:]
-    /// By the org's clock.
+    /// When they were read, in the org's time.
     var time: Int64 = 0
   }
 
-  /// How long an answer is taken for true, in ms: others go on with their work.
+  /// How long an answer is valid, in ms, because other users continue to work.
   private static let lifeMilliseconds: Int64 = 120_000
 
   private let asker: RecordReader
@@ -24,14 +25,14 @@ final class ReferringRecords {
   private let inFlight: Int
   private var known: [String: Answers] = [:]
 
-  /// What `asker` sees; `isForAll` where he asks for all users of a run.
+  /// The references that `asker` sees; `isForAll` if it is used for all users of a run.
   init(_ asker: RecordReader, isForAll: Bool, inFlight: Int) {
     (self.asker, self.isForAll, self.inFlight) = (asker, isForAll, inFlight)
   }
 
   /// The records that refer to some records of an object.
   ///
-  /// `all` are those about which the run may still ask.
+  /// `all` are the records that the run may still ask about.
   nonisolated(nonsending) func referring(
     to ids: [String], _ sobject: String, all: () throws -> [String]
   ) async throws -> [String: Set<Reference>] {
@@ -43,7 +44,8 @@ final class ReferringRecords {
       let asked = Set(ids + others).filter { answers.of[$0] == nil }.sorted()
       answers.of.merge(try await ask(asked, sobject)) { $1 }
     }
-    // An answer is good once: what is asked about again waited for something that is gone by now.
+    // An answer is used once: a second query about a record means that it waited for another one
+    // that has been deleted.
     let found = ids.map { ($0, answers.of.removeValue(forKey: $0) ?? []) }
     known[sobject] = answers
     return Dictionary(found) { $1 }
@@ -70,21 +72,22 @@ final class ReferringRecords {
           found[parent]?.insert(Reference(sobject: child.sobject, id: id))
         }
       } catch let error as OrgError {
-        // What is there only beside another record, such as a history of activities, cannot be asked.
+        // Records that only exist with another record, such as an activity history, cannot be
+        // queried.
         guard error.isAboutTheObject, try await !isQueryable(child.sobject) else { throw error }
       }
     }
     return found
   }
 
-  /// The records whose field names one of some records, each with that one.
+  /// The records whose field has one of some records, each with that record.
   private nonisolated(nonsending) func rows(
     of child: Describe.Child, _ question: RecordReader.Question
   ) async throws -> [(id: String, parent: String)] {
     let rows = try await asker.rows(question)
     var records = rows.compactMap { row in row["Id"]?.string.map { ($0, row) } }
     if !asker.asksAhead, !rows.isEmpty {
-      // A dry run knows which of them it has presumed to change.
+      // A dry run knows which of them it has presumed to be changed.
       records = try await asker.records(
         child.sobject, ids: records.map(\.0), fields: ["Id", child.field]
       ).map { ($0.key, $0.value) }
@@ -94,7 +97,7 @@ final class ReferringRecords {
     }
   }
 
-  /// Says whether an object answers queries at all, as far as the asker may know.
+  /// Whether an object can be queried, as far as the asker can know.
   private nonisolated(nonsending) func isQueryable(_ sobject: String) async throws -> Bool {
     do throws(OrgError) {
       return try await asker.describe(sobject).isQueryable
@@ -104,8 +107,8 @@ final class ReferringRecords {
     }
   }
 
-  /// Says whether the rows of an object are made by people or their programs, and not by the org beside
-  /// each record.
+  /// Whether the rows of an object are created by users or programs, and not by the org for each
+  /// record.
   private static func isOfPeople(_ sobject: String) -> Bool {
     !["History", "Feed", "Share", "ChangeEvent"].contains { sobject.hasSuffix($0) }
       && sobject != "EntitySubscription"

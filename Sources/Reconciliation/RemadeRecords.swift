@@ -2,26 +2,28 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// Which records are meant by Ids that devices know: one that this pipeline has made anew in the place of a deleted
-/// one stands for it while it stays deleted, for the office can undelete it.
+/// The current records for IDs that devices know.
+///
+/// A record recreated in place of a deleted one replaces it as long as the latter stays deleted,
+/// because users can undelete it.
 final class RemadeRecords {
   private let state: LedgerDatabase
   private let records: RecordReader
-  /// By Ids that were asked about.
+  /// The current IDs, by requested ID.
   private var known: [String: String] = [:]
 
-  /// What the ledger tells; `records` sees what is deleted still.
+  /// Uses the ledger's recreated records; `records` checks whether the originals are still deleted.
   init(_ state: LedgerDatabase, _ records: RecordReader) {
     (self.state, self.records) = (state, records)
   }
 
-  /// The record that is meant by an Id of 18 characters.
+  /// The current record for an 18-character ID.
   nonisolated(nonsending) func current(_ id: String) async throws -> String {
     if known[id] == nil { try await learn([id]) }
     return known[id] ?? id
   }
 
-  /// Learns at once which records are meant by some Ids.
+  /// Looks up the current records for some IDs in one query.
   nonisolated(nonsending) func learn(_ ids: Set<String>) async throws {
     let asked = ids.filter { known[$0] == nil }
     var open = Dictionary(asked.map { ($0, $0) }) { $1 }
@@ -30,7 +32,7 @@ final class RemadeRecords {
       let alive = try await alive(next)
       for (id, current) in open {
         if let following = next[current], !alive.contains(current) {
-          // It may have been deleted and made anew in its turn.
+          // It may itself have been deleted and recreated.
           open[id] = following.id
         } else {
           known[id] = current
@@ -40,7 +42,7 @@ final class RemadeRecords {
     }
   }
 
-  /// Those of some records that are there although they were made anew.
+  /// The records that exist although they were recreated.
   private nonisolated(nonsending) func alive(
     _ remade: [String: RemadeRecord]
   ) async throws -> Set<String> {
@@ -52,7 +54,7 @@ final class RemadeRecords {
         let ids = group.map(\.key).sorted()
         alive.formUnion(try await records.records(sobject, ids: ids, fields: ["Id"]).keys)
       } catch {
-        // The write that refers to it will be told what is wrong with the object.
+        // The write that refers to it will report what is wrong with the object.
         guard error.isAboutTheObject else { throw error }
       }
     }

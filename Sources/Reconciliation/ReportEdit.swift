@@ -2,78 +2,74 @@ import JSON
 import Ledger
 import MobileSync
 
-/// One edit as a report tells of it.
+/// One edit in a report.
 package struct ReportEdit: Sendable, Hashable {
-  /// Its number in the ledger.
+  /// The edit's number in the ledger.
   package var number: Int64
-  /// What became of it.
   package var verdict: Verdict
-  /// What stands beside the verdict.
+  /// The details of the verdict.
   package var detail: OutcomeDetail
   /// The snapshot's user; nil for the global snapshot.
   package var username: String?
-  /// The store.
   package var store: StoreKey
-  /// The soup.
   package var soup: String
-  /// The row in the device's store.
+  /// The row's `_soupEntryId` in the device's store.
   package var soupEntryID: Int64
-  /// What the device did.
+  /// The operation on the device.
   package var operation: EditOperation
-  /// The sObject.
   package var sobject: String?
-  /// The record's Id in the org, if it has one.
+  /// The record's ID in the org, if it has one.
   package var recordID: String?
-  /// The device's own id of a record that it made.
+  /// The local ID of a record that the device created.
   package var localID: String?
-  /// The members of the element that name the record, and their values: a person has two.
+  /// The members of the element that name the record, with their values; a contact has two.
   package var titles: [FieldDifference]
-  /// The file that it came in.
+  /// The file that contained it.
   package var source: String
   /// `ios` or `android`.
   package var platform: String
   /// The generation of the bundle.
   package var generation: Int64
-  /// The element, where the words beside the verdict may quote it.
+  /// The element, if the verdict's message may quote it.
   var element: JSONObject?
-  /// The number of the device within the ledger: the report's own name for a lineage.
+  /// The device's number in the ledger, by which the report identifies a lineage.
   package var device: Int64
-  /// Whether the ledger has an Id of its record.
+  /// Whether the ledger has an ID of its record.
   var hasRecord = true
   /// Whether the row in the device's store could be read.
   var isReadable = true
-  /// Whether what it changed in the org is to be undone, and that is not done yet.
+  /// Whether its changes in the org are to be undone and have not been yet.
   var isToBeUndone = false
   /// The run that gave the verdict.
   package var run = ""
-  /// The run that gave the edit its first verdict: the one that found it.
+  /// The run that gave the edit its first verdict.
   package var foundBy = ""
   /// That run's clock, in ms of the org's time.
   package var foundAt: Int64 = 0
-  /// When the device changed the row, in ms by the device's own clock; 0 where it does not say.
+  /// When the device changed the row, by its own clock, in ms; 0 if unknown.
   package var editedAt: Int64 = 0
   /// When the return arrived, in ms.
   package var arrivedAt: Int64 = 0
-  /// The fields that were sent of it; nil where nothing was, or where nobody asked for them.
+  /// The fields that were sent; nil if none were, or if they were not requested.
   var sent: JSONObject?
-  /// What was sent to undo it; nil where nothing was.
+  /// The write that undid it; nil if none was sent.
   package var undoing: SyncUpAction?
 
-  /// Its object, and the record by an Id, by the device's own id, or by its row.
+  /// The object, and the record's ID, local ID or row.
   package var recordName: String {
     "\(sobject ?? soup) \(recordID ?? localID ?? "row \(soupEntryID)")"
   }
 
-  /// Whose store it came from.
+  /// The user whose store it came from.
   package var owner: String { username ?? Self.globalOwner }
 
-  /// What stands for a user where the store is everybody's.
+  /// The name that replaces the user for a global store.
   package static let globalOwner = "the global store"
 
-  /// What a person may decide about it.
+  /// The possible decisions about it.
   package var possible: [Decision.Kind] { DecisionRule.possible(subject) }
 
-  /// What a person should do about it, with the command; nil for nothing.
+  /// What an operator should do about it, with the command; nil if nothing.
   package func nextStep(in pipeline: String) -> String? {
     DecisionRule.nextStep(subject, in: pipeline, edit: number)
   }
@@ -85,12 +81,13 @@ package struct ReportEdit: Sendable, Hashable {
     return subject
   }
 
-  /// The commands that decide about it, the likeliest first; a value and an id are to be put in.
+  /// The commands that decide about it, the most likely one first; values and IDs have
+  /// placeholders.
   package func commands(pipeline: String) -> [String] {
     possible.map { "attache decide \(pipeline) \(number) \($0.option)" }
   }
 
-  /// What a person calls its record, as far as it may be shown: first and last name together.
+  /// The record's name as far as it may be shown, with first and last name combined.
   package func name(_ options: ReportMask) -> String? {
     let parts = titles.compactMap { part -> String? in
       guard case .value(let value) = options.shown(part.device, of: part.name) else { return nil }
@@ -99,12 +96,12 @@ package struct ReportEdit: Sendable, Hashable {
     return parts.isEmpty ? nil : ReportMask.Shown.inLine(parts.joined(separator: " "))
   }
 
-  /// What picks out of an element what `titles` looks at: of most edits the rest is not read.
+  /// Extracts the members that `titles` uses, so that the rest of most elements is not parsed.
   static let naming = RecordBody(fields: ["LastName", "FirstName"] + titleFields)
 
   private static let titleFields = ["Name", "Subject", "Title", "CaseNumber", "WorkOrderNumber"]
 
-  /// The members of an element by which a person would call its record.
+  /// The members of an element that name its record.
   static func titles(of element: JSONObject) -> [FieldDifference] {
     func member(_ name: String) -> FieldDifference? {
       guard let value = element[name], let text = value.string, !text.isEmpty else { return nil }

@@ -2,10 +2,10 @@ import Ledger
 
 /// Some of a report's edits, in order of arrival, with their totals.
 ///
-/// Which edits they are is in memory. What each of them says is read from the ledger while it is told, so
-/// that the report of a thousand returns takes hardly more memory than that of one.
+/// Only the list of edits is in memory. Their content is read from the ledger as it is needed, so
+/// that a report of a thousand returns takes little more memory than that of one.
 package struct ReportEdits {
-  /// One edit, as it is kept in memory: 16 bytes.
+  /// One edit as kept in memory, in 16 bytes.
   package struct Row: Sendable {
     /// Its number in the ledger.
     package let number: Int64
@@ -21,34 +21,31 @@ package struct ReportEdits {
     }
   }
 
-  /// Hands over what rows say, each in its turn, and where that is asked for with what was sent.
+  /// Passes the content of rows to a closure, in order, with what was sent if requested.
   package typealias Reading = (
     _ rows: [Row], _ withSent: Bool, _ body: (ReportEdit) throws -> Void
   ) throws -> Void
 
-  /// The edits, by rising numbers.
   let rows: [Row]
-  /// What they come to.
+  /// The edits' totals.
   package let totals: ReportTotals
   private let read: Reading
 
-  /// Edits by rising numbers, with what reads them.
+  /// Edits in ascending order, with the closure that reads them.
   package init(rows: [Row], totals: ReportTotals, read: @escaping Reading) {
     self.rows = rows
     self.totals = totals
     self.read = read
   }
 
-  /// No edits.
   static var none: ReportEdits { ReportEdits(rows: [], totals: ReportTotals()) { _, _, _ in } }
 
-  /// How many there are.
+  /// The number of edits.
   package var count: Int { rows.count }
 
-  /// Says whether there are none.
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// Says whether an edit is among them.
+  /// Whether an edit is among them.
   package func contains(_ number: Int64) -> Bool {
     var (low, high) = (0, rows.count)
     while low < high {
@@ -58,13 +55,13 @@ package struct ReportEdits {
     return low < rows.count && rows[low].number == number
   }
 
-  /// How many edits are read at a time.
+  /// The number of edits read at a time.
   package static let batch = 500
 
-  /// Hands over the edits that are wanted, in order of arrival, no more than `limit` of them; `withSent` also
-  /// reads what was sent of them.
+  /// Passes the selected edits to `body`, in order of arrival, at most `limit` of them; with
+  /// `withSent`, including what was sent.
   ///
-  /// - Throws: what `body` throws, or an error of the ledger.
+  /// - Throws: errors from `body` and from the ledger.
   package func forEach(
     where isWanted: (Row) -> Bool = { _ in true }, limit: Int = .max, withSent: Bool = false,
     _ body: (ReportEdit) throws -> Void
@@ -82,7 +79,7 @@ package struct ReportEdits {
     if !batch.isEmpty { try read(batch, withSent, body) }
   }
 
-  /// All of them at once: for where there are few.
+  /// All edits at once, for small numbers.
   package func all() throws -> [ReportEdit] {
     var edits: [ReportEdit] = []
     try forEach { edits.append($0) }

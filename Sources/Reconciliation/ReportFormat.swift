@@ -2,25 +2,24 @@ import JSON
 import Ledger
 import System
 
-/// Takes the bytes of a report's file, a part at a time.
+/// Receives the bytes of a report's file, in parts.
 package typealias ReportSink = ([UInt8]) throws(SystemError) -> Void
 
-/// One form of a run's report.
+/// One format of a run's report.
 package protocol ReportFormat {
-  /// The name by which the pipeline file asks for it.
+  /// The format's name in the pipeline file.
   static var name: String { get }
-  /// The files that it writes.
   static var files: [String] { get }
-  /// Hands a file's bytes to `sink`, in parts: a pure function of the model.
+  /// Writes a file's bytes to `sink`, in parts, from the model alone.
   ///
-  /// - Throws: what `sink` throws, and errors of the ledger that the model reads from.
+  /// - Throws: errors from `sink` and from the ledger that the model reads.
   static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
   ) throws
 }
 
 extension ReportFormat {
-  /// Writes the files into a directory, each under a temporary name first.
+  /// Writes the files to a directory, each under a temporary name first.
   package static func write(
     _ model: ReportModel, to directory: String, _ options: ReportMask
   ) throws {
@@ -31,7 +30,7 @@ extension ReportFormat {
     }
   }
 
-  /// A file as a whole.
+  /// The content of a file.
   package static func bytes(
     _ file: String, _ model: ReportModel, _ options: ReportMask
   ) throws -> [UInt8] {
@@ -40,7 +39,7 @@ extension ReportFormat {
     return bytes
   }
 
-  /// Hands over what has been gathered, once it is worth a call.
+  /// Passes the buffered bytes on when there are enough of them.
   static func pass(_ bytes: inout [UInt8], to sink: ReportSink) throws(SystemError) {
     if bytes.count < 1 << 18 { return }
     try sink(bytes)
@@ -48,9 +47,9 @@ extension ReportFormat {
   }
 }
 
-/// The forms that there are.
+/// The available formats.
 package enum ReportFormats {
-  /// Every form, one line each.
+  /// All formats, one per line.
   package static var all: [any ReportFormat.Type] {
     [
       JSONReport.self,
@@ -59,7 +58,7 @@ package enum ReportFormats {
     ]
   }
 
-  /// Writes a report in some forms into a directory, with the files of its long values.
+  /// Writes a report in some formats to a directory, with the files of its long values.
   package static func write(
     _ formats: [any ReportFormat.Type], _ model: ReportModel, to directory: String,
     _ options: ReportMask
@@ -70,7 +69,7 @@ package enum ReportFormats {
     for format in formats { try format.write(model, to: directory, options) }
   }
 
-  /// The forms of these names, in their own order.
+  /// The formats with these names, in the order of `all`.
   package static func named(_ names: [String]) -> [any ReportFormat.Type] {
     all.filter { names.contains($0.name) }
   }

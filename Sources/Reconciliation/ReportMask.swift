@@ -5,26 +5,27 @@ import Ledger
 package struct ReportMask: Sendable {
   /// Fields whose values are never shown.
   package var mask: Set<String>
-  /// Whether values are shown at all; the org's words go with them, as they may quote values.
+  /// Whether values are shown at all; the org's messages are hidden with them, because they may
+  /// quote values.
   package var showValues: Bool
-  /// Whether long values are named by their files (`ReportValues`): in a report that has a directory.
+  /// Whether long values are replaced by the names of their files (`ReportValues`), in a report
+  /// that has a directory.
   var namesFiles = false
 
-  /// Options.
   package init(mask: Set<String> = [], showValues: Bool = true) {
     self.mask = Set(mask.map { $0.lowercased() })
     self.showValues = showValues
   }
 
-  /// What is shown of a field's value.
+  /// The part of a field's value that is shown.
   package func shown(_ value: JSONValue?, of field: String) -> Shown {
     guard let value else { return .unknown }
     if !showValues { return .withheld }
     return covers(value, of: field) ? .masked : .value(value)
   }
 
-  /// Whether a value is never shown: its field's, or one with a member of its own that is a field's, as
-  /// `BillingAddress` holds what `BillingCity` does.
+  /// Whether a value is never shown because of its field, or because it contains a masked field, as
+  /// `BillingAddress` contains `BillingCity`.
   private func covers(_ value: JSONValue, of field: String) -> Bool {
     if mask.isEmpty { return false }
     if covers(field) { return true }
@@ -44,36 +45,39 @@ package struct ReportMask: Sendable {
     }
   }
 
-  /// The file that a report names in the place of a value; nil where the value itself stands there.
+  /// The file that replaces a value in a report; nil if the report has the value itself.
   func file(of value: JSONValue?, _ field: String) -> String? {
     guard namesFiles, case .value(let value) = shown(value, of: field) else { return nil }
     return ReportValues.file(of: value)
   }
 
-  /// A value in a cell of a table, or the name of its file.
+  /// A value in a table's cell, or the name of its file.
   func cell(_ value: JSONValue?, of field: String) -> String {
     file(of: value, field) ?? shown(value, of: field).cell
   }
 
-  /// Says whether a field's values are never shown: by its whole name, or by a part between dots.
+  /// Whether a field's values are never shown, by its full name or by a part of it between dots.
   private func covers(_ field: String) -> Bool {
     let name = field.lowercased()
     return mask.contains(name) || name.split(separator: ".").contains { mask.contains(String($0)) }
   }
 
-  /// The words beside a verdict, as far as they may be shown: an org quotes what it refuses.
+  /// The message of a verdict as far as it may be shown, because an org quotes the values that it
+  /// refuses.
   package func words(of edit: ReportEdit) -> String? { words(edit.detail, element: edit.element) }
 
-  /// The words beside a verdict that is foreseen, for which no element is at hand: the org's may quote what is
-  /// masked, those about an undo and about what is held are ours.
+  /// The message of an expected verdict without an element.
+  ///
+  /// The org's message may quote masked values; messages about undos and edits that are not
+  /// attempted are attache's own.
   package func words(of planned: PlannedOutcome) -> String? {
     let (detail, verdict) = (planned.detail, planned.verdict)
     let areOurs =
-      detail.code == nil && (verdict.isUndone || [.notUndone, .held].contains(verdict))
+      detail.code == nil && (verdict.isUndone || [.notUndone, .notAttempted].contains(verdict))
     return mask.isEmpty || areOurs ? words(detail, element: nil) : nil
   }
 
-  /// The words beside a verdict on an element.
+  /// The message of a verdict on an element.
   func words(_ detail: OutcomeDetail, element: JSONObject?) -> String? {
     guard showValues, let message = detail.message else { return nil }
     if mask.isEmpty { return message }
@@ -87,7 +91,7 @@ package struct ReportMask: Sendable {
         collect(value, isMasked: true, into: &secrets)
       }
     }
-    // The longest first: one value may be a part of another.
+    // The longest first, because one value may be part of another.
     return secrets.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }.reduce(message) {
       $0.replacing($1, with: "•••").replacing($1.lowercased(), with: "•••")
     }
@@ -107,7 +111,7 @@ package struct ReportMask: Sendable {
     }
   }
 
-  /// A value, or why it is not there.
+  /// A value, or the reason why it is not shown.
   package enum Shown: Sendable, Hashable {
     case value(JSONValue)
     case masked
@@ -115,12 +119,12 @@ package struct ReportMask: Sendable {
     case withheld
     case unknown
 
-    /// Says whether a text is what stands in the place of a value that is not shown.
+    /// Whether a text is a placeholder for a value that is not shown.
     static func isPlaceholder(_ text: String) -> Bool {
       [masked, withheld].contains { $0.cell == text }
     }
 
-    /// What stands in the place of a value; nil where there is one.
+    /// The placeholder; nil if the value is shown.
     var placeholder: Placeholder? {
       switch self {
       case .value(.null), .value(.string("")): .empty
@@ -131,7 +135,7 @@ package struct ReportMask: Sendable {
       }
     }
 
-    /// The value in a cell of a table, where nothing stands for an empty one and for one that is not known.
+    /// The value in a table's cell, which is empty for empty and unknown values.
     package var cell: String {
       switch self {
       case .value(.null), .unknown: ""
@@ -141,10 +145,10 @@ package struct ReportMask: Sendable {
       }
     }
 
-    /// So many characters of a value stand in a line on a terminal, or in what a device is told.
+    /// The maximum length of a value, in characters, in a terminal line or a message to a device.
     static let longestInLine = 200
 
-    /// A text as it stands in a line: its end is cut off where it is longer than `longestInLine`.
+    /// A text in a line, cut to `longestInLine`.
     static func inLine(_ text: String) -> String {
       text.count > longestInLine ? text.prefix(longestInLine) + "…" : text
     }
@@ -159,11 +163,11 @@ package struct ReportMask: Sendable {
     }
   }
 
-  /// What stands in the place of a value that is not shown; pages know them by their numbers.
+  /// The placeholder for a value that is not shown; pages use their numbers.
   package enum Placeholder: Int, Sendable, CaseIterable {
     case empty, unknown, withheld, masked
 
-    /// The words on a page.
+    /// The text on a page.
     package var words: String {
       switch self {
       case .empty: "empty"

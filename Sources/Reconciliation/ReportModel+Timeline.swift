@@ -1,8 +1,9 @@
 import Ledger
 
 extension ReportModel {
-  /// What happened on the way to this report, in order of time; a device's clock moves nothing behind what
-  /// came of it, and the run is the last.
+  /// The events before this report, in order of time.
+  ///
+  /// A device's clock cannot put its edits after their return, and the run comes last.
   package var timeline: [ReportMoment] {
     var run = ReportMoment(kind: .run, name: "", from: self.run.now, to: self.run.now)
     run.count = edits.count
@@ -12,7 +13,7 @@ extension ReportModel {
     return before + [run]
   }
 
-  /// The users whom a report tells of.
+  /// The users in a report.
   package var everybody: [String] {
     let names = edits.totals.usernames.union(stillOpen.totals.usernames)
     return names.union((findings + earlierFindings).compactMap { $0.text("username") }).sorted()

@@ -2,39 +2,40 @@ import JSON
 import Ledger
 import MobileSync
 
-/// Everything that a report says about a run: a question to the ledger, the same answer each time.
+/// The content of a run's report, queried from the ledger; the result is always the same.
 ///
-/// A verdict is news in one report, that of the run that gave it, or of the next one where that run
-/// died. An edit that is not settled by it stands in every later report too, among those that are
-/// still open, until it is settled; those are counted apart.
+/// A verdict is new in one report: that of its run, or the next one if the run was interrupted. An
+/// unresolved edit is also in every later report, among the edits that are still open, until it is
+/// resolved; these are counted separately.
 package struct ReportModel {
-  /// The run.
   package let run: RunRow
-  /// The word that names the pipeline in a command.
+  /// The name of the pipeline in commands.
   package let called: String
-  /// The org of the ledger.
+  /// The ID of the ledger's org.
   package let organizationID: String
-  /// What people call the things of the org.
+  /// The names of the org's objects and users.
   package let names: OrgNames
-  /// The user names of the pipeline's users, by their Ids.
+  /// The names of the pipeline's users, by ID.
   package let usernames: [String: String]
-  /// Every edit whose verdict is news.
+  /// The edits with new verdicts.
   package var edits: ReportEdits
-  /// The edits that earlier reports have shown and that are not settled yet.
+  /// The unresolved edits from earlier reports.
   package var stillOpen: ReportEdits
-  /// What else the run found, and runs before it that nobody told of.
+  /// The other findings of the run, and unreported ones from earlier runs.
   package let findings: [Finding]
-  /// What earlier reports have told besides verdicts and what waits for a person still.
+  /// The findings of earlier reports that still need review.
   package let earlierFindings: [Finding]
-  /// Says that nothing was sent: a dry run tells what it foresees.
+  /// Whether the report is of a dry run, in which nothing was sent.
   package let isRehearsal: Bool
 
-  /// The model of a run's report; of a run that has none, because it died, what is known of it.
+  /// The model of a run's report; for a run that was interrupted before its report, whatever is
+  /// known about it.
   ///
   /// - Parameters:
-  ///   - called: The word that names the pipeline in a command, as a shell reads it.
-  ///   - user: Only what this user's devices brought; nil for all.
-  ///   - isRehearsal: The report is that of a dry run; Ids that the org has never given are left out.
+  ///   - called: The name of the pipeline in commands, quoted for a shell.
+  ///   - user: Limits the report to this user's devices; nil for all.
+  ///   - isRehearsal: Whether the report is of a dry run; IDs that are not from the org are left
+  ///     out.
   package init(
     state: LedgerDatabase, run id: String, called: String, user: String? = nil,
     isRehearsal: Bool = false
@@ -72,17 +73,17 @@ package struct ReportModel {
     earlierFindings = part(try state.earlierFindings(report: run))
   }
 
-  /// How many whole days before the run an edit or a finding was found.
+  /// The number of whole days between an edit or finding and the run.
   package func ageDays(since time: Int64) -> Int {
     Int(max(0, run.now - time) / (24 * 60 * 60 * 1000))
   }
 
-  /// The findings of some kinds, of this report or of earlier ones.
+  /// The findings of some kinds, in this report or in earlier ones.
   package func findings(_ kinds: Set<Finding.Kind>, earlier: Bool = false) -> [Finding] {
     (earlier ? earlierFindings : findings).filter { kinds.contains($0.kind) }
   }
 
-  /// Says whether there is anything to write a report for.
+  /// Whether there is anything to report.
   package var isWorthTelling: Bool {
     !edits.isEmpty || !stillOpen.isEmpty || !earlierFindings.isEmpty
       || findings.contains { $0.kind.wantsPerson }

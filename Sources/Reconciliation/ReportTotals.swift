@@ -1,53 +1,49 @@
 import Ledger
 
-/// A part of a report's edits: whose, or of what, with their verdicts.
+/// Some of a report's edits, of one user or object, with their verdicts.
 package struct ReportGroup: Sendable {
-  /// The user, or the object.
+  /// The user or the object.
   package let name: String
-  /// How many edits have which verdict.
+  /// The number of edits by verdict.
   package var counts: [Verdict: Int] = [:]
-  /// All of them.
   package var total: Int { counts.values.reduce(0, +) }
 }
 
-/// Something that happened on the way to a report, for its timeline.
+/// An event in a report's timeline.
 package struct ReportMoment: Sendable {
-  /// What happened.
   package enum Kind: String, Sendable {
-    /// Devices changed records, by their own clocks.
+    /// A device changed records, by its own clock.
     case edited
     /// A return arrived.
     case returned
-    /// A person decided.
+    /// An operator decided.
     case decided
-    /// The run.
     case run
   }
 
-  /// What happened.
   package let kind: Kind
-  /// Who did it, or which file it was; empty for the run.
+  /// The user or file; empty for the run.
   package let name: String
-  /// When it began, in ms.
+  /// The start, in ms.
   package var from: Int64
-  /// When it ended, in ms.
+  /// The end, in ms.
   package var to: Int64
-  /// Where it stands in a timeline, in ms: a device's edits no later than their return arrived.
+  /// The position in the timeline, in ms; a device's edits are not later than the arrival of their
+  /// return.
   var place: Int64
-  /// How many edits it is about.
+  /// The number of edits.
   package var count = 0
 
-  /// A moment without edits.
   init(kind: Kind, name: String, from: Int64, to: Int64) {
     (self.kind, self.name, self.from, self.to, place) = (kind, name, from, to, from)
   }
 }
 
-/// What a report's edits come to, counted as they are read.
+/// The totals of a report's edits, counted as they are read.
 package struct ReportTotals: Sendable {
-  /// How many edits have which verdict.
+  /// The number of edits by verdict.
   package private(set) var verdicts: [Verdict: Int] = [:]
-  /// How many decisions came to what.
+  /// The number of decisions by outcome.
   package private(set) var decisions: [DecisionNote.Fate: Int] = [:]
   /// The users whose stores they came from.
   package private(set) var usernames: Set<String> = []
@@ -65,7 +61,7 @@ package struct ReportTotals: Sendable {
     self.usernames = usernames
   }
 
-  /// How many edits of one return and soup are alike.
+  /// A number of equal edits of one return and soup.
   package struct Count {
     var edits: Int
     var verdict: Verdict
@@ -73,13 +69,13 @@ package struct ReportTotals: Sendable {
     var username: String?
     var soup: SoupKey
     var sobject: String?
-    /// The file that they came in, and when it did.
+    /// The file that contained them, and when it arrived.
     var source: String
     var arrivedAt: Int64
-    /// When the device changed the rows, by its own clock, as far as it says so, and of how many it does.
+    /// When the device changed the rows, by its own clock, and for how many this is known.
     var edited: ClosedRange<Int64>?
     var editsWithTime: Int
-    /// What somebody decided about the edit; it is counted by itself then.
+    /// The decision about the edit, which is then counted by itself.
     var decision: DecisionNote?
 
     package init(
@@ -100,13 +96,13 @@ package struct ReportTotals: Sendable {
     }
   }
 
-  /// Counts edits that are alike.
+  /// Adds edits that are equal.
   package mutating func add(_ alike: Count) {
     verdicts[alike.verdict, default: 0] += alike.edits
     if let name = alike.username { usernames.insert(name) }
     let owner = alike.username ?? ReportEdit.globalOwner
     Self.count(alike, as: owner, in: &byUser)
-    // A row whose object is not known counts as its soup.
+    // A row of an unknown object is counted under its soup.
     Self.count(alike, as: alike.sobject ?? alike.soup.soup, in: &byObject)
     bySoup[alike.soup, default: [:]][alike.verdict, default: 0] += alike.edits
     if let edited = alike.edited {
@@ -152,6 +148,6 @@ package struct ReportTotals: Sendable {
     }
   }
 
-  /// What happened before the run, in no order.
+  /// The events before the run, unordered.
   var moments: [ReportMoment] { byMoment.values.flatMap(\.values) }
 }

@@ -3,24 +3,24 @@ import JSON
 import Ledger
 import System
 
-/// Values that a report has no room for: each is in a file of its own in the report's directory.
+/// Long values, each in its own file in the report's directory.
 ///
-/// A file is named by the digest of its content, so equal values share one, and nothing of a record is part of a path.
-/// It goes with the report's directory when that is pruned.
+/// A file is named by the digest of its content, so equal values share one, and no record data is
+/// part of a path. The files are deleted when the report's directory is pruned.
 package enum ReportValues {
-  /// The directory within that of the report.
+  /// The subdirectory of the report's directory.
   package static let directory = "values"
-  /// A value of more bytes than this has a file of its own.
+  /// The size above which a value is in a file, in bytes.
   package static let limitBytes = 4096
 
-  /// The file of a value, relative to the report's directory; nil for one that has room in the report.
+  /// A value's file, relative to the report's directory; nil if the value is in the report itself.
   package static func file(of value: JSONValue) -> String? {
     let text = ReportMask.Shown.value(value).cell
     if text.utf8.count <= limitBytes { return nil }
     return directory + "/" + Digest.sha256Hex(Array(text.utf8)) + ".txt"
   }
 
-  /// Whether a text has the form of such a file's name.
+  /// Whether a text has the form of such a file name.
   static func isFile(_ text: String) -> Bool {
     text.utf8.count == directory.utf8.count + 69 && text.hasPrefix(directory + "/")
       && text.hasSuffix(".txt")
@@ -29,7 +29,8 @@ package enum ReportValues {
       }
   }
 
-  /// Writes the files of the values that a report in a directory names; what is not shown has none.
+  /// Writes the files of the values that a report in a directory refers to; values that are not
+  /// shown have none.
   static func write(
     _ model: ReportModel, to place: String, _ options: ReportMask
   ) throws {

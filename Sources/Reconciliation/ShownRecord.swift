@@ -2,28 +2,28 @@ import JSON
 import Ledger
 import Salesforce
 
-/// What whoever decided about an edit was shown of its record: the one measure of all decisions.
+/// What the operator was shown of an edit's record; every decision is validated against it.
 ///
-/// A decision holds while the record is what it was then: there with these values, or gone. Where nothing
-/// was shown of it, nothing that somebody has entered is gone over.
+/// A decision is valid as long as the record is as it was then: it exists with these values, or
+/// does not exist. If the record was not shown, a decision does not overwrite another user's
+/// values.
 struct ShownRecord {
-  /// How the record was.
+  /// The record's state as shown.
   enum State: Equatable {
-    /// It was there.
+    /// It existed.
     case alive
-    /// It was gone, as this verdict says.
+    /// It was gone, according to this verdict.
     case gone(Verdict)
-    /// It was not there yet, or nobody looked.
+    /// It did not exist yet, or was not read.
     case unseen
   }
 
-  /// How the record was.
   let state: State
-  /// The org's values that were shown and count.
+  /// The org's values that were shown and matter.
   let values: JSONObject
   private let decision: Decision
 
-  /// What was shown to the maker of a decision.
+  /// What was shown for a decision.
   init(_ pending: PendingDecision) {
     decision = pending.decision
     switch pending.verdict {
@@ -33,35 +33,36 @@ struct ShownRecord {
     case .conflict?: state = .alive
     default: state = pending.shown.isEmpty ? .unseen : .alive
     }
-    // A clash is about devices: the org's value may be what another decision has just sent.
-    let isAboutDevices = pending.verdict == .clash && pending.decision == .server
+    // A device conflict is about devices: the org's value may come from another decision.
+    let isAboutDevices = pending.verdict == .deviceConflict && pending.decision == .server
     values = isAboutDevices ? [:] : pending.shown
   }
 
-  /// Says whether a record that is there was gone, or had other values.
+  /// Whether a record that exists did not exist before, or had other values.
   func hasMoved(_ fields: JSONObject) -> Bool {
     if case .gone = state { return true }
     return hasOtherValues(fields)
   }
 
-  /// Says whether a record holds something else than was shown.
+  /// Whether a record has other values than those shown.
   func hasOtherValues(_ fields: JSONObject) -> Bool {
     values.contains { name, shown in
       fields[name].map { !FieldValue.isSame($0, shown) } ?? false
     }
   }
 
-  /// Says whether a record that is gone, as this verdict says, was so when the decision was made.
+  /// Whether a record that is gone, according to this verdict, already was when the decision was
+  /// made.
   ///
-  /// What was never looked at may be left, whatever became of it.
+  /// A record that was never read can be left, whatever its state.
   func isStill(_ verdict: Verdict) -> Bool {
     state == .gone(verdict) || (state == .unseen && decision == .server)
   }
 
-  /// Says whether what is sent goes over a value that somebody has entered and nobody was shown.
+  /// Whether the write overwrites another user's value that was not shown.
   ///
-  /// `expected` is what the org held when the device read it, or what we left there; nil where nobody
-  /// knows.
+  /// `expected` is the org's value when the device read it, or after attache's own write; nil if
+  /// unknown.
   func isHidden(under sent: [FieldDifference], expected: (String) -> JSONValue?) -> Bool {
     sent.contains { field in
       guard let theirs = field.server, values[field.name] == nil,

@@ -1,16 +1,16 @@
 import MobileSync
 import Salesforce
 
-// What the second half of a plan is going to ask, so that it can be asked beside other questions. What is not
-// foretold here is asked when it is needed.
+// Anticipates the queries of the second half of a plan, so that they can run together with others.
+// Anything not anticipated here is queried when it is needed.
 extension SnapshotPlanner {
-  /// The objects that a plan is about.
+  /// The objects of a plan.
   func objects(of draft: Draft) -> [String] {
     let names = draft.all.filter { $0.isOfRecord || $0.operation == .create }.map(\.sobject)
     return Set(names).sorted()
   }
 
-  /// The questions for the records of a plan, as far as their objects are known.
+  /// The queries for the records of a plan, as far as their objects are known.
   func questions(of draft: Draft) -> [RecordReader.Question] {
     var questions: [RecordReader.Question] = []
     let groups = Dictionary(grouping: draft.all.filter(\.isOfRecord), by: \.sobject)

@@ -3,10 +3,11 @@ import Ledger
 import Salesforce
 
 extension LedgerDatabase {
-  /// What becomes of a decided edit whatever the org holds; nil where that matters, or nothing is decided.
+  /// The outcome of a decided edit that does not depend on the org's state; nil if it depends on
+  /// it, or if nothing is decided.
   func decidedWithoutOrg(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     switch edit.decision?.decision {
-    case .drop?:
+    case .discard?:
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
       if try hasGivenUpUndoing(edit.id) {
@@ -14,17 +15,17 @@ extension LedgerDatabase {
         return Settlement(.notUndone, detail)
       }
       if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
-      return Settlement(.dropped, detail)
+      return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
       var detail = OutcomeDetail.because("it is the record that counts from now on")
       detail.recordID = id
-      return Settlement(.alreadyThere, detail)
-    case .record?, .device?, .server?, .set?, .again?, .undo?, nil: return nil
+      return Settlement(.alreadyInOrg, detail)
+    case .record?, .device?, .server?, .set?, .retry?, .undo?, nil: return nil
     }
   }
 
-  /// Says whether all that an edit holds is in its record: what its device has entered since is still to be
-  /// sent.
+  /// Whether all of an edit's values are in its record; if not, the device's later changes still
+  /// have to be sent.
   private func isWhollySent(_ edit: OpenEdit) throws -> Bool {
     switch edit.operation {
     case .synced: true
@@ -33,30 +34,30 @@ extension LedgerDatabase {
     }
   }
 
-  /// What becomes of a decided edit whose user cannot act: what ends without a write needs nobody's login.
+  /// The outcome of a decided edit whose user cannot log in: what needs no write needs no login.
   ///
-  /// That the org's values stand is taken as it was said, though nobody can compare them with those that were
-  /// shown; nil for what has to be sent, or is not decided.
+  /// A decision for the org's values is accepted as it is, although they cannot be compared with
+  /// those shown. Nil if something has to be sent, or nothing is decided.
   func decidedWithoutLogin(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     guard edit.decision?.decision == .server else { return try decidedWithoutOrg(edit, rules) }
     var detail = OutcomeDetail.because(
       "the org was not asked for its values once more, for nobody can act as the user; they stand")
     detail.recordID = edit.recordID
     if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
-    return Settlement(.dropped, detail)
+    return Settlement(.discarded, detail)
   }
 }
 
-// What a person has decided, as far as the org is not asked.
+// Decisions, as far as they do not depend on the org.
 extension SnapshotPlanner {
-  /// Says whether a decision says which edit of a clash stands.
-  func isAboveClash(_ pending: PendingDecision) -> Bool {
+  /// Whether a decision determines which edit of a device conflict is sent.
+  func isAboveDeviceConflict(_ pending: PendingDecision) -> Bool {
     pending.isApproval || pending.decision == .server
   }
 }
 
 extension OutcomeDetail {
-  /// Puts what the org holds beside the fields.
+  /// Adds the org's values to the fields.
   mutating func showServer(_ record: JSONObject) {
     for index in fields.indices where fields[index].server == nil {
       guard let value = record[fields[index].name] else { continue }

@@ -5,7 +5,9 @@ import Salesforce
 
 // The order in which a plan is sent.
 extension SnapshotPlanner {
-  /// Orders what is sent; a tree goes as one, its parent first, or last where that is deleted.
+  /// Orders the sends.
+  ///
+  /// A tree is kept together, with its parent first, or last if the parent is deleted.
   func order(_ plan: inout SnapshotPlan) {
     if plan.sends.allSatisfy(Self.mayGoAtOnce) {
       plan.levels = plan.sends.isEmpty ? [] : [plan.sends.map(\.edit.id)]
@@ -48,7 +50,8 @@ extension SnapshotPlanner {
     plan.sends.removeAll { cyclic.contains($0.edit.id) }
   }
 
-  /// Says whether a change waits for no other one and none waits for it, where that is so of all beside it.
+  /// Whether a change neither waits for another nor is waited for, provided that this is true of
+  /// all sends of the plan.
   private static func mayGoAtOnce(_ send: PlannedSend) -> Bool {
     send.tree == nil && send.needs.isEmpty && send.floor == 0 && send.action != .delete
       && send.action != .undelete

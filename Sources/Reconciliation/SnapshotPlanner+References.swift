@@ -3,19 +3,19 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// What the references of an element name.
+// The referents of an element's references.
 extension SnapshotPlanner {
-  /// What a reference names that cannot be sent as it stands.
+  /// The referent of a reference that cannot be sent as it is.
   enum Referent {
-    /// A record by the Id that it has now; of a creation, where the device knows it by its local id.
+    /// A record by its current ID; also its creation, if the device knows it by its local ID.
     case record(String, OpenEdit.Creation?)
-    /// A new record that has no Id yet.
+    /// A new record without an ID.
     case new(OpenEdit.Creation)
-    /// A local id that none of the edits knows.
+    /// A local ID that is not known from any edit.
     case unknown
   }
 
-  /// What a reference of an edit names; nil where it is sent as it stands.
+  /// The referent of an edit's reference; nil if the reference is sent as it is.
   nonisolated(nonsending) func referent(
     _ text: String, of edit: OpenEdit
   ) async throws -> Referent? {
@@ -24,15 +24,15 @@ extension SnapshotPlanner {
       return current == id ? nil : .record(current, nil)
     }
     guard let creation = try state.creation(localID: text, of: edit) else {
-      // What no device made up is a value like any other: the org says what it thinks of it.
+      // Anything but a local ID is an ordinary value, which the org validates.
       return LocalFields.isLocalID(text) ? .unknown : nil
     }
     guard let id = creation.recordID ?? creation.deviceRecordID else { return .new(creation) }
     return .record(try await remade.current(id), creation)
   }
 
-  /// Replaces local ids by the ids that their records got, and Ids of records that were made anew by those they have
-  /// now, and notes those that have none yet.
+  /// Replaces local IDs with the IDs of their records, and IDs of recreated records with the
+  /// current ones; notes the records that have no ID yet.
   nonisolated(nonsending) func resolveReferences(_ send: inout PlannedSend) async throws
     -> String?
   {
@@ -57,7 +57,7 @@ extension SnapshotPlanner {
     return nil
   }
 
-  /// Lets what refers to a record that this plan makes anew wait for it.
+  /// Makes references to a record that this plan recreates wait for it.
   nonisolated(nonsending) func followRemade(_ plan: inout SnapshotPlan) async throws {
     let makers = Dictionary(
       plan.sends.compactMap { send -> (String, Int64)? in
@@ -78,7 +78,9 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Says whether a field may hold an Id: a text that begins like a local id is a text.
+  /// Whether a field can have an ID.
+  ///
+  /// In other fields, text that looks like a local ID is text.
   private nonisolated(nonsending) func mayRefer(
     _ name: String, of sobject: String
   ) async throws -> Bool {
@@ -91,7 +93,7 @@ extension SnapshotPlanner {
     }
   }
 
-  /// The Ids in an element's members: lookups, for all we know.
+  /// The IDs in an element's members, which are possible lookups.
   static func references(_ element: JSONObject) -> Set<String> {
     var ids: Set<String> = []
     for (name, value) in element where name != "Id" {
@@ -102,13 +104,13 @@ extension SnapshotPlanner {
 }
 
 extension PlannedSend {
-  /// Lets it wait for a record whose Id goes into a field.
+  /// Waits for a record whose ID goes into a field.
   fileprivate mutating func wait(for record: NewRecord, in field: String) {
     needs.insert(record)
     waiting[field] = record
   }
 
-  /// Tells that a field is sent with the Id of a record that was made anew, and not with what the device holds.
+  /// Reports that a field is sent with the ID of a recreated record instead of the device's value.
   fileprivate mutating func tellRemade(_ field: String, _ old: String) {
     let words = "\(field) names the record that was made anew in the place of \(old)"
     expected.detail.message = [expected.detail.message, words].compactMap(\.self)

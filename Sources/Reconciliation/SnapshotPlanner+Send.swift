@@ -3,7 +3,7 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// What is sent of an edit.
+// The payload of an edit.
 extension SnapshotPlanner {
   nonisolated(nonsending) func add(
     _ candidate: Candidate, _ facts: EditFacts, _ action: SyncUpAction,
@@ -16,7 +16,7 @@ extension SnapshotPlanner {
       edit: edit, sync: candidate.sync,
       modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
       action: action, expected: naming(candidate, expected), condition: condition,
-      isStrict: options.strict, payload: [:],
+      isStrict: options.conditionalUpdates, payload: [:],
       recordID: action == .create || action == .upsert ? nil : edit.recordID)
     send.isAlone = candidate.isAlone
     if action == .create, let old = edit.recordID {
@@ -34,7 +34,8 @@ extension SnapshotPlanner {
       }
       send.payload = try bodies.body(of: names).object(of: edit.element)
       if action == .create, edit.recordID != nil, try state.isOfCarriedRow(edit.id) {
-        // A bundle gave back no more than what had been edited; the rest is as its device had it before.
+        // A redelivered edit has only the edited fields from the bundle; the rest is as the device
+        // had it before.
         for name in names where candidate.element[name] == nil {
           send.payload[name] = edit.base?.fields[name]
         }
@@ -72,16 +73,16 @@ extension SnapshotPlanner {
     plan.sends.append(send)
   }
 
-  /// Notes what the org was read to hold in the fields that an update sends.
+  /// Compares an update with the values read from the org.
   ///
-  /// What the org did not take before goes once more without the references that it holds already: they may name
-  /// records that are deleted, and it refuses all of an update for that.
+  /// If the org refused it before, it is sent again without unchanged references, because the org
+  /// refuses the whole update if one of them is to a deleted record.
   private func compare(_ send: inout PlannedSend, _ facts: EditFacts) {
     send.seen = Self.former(send.payload.names, facts)
     if redone.contains(send.edit.id) { send.leaveOutHeldReferences() }
   }
 
-  /// What the org was read to hold in the fields that an update sends: what undoes it.
+  /// The org's values in the fields that an update sends, with which it can be undone.
   private static func former(_ names: [String], _ facts: EditFacts) -> JSONValue? {
     let read: JSONObject
     var date: String?
@@ -96,14 +97,14 @@ extension SnapshotPlanner {
     return .object(dated(former, date))
   }
 
-  /// What a record was read to hold, with its date then.
+  /// The values of a record as read, with its date.
   static func dated(_ values: JSONObject, _ date: String?) -> JSONObject {
     var values = values
     values[OperationRow.dateKey] = date.map(JSONValue.string)
     return values
   }
 
-  /// What the integration user creates belongs to the snapshot's user.
+  /// A record that the integration user creates is owned by the snapshot's user.
   private nonisolated(nonsending) func setOwner(_ send: inout PlannedSend) async throws {
     guard options.sendAs == .integration, snapshotID != SnapshotID.global,
       send.payload["OwnerId"] == nil
@@ -112,12 +113,13 @@ extension SnapshotPlanner {
       let owner = try await records.describe(send.sobject).field("OwnerId")
       if owner?.isCreateable == true { send.payload["OwnerId"] = .string(snapshotID) }
     } catch {
-      // The create itself will say what is wrong with the object.
+      // The create itself will report what is wrong with the object.
       guard error.isAboutTheObject else { throw error }
     }
   }
 
-  /// Blocks what needs a record that this plan does not make, and what needs that.
+  /// Blocks sends that need a record which this plan does not create, and the sends that need
+  /// those.
   func blockOrphans(_ plan: inout SnapshotPlan) {
     while true {
       let made = Set(plan.sends.compactMap { Self.makes($0) })
@@ -133,7 +135,7 @@ extension SnapshotPlanner {
   }
 }
 
-/// What picks the fields out of elements, made once for each list of fields: a plan sends the same few lists.
+/// Extractors of fields from elements, one for each field list; a plan uses the same few lists.
 final class RecordBodies {
   private var known: [[String]: RecordBody] = [:]
 
@@ -146,8 +148,8 @@ final class RecordBodies {
 }
 
 extension OutcomeDetail {
-  /// Tells of a new record the values that a person entered, beside those that they replace; what is not
-  /// sent is not told.
+  /// Reports an operator's values of a new record with the values that they replace; values that
+  /// are not sent are not reported.
   fileprivate mutating func enter(_ values: JSONObject, beside payload: JSONObject) {
     fields.removeAll { payload[$0.name] == nil }
     for (name, value) in values {

@@ -1,16 +1,18 @@
 import Ledger
 import MobileSync
 
-// Which of the sync ups of a soup takes an edit, and with which fields.
+// Which of a soup's sync ups sends an edit, and with which fields.
 //
-// 1. They are asked in the file's order, as on a device: what one leaves is for the next.
-// 2. The next one takes it only if it sends all that was edited of the fields of the one that left it. On a device the
-//    row is clean after that, and what nobody has sent is gone; here the first one's verdict stands.
-// 3. Where nothing of the one's fields was edited, the next one whose fields were takes it.
-//    A family goes as a whole.
-// 4. What all of them leave is shown, and decided by a person, with the fields of all.
+// 1. They are tried in the file's order, as on a device: an edit that one leaves is passed to the
+//    next.
+// 2. The next one takes it only if it sends all fields that were edited of those of the previous
+//    one. On a device the row would then be clean, and a field that was not sent would be lost;
+//    here the first one's verdict stands.
+// 3. If none of a sync up's fields were edited, the next one whose fields were edited takes it.
+//    A family is sent as a whole.
+// 4. An edit that all of them leave is reported, and decided by an operator with the fields of all.
 extension SnapshotPlanner {
-  /// What becomes of an edit by the sync ups of its soup.
+  /// The outcome of an edit with the sync ups of its soup.
   nonisolated(nonsending) func decide(
     _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
   ) async throws -> (Candidate, EditFacts, ThreeWayRule.Step) {
@@ -40,7 +42,7 @@ extension SnapshotPlanner {
     return (facts, try await upsertStep(candidate, facts, keyed) ?? ThreeWayRule.step(facts))
   }
 
-  /// The sync up that takes an edit after the one that settled it so; nil where none does.
+  /// The sync up that takes an edit after the one that gave it this verdict; nil if none does.
   private func next(
     after candidate: Candidate, _ facts: EditFacts, _ settlement: Settlement
   ) throws -> Int? {
@@ -56,7 +58,7 @@ extension SnapshotPlanner {
       return nil
     }
     return rules.following(candidate.sync, of: candidate.edit.soup) { next in
-      // The org was asked for the record of the one's external id.
+      // The record was read by the external ID of this sync up.
       let isOfOneKey =
         candidate.operation != .create
         || next.target.externalIdFieldName == rule.target.externalIdFieldName
@@ -64,16 +66,16 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Says whether an edit was settled because nothing that travels was edited.
+  /// Whether an edit has the verdict that no field to be sent was edited.
   private static func hasNothing(_ settlement: Settlement) -> Bool {
     switch settlement.verdict {
-    case .filtered: true
-    case .alreadyThere: settlement.detail.fields.isEmpty
+    case .notInFieldList: true
+    case .alreadyInOrg: settlement.detail.fields.isEmpty
     default: false
     }
   }
 
-  /// Gives an edit the fields of all sync ups of its soup; false where these are what it had.
+  /// Gives an edit the fields of all sync ups of its soup; returns false if it already had them.
   @discardableResult
   private func listAll(_ candidate: inout Candidate) throws -> Bool {
     let before = candidate.listed
@@ -82,8 +84,8 @@ extension SnapshotPlanner {
     return candidate.listed != before
   }
 
-  /// The fields of an edit that an operation sends; of a deletion what the updates of all sync ups would, for that
-  /// it destroys.
+  /// The fields of an edit that an operation sends; for a deletion those that the updates of all
+  /// sync ups send, because it destroys them.
   func fields(of candidate: Candidate, for operation: SyncOperation) throws -> [String] {
     let isDelete = candidate.operation == .delete
     let operation = operation == .delete ? SyncOperation.update : operation
@@ -101,14 +103,14 @@ extension SnapshotPlanner {
 }
 
 extension [ReconciledSync] {
-  /// The next sync up of a soup that answers to a condition.
+  /// The next sync up of a soup that meets a condition.
   func following(
     _ place: Int, of soup: SoupKey, where isRight: (ReconciledSync) -> Bool
   ) -> Int? {
     indices.first { $0 > place && self[$0].soup == soup && isRight(self[$0]) }
   }
 
-  /// What the sync ups of a soup send of an operation together, each field once, in the file's order.
+  /// The fields that a soup's sync ups send for an operation, each once, in the file's order.
   func fields(of soup: SoupKey, for operation: SyncOperation) -> [String] {
     var seen: Set<String> = []
     return filter { $0.soup == soup }.flatMap { (try? $0.fields(for: operation)) ?? [] }
@@ -117,11 +119,11 @@ extension [ReconciledSync] {
 }
 
 extension Decision {
-  /// Whether it says what becomes of an edit's fields: of all, whichever sync up sends them.
+  /// Whether the verdict is about an edit's fields, and so about those of all sync ups.
   fileprivate var isAboutFields: Bool {
     switch self {
     case .device, .server, .set: true
-    case .record, .again, .drop, .undo: false
+    case .record, .retry, .discard, .undo: false
     }
   }
 }

@@ -3,13 +3,13 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Parents with their children: what a sync up of families sends in one request.
+// Parents with their children: the records that a parent-children sync up sends in one request.
 extension SnapshotPlanner {
   /// Puts the changes of families into their trees.
   ///
-  /// As on a device: LEAVE_IF_CHANGED leaves all of a tree where it leaves one of its records; children
-  /// get the id of a parent that is made; details go with a master that is deleted, where the org has them under
-  /// it still and deletes them with it.
+  /// As on a device, LEAVE_IF_CHANGED leaves a whole tree if it leaves one of its records, and
+  /// children get the ID of a parent that is created. Details are deleted with their master if they
+  /// are still below it in the org, which deletes them with it.
   nonisolated(nonsending) func growTrees(
     _ candidates: [Candidate], _ plan: inout SnapshotPlan
   ) async throws {
@@ -52,8 +52,8 @@ extension SnapshotPlanner {
     for (key, parent) in parents { try bind(parent, key, survivors, &plan) }
   }
 
-  /// Settles the edits of details that are gone with a parent that the same hand-back deleted: they had been left
-  /// before it was known that the org has done that.
+  /// Settles the edits of details that were deleted with a parent by the same return, if they were
+  /// left before it was known that the deletion was applied.
   nonisolated(nonsending) func settleGone(
     _ candidates: inout [Candidate], _ plan: inout SnapshotPlan
   ) async throws {
@@ -61,7 +61,7 @@ extension SnapshotPlanner {
     for candidate in candidates {
       let edit = candidate.edit
       guard case .child(let targets)? = rules[candidate.sync].place, targets.isMasterDetail,
-        edit.decision.map({ $0.decision == .again }) ?? true,
+        edit.decision.map({ $0.decision == .retry }) ?? true,
         let parent = candidate.element[targets.key]?.string?.recordID18,
         try state.hasDeleted(parent, in: edit.returnID), try await areDetails(targets),
         try await isGone(candidate, with: parent, targets)
@@ -72,7 +72,8 @@ extension SnapshotPlanner {
     if !gone.isEmpty { candidates.removeAll { gone.contains($0.edit.id) } }
   }
 
-  /// Whether the record of a detail is deleted; of one that is still to be made, whether its parent is.
+  /// Whether the record of a detail is deleted; for one that has not been created, whether its
+  /// parent is.
   private nonisolated(nonsending) func isGone(
     _ candidate: Candidate, with parent: String, _ targets: ParentChildrenUpTargets
   ) async throws -> Bool {
@@ -81,8 +82,8 @@ extension SnapshotPlanner {
     return try await records.prove(sobject, absent: [parent])[parent] == .deleted
   }
 
-  /// The parents that a device has deleted and the org has still, with those devices: the deletion was refused, is held
-  /// or in doubt, and is not part of this plan.
+  /// The parents that a device has deleted and the org still has, with the devices, because the
+  /// deletion was refused, not attempted or unconfirmed, and is not part of this plan.
   private nonisolated(nonsending) func standingDeletions(
     _ plan: SnapshotPlan
   ) async throws -> [String: Set<Int64>] {
@@ -90,7 +91,7 @@ extension SnapshotPlanner {
     planned.formUnion(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
     var devices: [String: Set<Int64>] = [:]
     for edit in try state.openDeletions(snapshotID: snapshotID) where !planned.contains(edit.id) {
-      // What cannot be read any more is of no tree.
+      // An edit that can no longer be read is not in any tree.
       guard let candidate = try? candidate(edit), candidate.operation == .delete,
         case .parent(let targets)? = rules[candidate.sync].place, targets.isMasterDetail
       else { continue }
@@ -100,7 +101,8 @@ extension SnapshotPlanner {
     return devices
   }
 
-  /// Blocks details whose parent their device has deleted, and the org has that still: a device sends none of them.
+  /// Blocks details whose parent was deleted on their device while the org still has it; a device
+  /// sends none of them.
   private func block(
     detailsOf standing: [String: Set<Int64>], but survivors: Set<Int64>,
     _ plan: inout SnapshotPlan
@@ -118,11 +120,12 @@ extension SnapshotPlanner {
     plan.sends.removeAll { waiting.contains($0.edit.id) }
   }
 
-  /// The edits of children whose parent the device deleted, as `parents` says of earlier runs, and which the org does
-  /// not delete with it.
+  /// The edits of children whose parent the device deleted, according to `parents` of earlier runs,
+  /// and which the org does not delete with it.
   ///
-  /// What a lookup holds goes before its parent does, in the same tree. What somebody has moved to another parent
-  /// has a tree of its own, and is not moved back by what the device has never edited.
+  /// Children with a lookup are sent before their parent, in the same tree. Records that another
+  /// user moved to another parent have a separate tree, and are not moved back by a value that the
+  /// device never edited.
   private nonisolated(nonsending) func survivors(
     among candidates: [Candidate], of parents: Set<String>, _ keys: inout [Int64: String],
     _ plan: inout SnapshotPlan
@@ -173,12 +176,12 @@ extension SnapshotPlanner {
     }
   }
 
-  /// The trees of which a record was left in an earlier run and still waits for a person: the others of
-  /// such a tree wait with it.
+  /// The trees in which a record was left by an earlier run and still needs review; the other
+  /// records of such a tree wait for it.
   private nonisolated(nonsending) func leftBefore() async throws -> Set<String> {
     var keys: Set<String> = []
     for edit in try state.leftEdits(snapshotID: snapshotID) {
-      // What cannot be read any more is of no tree.
+      // An edit that can no longer be read is not in any tree.
       guard let candidate = try? candidate(edit), rules[candidate.sync].place != nil,
         rules[candidate.sync].mode == .leaveIfChanged
       else { continue }
@@ -187,7 +190,7 @@ extension SnapshotPlanner {
     return keys
   }
 
-  /// Binds the children of a parent that is sent to it.
+  /// Links the children of a parent that is sent to it.
   private func bind(
     _ parent: PlannedSend, _ key: String, _ survivors: Set<Int64>, _ plan: inout SnapshotPlan
   ) throws {
@@ -214,7 +217,7 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Names the tree of a record: by the Id of its parent, or by the creation that makes that.
+  /// The key of a record's tree: the ID of its parent, or the creation of the parent.
   private nonisolated(nonsending) func treeKey(_ candidate: Candidate) async throws -> String {
     let edit = candidate.edit
     guard case .child(let targets)? = rules[candidate.sync].place else {
@@ -232,7 +235,7 @@ extension SnapshotPlanner {
 }
 
 extension SnapshotPlan {
-  /// Sends an update of an edit without a field.
+  /// Sends an edit's update without a field.
   fileprivate mutating func leaveOut(_ field: String, of edit: OpenEdit) {
     guard
       let place = sends.firstIndex(where: { $0.edit.id == edit.id && $0.action == .update }),

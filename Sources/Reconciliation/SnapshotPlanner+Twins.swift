@@ -3,9 +3,9 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Records that were made twice.
+// Duplicates.
 extension SnapshotPlanner {
-  /// That a record was made twice: by a request of ours that arrived late, or by the device's own sync.
+  /// The verdict for a duplicate, created by a late request or by the device's own sync.
   func madeTwice(_ first: String?, _ second: String?) throws -> Settlement {
     let isOurs = try second.map(state.isOurs(recordID:)) == true
     var detail = OutcomeDetail.because(
@@ -14,20 +14,20 @@ extension SnapshotPlanner {
         : "the device's own sync created the record as well")
     detail.recordID = first
     detail.otherID = second
-    return Settlement(.createdTwice, detail)
+    return Settlement(.duplicateCreated, detail)
   }
 
-  /// The edits with the one record that each is of, where a person has asked the rules once more and the org shows
-  /// that the other one is deleted or merged; the ledger keeps which one that is.
+  /// The edits, each with its single remaining record, if an operator retried them and the org
+  /// shows that the other record was deleted or merged; the ledger stores which one remains.
   ///
-  /// Where it does not show that, the edit stays created twice: it is to be told until somebody mends it, or says
-  /// which record counts.
+  /// If the org does not show that, the edit still has a duplicate: it is reported until the
+  /// duplicate is fixed or an operator chooses a record.
   nonisolated(nonsending) func followingMended(
     _ edits: [OpenEdit], into plan: inout SnapshotPlan
   ) async throws -> [OpenEdit] {
     var (rest, mended): ([OpenEdit], [Int64: String]) = ([], [:])
     for edit in edits {
-      guard edit.decision?.decision == .again, let twins = try twins(of: edit) else {
+      guard edit.decision?.decision == .retry, let twins = try twins(of: edit) else {
         rest.append(edit)
         continue
       }
@@ -43,24 +43,24 @@ extension SnapshotPlanner {
       if let creation = edit.creation { mended[creation.id] = id }
       rest.append(edit.choosing(id))
     }
-    // Others of the same new record go there in this run already.
+    // Other edits of the same new record are sent to it in this run already.
     return rest.map { edit in
       edit.creation.flatMap { mended[$0.id] }.map(edit.choosing) ?? edit
     }
   }
 
-  /// The two records of an edit; nil for one that was not created twice.
+  /// The two records of an edit; nil if there is no duplicate.
   private func twins(of edit: OpenEdit) throws -> (first: String, second: String)? {
     if let creation = edit.creation, creation.isTwice, let first = creation.recordID,
       let second = creation.deviceRecordID
     {
       return (first, second)
     }
-    // One that was made anew in the place of a deleted record has no creation.
-    return edit.decision?.verdict == .createdTwice ? try state.toldTwins(of: edit.id) : nil
+    // A record recreated in place of a deleted one has no creation.
+    return edit.decision?.verdict == .duplicateCreated ? try state.toldTwins(of: edit.id) : nil
   }
 
-  /// The one of two records that is left; the first where neither is, and nil where both may be there.
+  /// The remaining one of two records; the first if neither exists, and nil if both may exist.
   private nonisolated(nonsending) func remaining(
     of twins: (first: String, second: String), _ edit: OpenEdit
   ) async throws -> String? {
@@ -80,7 +80,7 @@ extension SnapshotPlanner {
 }
 
 extension ServerRecord {
-  /// Says whether it is proved that it is not there any more under its own id.
+  /// Whether it is verified that the record no longer exists under its ID.
   fileprivate var isGone: Bool {
     switch self {
     case .deleted, .merged: true
@@ -90,7 +90,7 @@ extension ServerRecord {
 }
 
 extension OpenEdit {
-  /// The same edit, of the one record that counts of its two.
+  /// The same edit with the chosen one of its two records.
   func choosing(_ id: String) -> OpenEdit {
     var edit = self
     edit.creation?.recordID = id

@@ -5,19 +5,19 @@ import Salesforce
 
 // Edits whose changes are to be undone.
 extension SnapshotPlanner {
-  /// A change on its way to a decision.
+  /// A change for which the undo is being decided.
   struct Undoing {
     var edit: OpenEdit
     var change: EditChange
-    /// The sync up that sends, by its place.
+    /// The index of the sync up that sends it.
     var sync: Int
     var server: ServerRecord = .hidden
-    /// Of a deletion: the record as the recycle bin has it, and what it refers to.
+    /// For a deletion: the record in the recycle bin, with its references.
     var bin: JSONObject?
     var parents: Set<String> = []
   }
 
-  /// Plans what undoes changes, and answers the edits that are to be sent.
+  /// Plans the undo of changes, and returns the edits that are to be sent.
   nonisolated(nonsending) func planUndos(
     of edits: [OpenEdit], into plan: inout SnapshotPlan
   ) async throws -> [OpenEdit] {
@@ -72,10 +72,10 @@ extension SnapshotPlanner {
     return send
   }
 
-  // MARK: what needs no org
+  // MARK: without the org
 
-  /// What becomes of an undoing whatever the org holds: it waits for that of a later edit of the record,
-  /// and one that is not undone stands above it.
+  /// The outcome of an undo that does not depend on the org: it waits for the undo of a later edit
+  /// of the record, and a later edit that is not undone prevents it.
   private func undoWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     guard let change = try state.change(by: edit.id) else {
       return Settlement(.notUndone, .because("nothing that it sent has reached the org"))
@@ -90,13 +90,13 @@ extension SnapshotPlanner {
     detail.otherEdits = [later]
     if try state.isToBeUndone(later) {
       detail.message = WaitingDelete.words(later)
-      return Settlement(.held, detail)
+      return Settlement(.notAttempted, detail)
     }
     detail.message = "edit \(later) has changed the record since"
     return Settlement(.notUndone, detail)
   }
 
-  // MARK: what the org holds
+  // MARK: with the org's state
 
   private nonisolated(nonsending) func withServer(
     _ group: [Undoing], _ sobject: String
@@ -130,7 +130,7 @@ extension SnapshotPlanner {
     return group
   }
 
-  /// Looks for records of deletions in the recycle bin, where they do not read.
+  /// Looks up the records of deletions in the recycle bin if they cannot be read.
   private nonisolated(nonsending) func lookIntoBin(
     _ group: inout [Undoing], _ describe: Describe
   ) async throws {
@@ -143,7 +143,7 @@ extension SnapshotPlanner {
     for place in places {
       guard let row = found[group[place].change.recordID] else { continue }
       if row["IsDeleted"]?.bool != true {
-        // It is back, whoever sees it.
+        // It has been restored, by whomever.
         group[place].server = .alive(date: row["LastModifiedDate"]?.string, fields: row)
       } else if let master = row["MasterRecordId"]?.string?.recordID18 {
         group[place].server = .merged(into: master)
@@ -157,10 +157,10 @@ extension SnapshotPlanner {
 
   // MARK: new records
 
-  /// Adds the deletions of new records that nothing refers to.
+  /// Adds the deletions of new records that no record refers to.
   ///
-  /// An org deletes what belongs to a record with it, and empties the fields that refer to it: what
-  /// others have built on a new record is not undone by the way.
+  /// An org deletes a record's details with it, and clears the fields that refer to it. An undo
+  /// must not destroy what others have built on a new record.
   private nonisolated(nonsending) func addDeletes(
     _ deletes: [(Undoing, PlannedSend)], _ sobject: String, _ plan: inout SnapshotPlan
   ) async throws {
@@ -171,7 +171,7 @@ extension SnapshotPlanner {
         try state.recordsToBeUnmade(sobject)
       }
     } catch let error as OrgError {
-      // Nobody's edits wait for what one object does not answer.
+      // A failed query about one object does not stop other edits.
       guard error.isAboutTheObject else { throw error }
       for (one, _) in deletes {
         var detail = OutcomeDetail.because(
@@ -210,7 +210,7 @@ extension SnapshotPlanner {
 }
 
 extension SnapshotPlanner.Undoing {
-  /// Whether the record does not read.
+  /// Whether the record cannot be read.
   fileprivate var isGone: Bool {
     switch server {
     case .deleted, .hidden: true
@@ -219,27 +219,27 @@ extension SnapshotPlanner.Undoing {
   }
 }
 
-/// The deletion of a new record to which others refer that are to be undone, too.
+/// The deletion of a new record with references from records that are to be undone, too.
 struct WaitingDelete {
   var send: PlannedSend
   /// The edits that are undone before it.
   var first: Set<Int64>
 
-  /// What is told while it waits.
+  /// The settlement while it waits.
   var settlement: Settlement {
     var detail = OutcomeDetail.because(Self.words(first.min() ?? 0))
     detail.recordID = send.recordID
     detail.otherEdits = first.sorted()
-    return Settlement(.held, detail)
+    return Settlement(.notAttempted, detail)
   }
 
   static func words(_ edit: Int64) -> String { "edit \(edit) is undone first" }
 }
 
 extension SnapshotPlan {
-  /// Sends those deletions that wait for nothing but each other, and holds the others.
+  /// Sends those deletions that only wait for each other, and holds the others.
   ///
-  /// Records that refer to each other in a circle go together: the org says what it thinks of it.
+  /// Records that refer to each other in a cycle are sent together, and the org decides.
   mutating func sendCircles(_ waits: [Int64: Set<Int64>]) {
     for one in waiting {
       if UndoRule.isCircle(one.send.edit.id, waits) {

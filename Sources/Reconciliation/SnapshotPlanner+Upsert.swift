@@ -5,7 +5,7 @@ import Salesforce
 import System
 
 extension SnapshotPlanner {
-  /// What the org holds under the external ids of creates that go out as upserts, by edit.
+  /// The org's records with the external IDs of creates that are sent as upserts, by edit.
   nonisolated(nonsending) func keyed(_ candidates: [Candidate]) async throws -> [Int64: UpsertRule
     .Keyed]
   {
@@ -27,7 +27,7 @@ extension SnapshotPlanner {
           }
         }
       } catch {
-        // The upsert itself will say what is wrong with the object.
+        // The upsert itself will report what is wrong with the object.
         guard error.isAboutTheObject else { throw error }
       }
     }
@@ -41,7 +41,7 @@ extension SnapshotPlanner {
 
   typealias Upserted = (candidate: Candidate, value: String)
 
-  /// The creates that go out as upserts, by object and field.
+  /// The creates that are sent as upserts, by object and field.
   func keyGroups(_ candidates: [Candidate]) -> [(key: UpsertKey, value: [Upserted])] {
     var groups: [UpsertKey: [Upserted]] = [:]
     for candidate in candidates {
@@ -52,11 +52,11 @@ extension SnapshotPlanner {
     return groups.sorted { ($0.key.sobject, $0.key.field) < ($1.key.sobject, $1.key.field) }
   }
 
-  /// The search for the records of a part of such a group; nil for values that no record can have.
+  /// The query for the records of a part of such a group; nil if no record can have the values.
   func search(
     _ key: UpsertKey, _ part: [Upserted], of group: [Upserted], _ describe: Describe
   ) -> (fields: [String], condition: String)? {
-    // Whichever sync up sends it in the end, and whatever a person decides.
+    // Whichever sync up sends it in the end, and whatever the decision is.
     let names =
       group.flatMap { rules.fields(of: $0.candidate.edit.soup, for: .create) }
       + group.flatMap { $0.candidate.listed } + [key.field]
@@ -67,11 +67,12 @@ extension SnapshotPlanner {
     }
   }
 
-  /// Edits that are about the record, or the external id, of another edit that names it otherwise, with those edits.
+  /// Edits about the record or external ID of another edit that identifies it differently, each
+  /// with those edits.
   ///
-  /// They are creates of one external id, and a create with the edits of the record that bears its external id: others of
-  /// this plan, those that wait in the ledger, and those of other devices that were sent after the create's bundle was
-  /// issued. Each would go over the one before it.
+  /// These are creates with one external ID, and a create with the edits of the record that has its
+  /// external ID: others of this plan, those waiting in the ledger, and those of other devices that
+  /// were sent after the create's bundle was issued. Each would overwrite the one before it.
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
@@ -83,9 +84,9 @@ extension SnapshotPlanner {
     let direct = try directEdits(of: Set(found.values), candidates)
     var rivals: [Int64: [Int64]] = [:]
     func oppose(_ candidate: Candidate, _ deviceDate: String?, _ claims: [RecordClaim]) {
-      let others = ClashRule.opponents(
+      let others = DeviceConflictRule.opponents(
         of: candidate.edit.claim, deviceDate: deviceDate, issued: candidate.edit.issued,
-        claims: claims, policy: options.acrossSnapshots)
+        claims: claims, policy: options.deviceConflicts)
       if !others.isEmpty { rivals[candidate.edit.id] = others }
     }
     for (key, group) in groups where key != nil {
@@ -107,7 +108,7 @@ extension SnapshotPlanner {
     return rivals
   }
 
-  /// The edits of a plan that name some records by their Ids and have something to send, by record.
+  /// The edits of a plan that identify some records by ID and have something to send, by record.
   private func directEdits(
     of records: Set<String>, _ candidates: [Candidate]
   ) throws -> [String: [Candidate]] {
@@ -122,7 +123,7 @@ extension SnapshotPlanner {
     return edits
   }
 
-  /// The claims of other edits of a record that wait in the ledger, whichever device they are of.
+  /// The claims of other edits of a record that wait in the ledger, of any device.
   private func waiting(_ edit: OpenEdit, _ recordID: String) throws -> [RecordClaim] {
     try state.claims(recordID: recordID, formerID: nil).filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil, claim.editID != edit.id,
@@ -130,15 +131,15 @@ extension SnapshotPlanner {
         other.creation == nil || other.creation?.id != edit.creation?.id
       else { return false }
       switch other.decision?.decision {
-      case .server?, .drop?: return false
-      case .device?, .set?, .record?, .again?, .undo?, nil:
+      case .server?, .discard?: return false
+      case .device?, .set?, .record?, .retry?, .undo?, nil:
         return try !changesNothing(other, editedFields(of: other))
       }
     }
   }
 
-  /// The claims of creates that wait, of this night's other users and of earlier nights, by the create that
-  /// has the same external id.
+  /// The claims of waiting creates with the same external ID, from this run's other users and from
+  /// earlier runs, by create.
   private func standing(_ candidates: [Candidate]) throws -> [Int64: [RecordClaim]] {
     let keyed = candidates.filter { externalKey($0) != nil }
     let known = Set(candidates.map(\.edit.id))
@@ -162,8 +163,8 @@ extension SnapshotPlanner {
     return [candidate.sobject, field, value].map { $0.lowercased() }.joined(separator: "\n")
   }
 
-  /// The claims of other devices' edits of a record that were sent when a create's bundle was issued
-  /// already: its device cannot have known of them.
+  /// The claims of other devices' edits of a record that were sent after a create's bundle was
+  /// issued, so that its device cannot know of them.
   private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
     guard let recordID else { return [] }
     let ancestry = try state.ancestry(ofEdit: edit.id)
@@ -173,7 +174,7 @@ extension SnapshotPlanner {
     }
   }
 
-  /// The verdict of an edit that others are about the record of, which they name otherwise.
+  /// The verdict of an edit if others identify its record differently.
   func sameRecord(
     _ candidate: Candidate, _ others: [Int64], _ keyed: UpsertRule.Keyed?
   ) throws -> Settlement {
@@ -190,10 +191,10 @@ extension SnapshotPlanner {
     if case .found(let record)? = keyed { detail.showServer(record) }
     if case .alive(_, let record) = candidate.server { detail.showServer(record) }
     return isKeyed
-      ? Settlement(.clash, detail) : naming(candidate, Settlement(.clash, detail))
+      ? Settlement(.deviceConflict, detail) : naming(candidate, Settlement(.deviceConflict, detail))
   }
 
-  /// The field and the value by which a create is upserted; nil for one that is not.
+  /// The field and value of a create that is upserted; nil for other edits.
   func externalKey(_ candidate: Candidate) -> (field: String, value: String)? {
     guard let field = rules[candidate.sync].target.externalIdFieldName, field != "Id",
       let value = candidate.element[field].flatMap(Self.text),
@@ -202,7 +203,7 @@ extension SnapshotPlanner {
     return (field, value)
   }
 
-  /// The step of a create that goes out as an upsert; nil for every other edit.
+  /// The step of a create that is sent as an upsert; nil for other edits.
   nonisolated(nonsending) func upsertStep(
     _ candidate: Candidate, _ facts: EditFacts, _ keyed: UpsertRule.Keyed?
   ) async throws -> ThreeWayRule.Step? {
@@ -227,8 +228,8 @@ extension SnapshotPlanner {
 }
 
 extension SnapshotPlanner {
-  /// The deleted record that bears the external id of an edit which may have been sent: it was made, and somebody
-  /// has deleted it since.
+  /// The deleted record with the external ID of an edit that may have been sent: it was created,
+  /// and has been deleted since.
   private nonisolated(nonsending) func deletedUpsert(
     _ candidate: Candidate
   ) async throws -> JSONValue? {
@@ -258,15 +259,15 @@ extension LedgerDatabase {
 }
 
 extension SnapshotPlanner.Candidate {
-  /// The record that remained, where the edit's was merged into it.
+  /// The surviving record if the edit's record was merged.
   fileprivate var remainingID: String? { server.masterID }
 }
 
 extension SnapshotPlan {
-  /// Leaves edits open that write to what another edit of the plan writes to: they are planned again when the ledger has
-  /// the other's write.
+  /// Leaves edits open that write to the target of another edit of the plan; they are planned again
+  /// when the ledger has the other write.
   ///
-  /// Which record an upsert means, or an edit of a record that was merged, is known only now.
+  /// Only now is it known which record an upsert means, or an edit of a merged record.
   mutating func leaveOutRepeated() {
     let keys = Set(sends.compactMap(\.upsertKey))
     var written: Set<String> = []
@@ -280,7 +281,7 @@ extension SnapshotPlan {
       }
     }
     if left.isEmpty { return }
-    // What needs a record that is not made yet waits with it.
+    // Sends that need a record that is not created yet wait with it.
     while true {
       let gone = Set(
         sends.filter { left.contains($0.edit.id) }.compactMap { SnapshotPlanner.makes($0) })

@@ -4,42 +4,42 @@ import MobileSync
 import Salesforce
 import System
 
-/// Plans what becomes of the open edits of one snapshot: reads, decides, orders; sends nothing.
+/// Plans the open edits of one snapshot: it reads, decides and orders, but sends nothing.
 struct SnapshotPlanner {
   let state: LedgerDatabase
   let options: ReconcileOptions
   let rules: [ReconciledSync]
-  /// By edit: the first of the sync ups that may still send it; the org has refused it of those before.
+  /// By edit: the first of the sync ups that may still send it; the org refused it for the earlier
+  /// ones.
   var firstSync: [Int64: Int] = [:]
-  /// Edits that this run has sent before, and the org did not take.
+  /// Edits that this run sent before and the org refused.
   var redone: Set<Int64> = []
-  /// By edit: those of other devices that it disagrees with (`Reconciler.findCascades`).
+  /// By edit: the edits of other devices that it conflicts with (`Reconciler.findCascades`).
   var cascades: [Int64: [Int64]] = [:]
   let snapshotID: String
   let records: RecordReader
-  /// What the snapshot was issued with.
+  /// The records that the snapshot was issued with.
   let issued: IssuedLookup
-  /// What refers to records that are to be deleted.
+  /// The references to records that are to be deleted.
   let referring: ReferringRecords
-  /// Which records are meant by the Ids of deleted ones.
+  /// The current records for the IDs of deleted ones.
   let remade: RemadeRecords
-  /// The run that plans.
   var run = ""
   let bodies = RecordBodies()
 
-  /// A plan in the making: what is known without the org.
+  /// An unfinished plan: what is known without the org.
   struct Draft {
     var plan: SnapshotPlan
     fileprivate(set) var candidates: [Candidate] = []
-    /// Edits that clash, to be shown beside what the org holds.
-    fileprivate(set) var clashing: [(candidate: Candidate, settlement: Settlement)] = []
+    /// Edits with device conflicts, to be shown with the org's values.
+    fileprivate(set) var deviceConflicts: [(candidate: Candidate, settlement: Settlement)] = []
     fileprivate var delegation: Delegation?
 
-    /// All of whose records the org is asked.
-    var all: [Candidate] { candidates + clashing.map(\.candidate) }
+    /// The candidates whose records are read from the org.
+    var all: [Candidate] { candidates + deviceConflicts.map(\.candidate) }
   }
 
-  /// Decides what needs no org.
+  /// Decides what does not depend on the org.
   nonisolated(nonsending) func begin(_ edits: [OpenEdit]) async throws -> Draft {
     var draft = Draft(plan: SnapshotPlan(snapshotID: snapshotID))
     let edits = try await planUndos(of: edits, into: &draft.plan)
@@ -55,12 +55,12 @@ struct SnapshotPlanner {
     return draft
   }
 
-  /// Settles an edit without the org where that can be, or makes it a candidate.
+  /// Settles an edit without the org if possible, or makes it a candidate.
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
     let isAlone = try state.isAlone(edit)
     if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {
-      if settlement.verdict == .clash, let candidate = try? candidate(edit) {
-        draft.clashing.append((candidate, settlement))
+      if settlement.verdict == .deviceConflict, let candidate = try? candidate(edit) {
+        draft.deviceConflicts.append((candidate, settlement))
       } else {
         draft.plan.settled.append((edit, settlement))
       }
@@ -77,13 +77,13 @@ struct SnapshotPlanner {
     }
   }
 
-  /// Decides the rest, by what the org holds.
+  /// Decides the remaining edits with the org's state.
   nonisolated(nonsending) func finish(_ draft: Draft) async throws -> SnapshotPlan {
-    var (plan, candidates, clashing) = (draft.plan, draft.candidates, draft.clashing)
+    var (plan, candidates, deviceConflicts) = (draft.plan, draft.candidates, draft.deviceConflicts)
     var delegation = draft.delegation
-    try await learn(&candidates, &clashing)
+    try await learn(&candidates, &deviceConflicts)
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
-    plan.settled += clashing.map { ($0.candidate.edit, $0.settlement) }
+    plan.settled += deviceConflicts.map { ($0.candidate.edit, $0.settlement) }
     try await settleGone(&candidates, &plan)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
@@ -123,28 +123,28 @@ struct SnapshotPlanner {
     return plan
   }
 
-  /// An edit on its way to a decision.
+  /// An edit that is being decided.
   struct Candidate {
     @Shared var edit: OpenEdit
-    /// Whether nothing else is of its record (`LedgerDatabase.isAlone`).
+    /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
     var isAlone = false
-    /// The sync up that decides, by its place.
+    /// The index of the sync up that decides about it.
     var sync: Int
     var element: JSONObject
     var sobject: String
     var operation: SyncOperation
     var listed: [String]
-    /// Whether these are the fields of all sync ups of its soup.
+    /// Whether it has the fields of all sync ups of its soup.
     var isOfAllSyncs = false
     var server: ServerRecord = .unknown(code: nil, message: "the record was not asked for")
-    /// The record that remained, where the edit's was merged into it.
+    /// The surviving record if the edit's record was merged.
     var remaining: RemainingRecord?
 
-    /// Whether it is about a record that the org is to have.
+    /// Whether it is about an existing record.
     var isOfRecord: Bool { operation == .update || operation == .delete }
   }
 
-  // MARK: what needs no org
+  // MARK: without the org
 
   private func settlementWithoutOrg(_ edit: OpenEdit, isAlone: Bool) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
@@ -168,20 +168,22 @@ struct SnapshotPlanner {
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
       detail.otherEdits = [earlier.id]
-      return Settlement(earlier.isInDoubt ? .inDoubt : .held, detail)
+      return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
     }
-    return edit.decision.map(isAboveClash) == true ? nil : try clash(edit)
+    return edit.decision.map(isAboveDeviceConflict) == true ? nil : try deviceConflict(edit)
   }
 
-  /// What a device edited, as far as that is known without the org.
+  /// The fields that a device edited, as far as that is known without the org.
   func editedFields(of edit: OpenEdit) throws -> FieldComparison {
     try state.editedFields(of: edit, rules)
   }
 
-  // MARK: what the org knows
+  // MARK: with the org's state
 
-  /// The edits with the record that each is of: one that was made anew in place of a deleted one stands
-  /// for it only while it stays deleted, for the office can undelete it.
+  /// The edits with their current records.
+  ///
+  /// A record recreated in place of a deleted one replaces it only as long as the latter stays
+  /// deleted, because users can undelete it.
   private nonisolated(nonsending) func followingUndeleted(
     _ edits: [OpenEdit]
   ) async throws -> [OpenEdit] {
@@ -200,7 +202,7 @@ struct SnapshotPlanner {
           edits[index].remadeID = nil
         }
       } catch {
-        // The edit itself will be told what is wrong with the object.
+        // The edit itself will report what is wrong with the object.
         guard error.isAboutTheObject else { throw error }
       }
     }
@@ -212,13 +214,13 @@ struct SnapshotPlanner {
       var element = try JSONValue(parsing: edit.element).object
     else { throw SyncError(.badResponse, "the element is not an object") }
     let operation = edit.syncOperation
-    // An external id that was entered says which record it is.
+    // An external ID in the element determines the record.
     if operation == .create, let field = rules[sync].target.externalIdFieldName,
       case .set(let values, _)? = edit.decision?.decision, let value = values[field]
     {
       element[field] = value
     }
-    // A family says what its records are, whatever the elements say.
+    // A family determines the objects of its records, whatever the elements say.
     let sobject = rules[sync].member?.sobjectType ?? edit.sobject ?? ""
     // The name comes from a device and becomes part of addresses and queries.
     guard operation == .dropLocally || APIName.isValid(sobject) else {
@@ -233,20 +235,20 @@ struct SnapshotPlanner {
     return candidate
   }
 
-  /// Learns the org's records of all updates and deletes: one retrieve for 2,000 of them.
+  /// Reads the org's records of all updates and deletes, 2,000 at a time.
   ///
-  /// Edits that clash are shown beside what the org holds.
+  /// Edits with device conflicts are shown with the org's values.
   private nonisolated(nonsending) func learn(
     _ candidates: inout [Candidate],
-    _ clashing: inout [(candidate: Candidate, settlement: Settlement)]
+    _ deviceConflicts: inout [(candidate: Candidate, settlement: Settlement)]
   ) async throws {
-    var all = candidates + clashing.map(\.candidate)
+    var all = candidates + deviceConflicts.map(\.candidate)
     try await learn(&all)
     candidates = Array(all.prefix(candidates.count))
     for (place, candidate) in all.dropFirst(candidates.count).enumerated() {
       guard case .alive(_, let fields) = candidate.server else { continue }
-      clashing[place].settlement.detail.showServer(fields)
-      clashing[place].settlement = naming(candidate, clashing[place].settlement)
+      deviceConflicts[place].settlement.detail.showServer(fields)
+      deviceConflicts[place].settlement = naming(candidate, deviceConflicts[place].settlement)
     }
   }
 
@@ -288,7 +290,7 @@ struct SnapshotPlanner {
     let absent = ids.filter { states[$0] == nil }
     for (id, proof) in try await records.prove(sobject, absent: absent) { states[id] = proof }
     var remaining: [String: JSONObject] = [:]
-    // A record that remained may have been merged in its turn.
+    // A surviving record may itself have been merged.
     var masters = states.values.compactMap(\.masterID)
     for _ in 0..<Self.mergesFollowed where !masters.isEmpty {
       let alive = try await read(
@@ -306,15 +308,15 @@ struct SnapshotPlanner {
     return (states, remaining)
   }
 
-  /// What is asked of the records of some edits: all fields that matter, those of them that may be read,
-  /// and the Ids.
+  /// The fields to read of some edits' records: all fields that matter, those of them that may be
+  /// read, and the IDs.
   func asked(
     _ group: [Candidate], _ describe: Describe
   ) -> (names: Set<String>, readable: [String], ids: [String]) {
     var names: Set<String> = []
     var seen: Set<SoupOperation> = []
     for candidate in group {
-      // What all edits of a soup have in common.
+      // The fields that all edits of a soup have in common.
       if seen.insert(SoupOperation(soup: candidate.edit.soup, operation: candidate.operation))
         .inserted
       {
@@ -337,10 +339,10 @@ struct SnapshotPlanner {
     var operation: SyncOperation
   }
 
-  /// How often a record that remained of a merge is looked for where that was merged, too.
+  /// How many successive merges are followed to a surviving record.
   private static let mergesFollowed = 10
 
-  /// Records with all of `names` that the object has.
+  /// Records with all fields of `names` that the object has.
   nonisolated(nonsending) func read(
     _ sobject: String, _ ids: [String], _ readable: [String], _ names: Set<String>,
     _ describe: Describe
@@ -348,7 +350,8 @@ struct SnapshotPlanner {
     try await records.records(sobject, ids: ids, fields: ["Id"] + readable).mapValues { found in
       var record = found
       for name in names where record[name] == nil {
-        // What was asked for and did not come has no value; what could not be asked for is unknown.
+        // A field that was requested and not returned has no value; one that could not be requested
+        // is unknown.
         if let field = describe.field(name) { record[name] = record[field.name] ?? .null }
       }
       return record
@@ -359,7 +362,7 @@ struct SnapshotPlanner {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
-    // A new record may be one that somebody named.
+    // An operator may have named the record of a new one.
     let isUnwritten = candidate.isAlone && edit.creation == nil
     let own =
       try edit.recordID.flatMap { isUnwritten ? nil : try state.ownWrite(of: edit, recordID: $0) }
@@ -400,8 +403,8 @@ struct SnapshotPlanner {
       senderID: records.session.identity.userID)
   }
 
-  /// The merge mode of a sync up; what may have been sent already does not go over what somebody has made of it
-  /// since.
+  /// The merge mode of a sync up; an edit that may already have been sent does not overwrite later
+  /// changes by others.
   private func mode(of edit: OpenEdit, _ sync: Int) -> MergeMode {
     edit.mayHaveBeenSent ? .leaveIfChanged : rules[sync].mode
   }
@@ -414,7 +417,8 @@ struct SnapshotPlanner {
     }
   }
 
-  /// A settlement with its record's Id, and with who changed the record in the org since.
+  /// A settlement with its record's ID, and with the user who has changed the record in the org
+  /// since.
   func naming(_ candidate: Candidate, _ settlement: Settlement) -> Settlement {
     var settlement = settlement
     if settlement.detail.recordID == nil { settlement.detail.recordID = candidate.edit.recordID }
@@ -435,7 +439,7 @@ struct SnapshotPlanner {
 }
 
 extension Settlement {
-  /// The verdict of an edit about which the org did not answer what has to be known before it is sent.
+  /// The verdict of an edit if the org did not answer a query that its sending depends on.
   static func failed(_ error: OrgError) -> Settlement {
     var detail = OutcomeDetail.because(error.message)
     detail.code = error.code

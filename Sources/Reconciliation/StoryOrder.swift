@@ -1,25 +1,26 @@
 import Ledger
 
-/// Puts the events of a record into the order in which they happened.
+/// Puts the events of a record into chronological order.
 ///
-/// Their times are of three clocks. The org's is the measure: of runs, and with them of requests, returns,
-/// verdicts and generations; what a run did stands where it began. A device's clock and this machine's may be wrong by years: what bears their
-/// time stands between what must have come before it and what must have come after. A row was edited after
-/// its device was given the generation that it came back from, and before it came back; a decision was made
-/// after the verdict that it is about, and before the run that took it up did anything for it. At one time
-/// causes come before their effects.
+/// Their times come from three clocks. The org's clock is the reference for runs and for their
+/// requests, returns, verdicts and generations; a run's events have the time of its start. The
+/// clocks of a device and of this machine may be wrong by years, so their events are placed after
+/// their known causes and before their known effects. A row was edited after its device was issued
+/// the generation that it came back from, and before it came back. A decision was made after the
+/// verdict that it is about, and before the run that processed it did anything for it. Events with
+/// the same time are ordered by cause and effect.
 struct StoryOrder {
-  /// What happens first at one time.
+  /// The order of events with the same time.
   private enum Rank: Int {
     case edited, returned, decided, written, settled, given, editedAtOnce, decidedAtOnce
   }
 
   private let events: [RecordEvent]
 
-  /// Events in any order; of equal ones the first stays first.
+  /// Events in any order; equal ones keep their order.
   init(of events: [RecordEvent]) { self.events = events }
 
-  /// The events in their order; what nobody noted a time of comes first.
+  /// The events in order; those without a recorded time come first.
   func sorted() -> [RecordEvent] {
     events.enumerated()
       .map { (place: place(of: $0.element), offset: $0.offset, event: $0.element) }
@@ -43,7 +44,7 @@ struct StoryOrder {
     }
   }
 
-  /// When an edit first came back: before any run did something for it.
+  /// When an edit was first returned, before any run processed it.
   private func timeOfReturn(_ edit: Int64?) -> Int64? {
     let own = events.filter { $0.edit == edit }
     let returned = own.compactMap { one in
@@ -52,7 +53,7 @@ struct StoryOrder {
     return [returned, own.compactMap(\.began).min()].compactMap(\.self).min()
   }
 
-  /// The generation that an edit came back from.
+  /// The generation that an edit was returned from.
   private func generation(of edit: Int64?) -> Int? {
     events.lazy.compactMap { one -> Int? in
       guard one.edit == edit, case .returned(let back) = one.kind, !back.isAgain else { return nil }
@@ -90,9 +91,9 @@ struct StoryOrder {
       default: nil
       }
     }.min()
-    // One that waits still is as old as it says.
+    // A decision that is still pending has its own time.
     guard let last else { return (time, .decidedAtOnce) }
-    // The verdict that it is about was given before the run that took it up.
+    // The verdict that it is about was given before the run that processed it.
     let first = own.compactMap { one -> Int64? in
       guard case .settled(_, _, let run) = one.kind, run != decision.run, let time = one.began
       else { return nil }

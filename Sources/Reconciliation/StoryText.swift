@@ -2,9 +2,9 @@ import JSON
 import Ledger
 import System
 
-/// A record's story as a person reads it, and as JSON.
+/// A record's history as text and as JSON.
 package enum StoryText {
-  /// A heading and, for each event, a line with those of its fields.
+  /// A heading and, for each event, a line followed by lines for its fields.
   package static func lines(_ story: RecordStory, _ options: ReportMask) -> [String] {
     var heading = [story.sobject ?? "record", story.recordID ?? story.localID ?? ""]
     if !story.titles.isEmpty {
@@ -69,7 +69,7 @@ package enum StoryText {
     }
   }
 
-  /// What was decided, as the command line writes it, with no more of its values than a report shows.
+  /// A decision as a command-line option, with no more of its values than a report shows.
   private static func option(_ decision: RecordEvent.Deciding, _ options: ReportMask) -> String {
     switch Decision(decision.kind, decision.values) {
     case .set(let values, let rest):
@@ -119,7 +119,7 @@ package enum StoryText {
     return text
   }
 
-  /// Words that quote the record, with no more of it than a report shows.
+  /// A message that quotes the record, with no more of it than a report shows.
   private static func words(
     _ message: String?, _ story: RecordStory, _ options: ReportMask
   ) -> String? {
@@ -157,7 +157,7 @@ package enum StoryText {
 
   // MARK: JSON
 
-  /// The story as a document: the record, and its events with the same words.
+  /// The history as a document: the record, and its events with the same texts.
   package static func json(_ story: RecordStory, _ options: ReportMask) -> JSONValue {
     var object = JSONObject()
     object["recordId"] = story.recordID.map { .string($0) }

@@ -3,20 +3,21 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// What becomes of an edit that a person has decided about.
+/// Decides the outcome of an edit with a decision.
 ///
-/// The merge mode has no say in it. What was decided holds for the values that were shown: where the org
-/// holds another value in one of those fields, or a value in a field that would be gone over and was not
-/// shown, nothing is sent, and the edit is left with what the org holds now. Nor is anything sent where a field
-/// that was decided has left the lists since. What is sent is what the
-/// device edited, not the whole field list: what others changed beside it stays.
+/// The merge mode does not apply. A decision is valid for the values that were shown: if the org
+/// has another value in one of those fields, or a value in a field that would be overwritten and
+/// was not shown, nothing is sent, and the edit is left with the org's current values. Nothing is
+/// sent either if a decided field has been removed from the field lists since. Only the fields that
+/// the device edited are sent, not the whole field list, so that changes by others in other fields
+/// stay.
 extension ThreeWayRule {
-  /// The step of a decided edit; nil where the rules decide.
+  /// The step of a decided edit; nil if the rules decide.
   static func decided(_ facts: EditFacts) -> Step? {
     guard let pending = facts.decision, facts.operation != .none, facts.operation != .dropLocally
     else { return nil }
     switch pending.decision {
-    case .again, .record, .drop, .undo: return nil
+    case .retry, .record, .discard, .undo: return nil
     case .device, .set: if facts.operation == .create { return unsentCreate(facts) }
     case .server: if facts.operation == .create { return leftCreate(facts) }
     }
@@ -35,10 +36,12 @@ extension ThreeWayRule {
     }
   }
 
-  /// What becomes of a new record for which the org's side was taken: what stands under its external id is
-  /// another rule's (`UpsertRule`), unless it could not be asked for.
+  /// The outcome of a new record for which the org's side was chosen.
+  ///
+  /// The record with its external ID is handled by another rule (`UpsertRule`), unless it could not
+  /// be read.
   private static func leftCreate(_ facts: EditFacts) -> Step {
-    guard facts.upserts else { return .settle(Settlement(.dropped)) }
+    guard facts.upserts else { return .settle(Settlement(.discarded)) }
     var detail = lost(facts)
     detail.message = UpsertRule.unread
     return .settle(Settlement(.failed, detail))
@@ -46,11 +49,11 @@ extension ThreeWayRule {
 
   /// The fields that an update or an upsert sends; nil for all that are listed.
   ///
-  /// Of a record that stands in several rows of its device those that were edited in this one, so that
-  /// what was entered in another is not put back; of one that a bundle has given back those too, for beside
-  /// them its device was given what the org held by then; of a decided one those that were decided. Nor is
-  /// what a person has entered, or undone, or what the org made of our own last write, put back by what the device
-  /// holds still.
+  /// For a record with several rows on its device, these are the fields edited in this row, so that
+  /// values entered in another row are not reverted. The same applies to a redelivered edit,
+  /// because the other fields were issued with the org's values of that time. For a decided edit,
+  /// these are the decided fields. Values that an operator entered or undid, or that the org
+  /// derived from attache's last write, are not reverted by the device's older values either.
   package static func sentFields(_ facts: EditFacts) -> Set<String>? {
     var names: Set<String>?
     let isDecided = facts.decision?.decision.sends == true
@@ -65,8 +68,9 @@ extension ThreeWayRule {
     return rest == .device ? names?.union(values.names) : Set(values.names)
   }
 
-  /// Fields in which the org holds something else than the device, which neither it nor anybody else has edited since
-  /// our own last write: the org's automation has, and no bundle has given it to the device.
+  /// Fields in which the org's value differs from the device's, although neither the device nor
+  /// another user has edited them since attache's last write: the org's automation changed them,
+  /// and no bundle has issued the values to the device.
   private static func madeByOrg(_ facts: EditFacts) -> Set<String> {
     guard let own = facts.ownWrite, case .alive(let date, let fields) = facts.server else {
       return []
@@ -111,7 +115,7 @@ extension ThreeWayRule {
     }
     if pending.decision == .server {
       detail.fields = comparison.contested
-      return .settle(Settlement(.dropped, detail))
+      return .settle(Settlement(.discarded, detail))
     }
     if facts.operation == .delete {
       detail.fields = comparison.destroyed
@@ -120,13 +124,13 @@ extension ThreeWayRule {
     if pending.decision == .device, let settled = settled(comparison, detail) { return settled }
     detail.fields = sent
     if sent.areAlreadyThere {
-      return .settle(Settlement(.alreadyThere, detail))
+      return .settle(Settlement(.alreadyInOrg, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: date)
   }
 
-  /// Sends an edit of a merged record into the one that remained, as that was shown; nil where it is
-  /// another one, holds something else, or is not seen.
+  /// Sends an edit of a merged record to the surviving record as it was shown; nil if the surviving
+  /// record is another one, has other values, or cannot be seen.
   private static func intoRemaining(
     _ facts: EditFacts, _ pending: PendingDecision, _ master: String
   ) -> Step? {
@@ -148,19 +152,19 @@ extension ThreeWayRule {
     detail.outside = comparison.outside
     detail.fields = sent
     if sent.areAlreadyThere {
-      return .settle(Settlement(.alreadyThere, detail))
+      return .settle(Settlement(.alreadyInOrg, detail))
     }
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: remaining.date)
   }
 
-  /// Leaves a record that is not there: the person knew, or is told.
+  /// Leaves a record that does not exist: the operator knew this, or it is reported.
   private static func gone(
     _ facts: EditFacts, _ pending: PendingDecision, _ verdict: Verdict, _ detail: OutcomeDetail
   ) -> Step {
     let isStill = ShownRecord(pending).isStill(verdict)
     let unsent = isStill ? notSent(facts, pending) : []
     if isStill {
-      if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+      if pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
       if verdict == .deletedOnServer, pending.decision == .device, unsent.isEmpty {
         return recreated(facts)
       }
@@ -174,17 +178,17 @@ extension ThreeWayRule {
 
   // MARK: values
 
-  /// What was decided to be sent, in fields that no sync up of the soup sends any more.
+  /// The decided fields that no sync up of the soup sends any more.
   private static func notSent(_ facts: EditFacts, _ pending: PendingDecision) -> [FieldDifference] {
     guard facts.operation != .delete else { return [] }
     var names: Set<String> = []
     switch pending.decision {
-    case .server, .again, .record, .drop, .undo: return []
+    case .server, .retry, .record, .discard, .undo: return []
     case .device: names = pending.edited
     case .set(_, let rest): if rest == .device { names = pending.edited }
     }
     if case .alive(_, let fields) = facts.server {
-      // What the org holds already needs not be sent.
+      // Values that the org already has need not be sent.
       names = names.filter { name in
         fields[name].map { !FieldValue.isSame(facts.device[name], $0) } ?? true
       }
@@ -199,7 +203,7 @@ extension ThreeWayRule {
     }
   }
 
-  /// Asks again about a new record of which not all is sent that was decided to be; nil where all of it is.
+  /// Asks again about a new record if not all of the decided fields are sent; nil if all are.
   static func unsentCreate(_ facts: EditFacts) -> Step? {
     guard facts.operation == .create, let pending = facts.decision,
       case .send(_, let expected, _) = create(facts)
@@ -211,18 +215,18 @@ extension ThreeWayRule {
     return .settle(Settlement(.failed, detail))
   }
 
-  /// What would be sent, beside what the org holds.
+  /// The values that would be sent, with the org's values.
   private static func differences(
     _ facts: EditFacts, _ pending: PendingDecision, _ comparison: FieldComparison,
     _ base: MergeBase?, _ fields: JSONObject
   ) -> [FieldDifference] {
     switch pending.decision {
-    case .server, .again, .record, .drop, .undo: return []
+    case .server, .retry, .record, .discard, .undo: return []
     case .device: return comparison.edited
     case .set(let values, let rest):
       let others = rest == .device ? comparison.edited.filter { values[$0.name] == nil } : []
       let entered = values.map { name, value in
-        // The value that the device holds and the person has replaced is told beside it.
+        // The device's value that the operator replaced is reported as well.
         FieldDifference(
           name: name, base: base?.fields[name], device: facts.device[name], server: fields[name]
         ).entering(value)
@@ -231,13 +235,14 @@ extension ThreeWayRule {
     }
   }
 
-  /// Says whether a deletion destroys what somebody has entered and nobody was shown.
+  /// Whether a deletion destroys another user's value that was not shown.
   private static func hidesValue(_ shown: ShownRecord, _ comparison: FieldComparison) -> Bool {
     let conflicting = comparison.edited.filter(\.isConflicting).map(\.name)
     return (comparison.foreign + conflicting).contains { shown.values[$0] == nil }
   }
 
-  /// What a person has to see to decide again: what either side changed, and what would be gone over.
+  /// The fields to show for a new decision: those that either side changed, and those that would be
+  /// overwritten.
   private static func asked(
     _ facts: EditFacts, _ comparison: FieldComparison, _ sent: [FieldDifference]
   ) -> [FieldDifference] {
@@ -252,7 +257,7 @@ extension ThreeWayRule {
 }
 
 extension OutcomeDetail {
-  /// Shows with a question the fields that were decided and are not sent any more.
+  /// Shows the decided fields that are no longer sent, for a new decision.
   fileprivate mutating func ask(about unsent: [FieldDifference], _ pending: PendingDecision) {
     if unsent.isEmpty { return }
     let names = Set(unsent.map(\.name))

@@ -3,30 +3,27 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// What is known of the org's record.
+/// The state of the org's record.
 package enum ServerRecord: Sendable, Hashable {
   /// It could not be read, for this reason.
   case unknown(code: String?, message: String)
-  /// It is there.
   case alive(date: String?, fields: JSONObject)
-  /// It is proved to be deleted.
+  /// It is verified to be deleted.
   case deleted
   /// It was merged into another record.
   case merged(into: String)
-  /// It is there, or may be, and the sender does not see it.
+  /// It exists, or may exist, but the sender cannot see it.
   case hidden
 
-  /// The record into which it was merged.
+  /// The record that it was merged into.
   var masterID: String? {
     if case .merged(let id) = self { id } else { nil }
   }
 }
 
-/// The record into which another one was merged.
+/// The surviving record of a merge.
 package struct RemainingRecord: Sendable, Hashable {
-  /// Its modification date.
   var date: String?
-  /// Its values.
   var fields: JSONObject
 
   package init(date: String? = nil, fields: JSONObject) {
@@ -35,48 +32,47 @@ package struct RemainingRecord: Sendable, Hashable {
   }
 }
 
-/// Everything that the decision about one edit looks at.
+/// The input of the decision about one edit.
 package struct EditFacts: Sendable {
-  /// What has to be done, after what is known of the record.
+  /// The operation to perform, given what is known about the record.
   var operation: SyncOperation
   /// The sync up's merge mode.
   var mode: MergeMode
-  /// The element.
   var device: JSONObject
   /// The modification date in the element.
   var deviceDate: String?
-  /// What the device was given.
+  /// The values that the device was issued.
   var issued: MergeBase?
-  /// What our writes for this lineage left.
+  /// The result of attache's writes for this lineage.
   var ownWrite: MergeBaseRule.OwnWrite?
-  /// The org's record.
   var server: ServerRecord
-  /// The fields that may travel; of a delete those that an update would send.
+  /// The fields that may be sent; for a delete, those that an update would send.
   package var listed: [String]
-  /// The fields that travel with a new record; nil for those of an update.
+  /// The fields that are sent for a new record; nil for those of an update.
   var listedOfCreate: [String]?
-  /// Whether its row has seen nothing of the record, which the device's own sync has made.
+  /// Whether the device's own sync created the record, and the row does not reflect that.
   var isUnseen = false
-  /// Listed fields in which the device itself may have sent what the org holds: where it holds what it was given, its
-  /// user may have put that back.
+  /// The listed fields in which the device itself may have sent the org's values; an issued value
+  /// on the device may have been restored by its user.
   var doubted: Set<String> = []
-  /// Whether other edits of the device are of the same record, in another soup or store.
+  /// Whether the device has other edits of the same record, in another soup or store.
   var isShared = false
-  /// Whether a bundle has given it back to its device, over what the org held by then.
+  /// Whether a bundle has redelivered it, with the org's values of that time.
   var wasCarried = false
-  /// Whether it is sent beside what others changed in other fields, and with the edited fields alone.
+  /// Whether it is sent in spite of changes by others in other fields, and with the edited fields
+  /// only.
   package var mergesFields = false
-  /// Fields in which the device's copy holds what an undo has taken back in the org since.
+  /// The fields in which the device's copy has values that were undone in the org since.
   var takenBack: Set<String> = []
-  /// The record that remained where the edit's was merged into it, as far as the sender sees it.
+  /// The surviving record if the edit's record was merged, as far as the sender can see it.
   package var remaining: RemainingRecord?
-  /// Whether a create goes out as an upsert.
+  /// Whether a create is sent as an upsert.
   var upserts = false
-  /// The external id that an upsert sends beside its fields.
+  /// The external ID that an upsert sends in addition to its fields.
   var upsertField: String?
-  /// Which absent records are made anew.
+  /// Which missing records are recreated.
   var recreate = MissingRecordRule.Recreate.standard
-  /// What a person decided about it.
+  /// The decision about it.
   package var decision: PendingDecision?
 
   package init(
@@ -110,27 +106,28 @@ package struct EditFacts: Sendable {
     self.decision = decision
   }
 
-  /// What becomes of it where its record is not there.
+  /// The outcome if its record does not exist.
   func step(_ fate: RecordFate) -> MissingRecordRule.Step {
     MissingRecordRule.step(operation, fate, mode, recreate)
   }
 }
 
-/// Decides what becomes of one edit.
+/// Decides the outcome of one edit.
 ///
-/// The modification dates decide as in the SDK, and the values beside them: dates have one second,
-/// so a record that still bears the date of its base may have been changed since. Where the base is
-/// known and a listed field of the org is neither that nor what we wrote, LEAVE_IF_CHANGED leaves the
-/// record although its date says otherwise, and OVERWRITE lists what it overwrites. The other way
-/// round the date stands: a record that moved is left although all its listed values are the base's,
-/// since the SDK leaves it, and what moved it may be a field that nobody listed.
+/// The modification dates decide as in the SDK, and the values as well: dates have whole seconds,
+/// so a record with the date of its base may have been changed since. If the base is known and the
+/// org's value of a listed field is neither that of the base nor of an own write, LEAVE_IF_CHANGED
+/// leaves the record in spite of its date, and OVERWRITE lists what it overwrites. In the opposite
+/// case the date decides: a record with a newer date is left although all its listed values are
+/// those of the base, because the SDK leaves it, and the change may be in a field that is not
+/// listed.
 package enum ThreeWayRule {
   /// The next step of an edit.
   package enum Step: Sendable, Hashable {
     /// Nothing is sent.
     case settle(Settlement)
-    /// Something is sent; the verdict is that of success. With a date it is sent only if the org's
-    /// record still bears that date.
+    /// A write is sent; the verdict is that of success. With a date, it is sent only if the org's
+    /// record still has that date.
     case send(SyncUpAction, Settlement, ifUnmodifiedSince: String?)
   }
 
@@ -157,14 +154,14 @@ package enum ThreeWayRule {
   static func create(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail()
     detail.outside = notBrought(facts, facts.listed)
-    // What it brings: whoever reads of it, or has to enter it by hand, needs the values.
+    // The values that it sends, for readers of the report and for manual entry.
     detail.fields = UpsertRule.differences(facts.device, facts.listed, server: nil, base: nil)
       .filter { !FieldValue.isSame($0.device, nil) }
     return .send(
       facts.upserts ? .upsert : .create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 
-  /// What the device holds in the fields that a new record of it does not bring.
+  /// The device's values in fields that a new record is not created with.
   private static func notBrought(_ facts: EditFacts, _ listed: [String]) -> [FieldDifference] {
     let inList = Set(listed)
     return facts.device.filter { name, value in
@@ -173,10 +170,10 @@ package enum ThreeWayRule {
     }.map { FieldDifference(name: $0.name, base: nil, device: $0.value, server: nil) }
   }
 
-  /// An update of a record that is not there, or was not read, in which nothing was edited that travels: whatever
-  /// became of the record, nothing of the device's is at stake.
+  /// The step of an update without edits in the sent fields, for a record that does not exist or
+  /// was not read: whatever happened to the record, no edit is lost.
   ///
-  /// Nil where the record is there, and where nobody knows what the device was given.
+  /// Nil if the record exists, or if the values that the device was issued are unknown.
   private static func untouched(_ facts: EditFacts) -> Step? {
     if case .alive = facts.server { return nil }
     guard facts.operation == .update, !facts.isUnseen, usableBase(facts) != nil else { return nil }
@@ -201,7 +198,7 @@ package enum ThreeWayRule {
     let decision = MergeDecision.decide(
       facts.operation, local: choice.date.map { ModificationDate($0) },
       server: .alive(date.map { ModificationDate($0) }), mode: facts.mode)
-    // Where nobody knows what the device was given, nobody knows whether it can be merged.
+    // Without the values that the device was issued, it is unknown whether the edit can be merged.
     let isUnsure = facts.mergesFields && comparison.hasNoBase
     var isLeft = facts.mode == .leaveIfChanged && (isUnsure || !comparison.foreign.isEmpty)
     if case .leave = decision { isLeft = true }
@@ -216,8 +213,7 @@ package enum ThreeWayRule {
       detail.fields = comparison.destroyed
       return .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: condition)
     }
-    // Overwriting sends the fields that the device left alone as well, over what others made of
-    // them since.
+    // Overwriting also sends the fields that the device did not edit, over later changes by others.
     let overwrites = facts.mode == .overwrite && !facts.isShared && !facts.wasCarried
     detail.fields = overwrites ? comparison.contested : comparison.edited
     let kept = facts.takenBack.subtracting(comparison.edited.map(\.name))
@@ -225,9 +221,10 @@ package enum ThreeWayRule {
     return .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: condition)
   }
 
-  /// Says whether an update is sent beside what others changed: nobody has touched a field that it changes.
+  /// Whether an update is sent in spite of changes by others, because none of them are in its
+  /// fields.
   ///
-  /// That takes a base, and no value of those fields may be unknown.
+  /// This requires a base, and that the values of those fields are known.
   private static func merges(_ facts: EditFacts, _ comparison: FieldComparison) -> Bool {
     guard facts.mergesFields, facts.operation == .update, !comparison.hasNoBase else {
       return false
@@ -264,43 +261,44 @@ package enum ThreeWayRule {
     return Set(comparison.edited.map(\.name))
   }
 
-  /// An update that leaves nothing to send.
+  /// The step of an update with nothing left to send.
   static func settled(_ comparison: FieldComparison, _ detail: OutcomeDetail) -> Step? {
     if comparison.edited.isEmpty {
-      // Without a base nothing differs from the org: its values are the device's.
-      if comparison.hasNoBase { return .settle(Settlement(.alreadyThere, detail)) }
-      let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .filtered
+      // Without a base, no difference from the org means that the device has the org's values.
+      if comparison.hasNoBase { return .settle(Settlement(.alreadyInOrg, detail)) }
+      let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .notInFieldList
       return .settle(Settlement(verdict, detail))
     }
     if comparison.edited.areAlreadyThere {
       var detail = detail
       detail.fields = comparison.edited
-      return .settle(Settlement(.alreadyThere, detail))
+      return .settle(Settlement(.alreadyInOrg, detail))
     }
     return nil
   }
 
-  /// The step of an edit whose record is not there; the verdict says so, unless it is done or made anew.
+  /// The step of an edit whose record does not exist; the verdict says so, unless the edit is done
+  /// or the record is recreated.
   private static func missing(
     _ facts: EditFacts, _ fate: RecordFate, _ verdict: Verdict, into master: String? = nil
   ) -> Step {
     switch facts.step(fate) {
-    case .done: .settle(Settlement(.alreadyThere))
+    case .done: .settle(Settlement(.alreadyInOrg))
     case .recreate: recreated(facts)
     case .stands:
       .settle(Settlement(verdict, master.map { lost(facts, into: $0) } ?? lost(facts)))
     }
   }
 
-  /// What is told of a record that is made anew.
+  /// The message for a recreated record.
   static let recreatedText = "the record was deleted in the org and is made anew"
 
   static func recreated(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail.because(recreatedText)
     detail.hasNoBase = facts.issued == nil
     let (base, listed) = (usableBase(facts), facts.listedOfCreate ?? facts.listed)
-    // What the device edited and a new record does not bring is reported. If what it edited is unknown, all that it
-    // holds there is.
+    // The device's edits in fields that a new record is not created with are reported. If it is
+    // unknown which of them it edited, all of them are.
     let earlier = facts.ownWrite?.element
     detail.outside =
       base == nil && earlier == nil
@@ -314,12 +312,12 @@ package enum ThreeWayRule {
     return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 
-  /// What the device was given, where the org has no record to compare it with.
+  /// The values that the device was issued, if the org has no record to compare them with.
   static func usableBase(_ facts: EditFacts) -> MergeBase? {
     facts.issued.flatMap { $0.isIssued(at: facts.deviceDate) ? $0 : nil }
   }
 
-  /// What the device would have changed, beside the record that remained of a merge.
+  /// The changes by the device, with the surviving record of a merge.
   static func lost(_ facts: EditFacts, into master: String) -> OutcomeDetail {
     var detail = lost(facts)
     detail.otherID = master
@@ -327,7 +325,7 @@ package enum ThreeWayRule {
     return detail
   }
 
-  /// What the device would have changed, for a person to enter elsewhere.
+  /// The changes by the device, for manual entry elsewhere.
   static func lost(_ facts: EditFacts) -> OutcomeDetail {
     let usable = usableBase(facts)
     let comparison = FieldComparison(
@@ -339,7 +337,7 @@ package enum ThreeWayRule {
     return detail
   }
 
-  /// An error on reading: OVERWRITE asks nothing before it sends; LEAVE_IF_CHANGED cannot decide.
+  /// A read error: OVERWRITE needs no read before it sends; LEAVE_IF_CHANGED cannot decide.
   private static func unknown(_ facts: EditFacts, code: String?, message: String) -> Step {
     var detail = lost(facts)
     if facts.mode == .overwrite || facts.deviceDate == nil {

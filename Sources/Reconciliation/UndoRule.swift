@@ -4,36 +4,38 @@ import MobileSync
 import Salesforce
 import System
 
-/// Decides how what an edit has changed in the org is undone: a pure function.
+/// Decides how to undo an edit's change in the org; a pure function.
 ///
-/// Only where the record stands as our last write has left it: with that date, and with those values in the
-/// fields that were sent. What is put back is what was read there before the write, never a guess.
+/// A change is undone only if the record is as attache's last write left it: with that date, and
+/// with those values in the fields that were sent. The restored values are those that were read
+/// before the write, never a guess.
 package enum UndoRule {
-  /// The fields that date a record of the recycle bin, the first that has a date before the other.
+  /// The date fields of a record in the recycle bin, in order of preference.
   static let binDates = ["LastModifiedDate", "SystemModstamp"]
 
-  /// What a record of the recycle bin is dated: nobody has deleted it once more while that stands.
+  /// The date of a record in the recycle bin; while it is the same, the record has not been deleted
+  /// again.
   static func date(inBin record: JSONObject) -> String? {
     binDates.compactMap { record[$0]?.string }.first
   }
 
-  /// What the decision looks at.
+  /// The input of the decision.
   package struct Facts: Sendable {
-    /// What was changed.
+    /// The change to undo.
     var change: EditChange
-    /// The org's record as it is now.
+    /// The org's record in its current state.
     var server: ServerRecord
-    /// The date that our last write to the record has left; nil where nobody knows it.
+    /// The date after attache's last write to the record; nil if unknown.
     var leftDate: String?
-    /// What the device was given.
+    /// The values that the device was issued.
     var base: MergeBase?
-    /// Where people open the org, without a slash at its end.
+    /// The org's address for browsers, without a trailing slash.
     var instance: String?
-    /// Of a deletion: the record as the recycle bin has it; nil where nobody sees it there.
+    /// For a deletion: the record in the recycle bin; nil if it is not visible there.
     package var bin: JSONObject?
-    /// Of a deletion: by whom and by when it was ours.
+    /// For a deletion: as which users, and by when, it was sent.
     package var deletion: EditDeletion?
-    /// Whether the sender may bring records of the object back.
+    /// Whether the sender can restore records of the object.
     package var isUndeletable = true
 
     package init(
@@ -52,15 +54,15 @@ package enum UndoRule {
     }
   }
 
-  /// What is done.
+  /// The step to take.
   package enum Step: Sendable, Hashable {
     /// Nothing is sent.
     case settle(Settlement)
-    /// This is sent, while the record bears that date; the verdict is that of success.
+    /// This is sent, as long as the record has that date; the verdict is that of success.
     case send(SyncUpAction, JSONObject, Settlement, ifUnmodifiedSince: String)
   }
 
-  /// How a change is undone.
+  /// The step that undoes a change.
   package static func step(_ facts: Facts) -> Step {
     if let run = facts.change.undoneBy {
       return settled(.undone, facts, "run \(run) has undone it")
@@ -86,7 +88,7 @@ package enum UndoRule {
 
   // MARK: deletions
 
-  /// A deleted record comes back where it lies in the recycle bin as our deletion has left it.
+  /// Restores a deleted record if it is in the recycle bin as attache's deletion left it.
   private static func undelete(_ facts: Facts) -> Step {
     guard let bin = facts.bin, bin["IsDeleted"]?.bool == true else {
       return stays(facts, "nobody sees it in the recycle bin")
@@ -108,7 +110,7 @@ package enum UndoRule {
       .undelete, [:], Settlement(.undone, detail(facts, backWords)), ifUnmodifiedSince: date)
   }
 
-  /// What is told of a record that was brought back.
+  /// The message for a restored record.
   static let backWords = "the record is back from the recycle bin"
 
   private static func words(_ server: ServerRecord) -> String {
@@ -119,21 +121,21 @@ package enum UndoRule {
     }
   }
 
-  /// A deletion that stands, with the reason.
+  /// A deletion that is not undone, with the reason.
   private static func stays(_ facts: Facts, _ reason: String) -> Step {
     var detail = detail(facts, remedy(reason, facts.instance))
     if case .unknown(let code, _) = facts.server { detail.code = code }
     return .settle(Settlement(.notUndone, detail))
   }
 
-  /// Why a deletion stands, and what a person does about it.
+  /// Why a deletion is not undone, and what an operator can do.
   static func remedy(_ reason: String, _ instance: String?) -> String {
     reason + ": restore it from the recycle bin of the org"
       + (instance.map { ", " + OrgNames.recycleBin(of: $0) } ?? "")
   }
 
-  /// Says whether all that an edit waits for waits for it in turn; `waits` says of each edit for which others
-  /// it does.
+  /// Whether everything that an edit waits for also waits for it; `waits` has the edits that each
+  /// edit waits for.
   package static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
     let members = reached(from: edit, waits)
     return members.contains(edit)
@@ -178,7 +180,7 @@ package enum UndoRule {
     return "what \(names) held before is not known, so it stays as it was sent"
   }
 
-  /// A record that does not stand as it was left, with what it holds now.
+  /// A record that was changed since, with its current values.
   private static func moved(_ facts: Facts, _ fields: JSONObject, _ words: String) -> Step {
     var detail = detail(facts, words)
     for index in detail.fields.indices {
@@ -194,8 +196,7 @@ package enum UndoRule {
     .settle(Settlement(verdict, detail(facts, words)))
   }
 
-  /// The fields that were changed: what the device was given, what was sent, and what the org holds once
-  /// it is undone.
+  /// The changed fields: the issued values, the sent values, and the org's values after the undo.
   private static func detail(_ facts: Facts, _ words: String?) -> OutcomeDetail {
     let change = facts.change
     var detail = OutcomeDetail()

@@ -3,29 +3,29 @@ import Ledger
 import MobileSync
 import Salesforce
 
-/// Decides what becomes of a create that goes out by an external id.
+/// Decides the outcome of a create that is sent with an external ID.
 ///
-/// The SDK sends it whatever the org holds under that id, and so does a first attempt here: what is
-/// overwritten is listed. After an attempt without an answer it is compared as any update is, with
-/// what was there before that attempt: somebody may have been at work since.
+/// The SDK sends it regardless of the org's record with that ID, and so does a first attempt here,
+/// which lists what it overwrites. After an attempt without an answer, it is compared like an
+/// update with the state before that attempt, because another user may have changed the record
+/// since.
 enum UpsertRule {
-  /// What the org holds under the external id.
+  /// The org's record with the external ID.
   enum Keyed {
-    /// Nothing that the sender sees.
+    /// No record that the sender can see.
     case absent
-    /// This record.
     case found(JSONObject)
-    /// It could not be asked for, or several records have the id: the org will say.
+    /// It could not be read, or several records have the ID; the org will report this.
     case unknown
   }
 
-  /// An attempt that got no answer.
+  /// An attempt without an answer.
   struct Attempt {
-    /// What the org held before it: null for nothing, nil where that is not known.
+    /// The org's record before it: null if there was none, nil if unknown.
     var seen: JSONValue?
-    /// What became of the record that was there and is not any more.
+    /// The state of a record that existed and no longer does.
     var fate: ServerRecord?
-    /// Whether nobody knows that there was one.
+    /// Whether it is not known that there was an attempt.
     var isPresumed = false
   }
 
@@ -88,10 +88,11 @@ enum UpsertRule {
     return .settle(Settlement(.conflict, detail))
   }
 
-  /// Why a create for which the org's side was taken is not done with.
+  /// Why a create for which the org's side was chosen is not resolved.
   static let unread = "what the org holds under the external id could not be read"
 
-  /// A person has seen what stands there, or that nothing does, and decided: that holds while it is so.
+  /// The operator's decision, which is valid as long as the org's record, or its absence, is as
+  /// shown.
   private static func decided(
     _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ attempt: Attempt?,
     _ expected: Settlement
@@ -119,7 +120,7 @@ enum UpsertRule {
     case .deleted?, nil: verdict = .deletedOnServer
     }
     let isKnown = shown.state == .unseen || shown.isStill(verdict)
-    if isKnown, pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+    if isKnown, pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
     if isKnown, shown.state == .unseen || verdict == .deletedOnServer {
       return .send(.upsert, Settlement(.created, detail), ifUnmodifiedSince: nil)
     }
@@ -155,13 +156,13 @@ enum UpsertRule {
       detail.message = pending.movedWords
       return .settle(Settlement(.conflict, detail))
     }
-    if pending.decision == .server { return .settle(Settlement(.dropped, detail)) }
+    if pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
     detail.fields = sent
     return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
   }
 
-  /// The fields in which a device, or what a person has entered in its place, and the org differ; those that hold
-  /// something of the org's are contested.
+  /// The fields in which the org's value differs from the device's or the operator's; those in
+  /// which the org has a value are contested.
   static func differences(
     _ device: JSONObject, _ listed: [String], server: JSONObject?, base: JSONObject?,
     entered: JSONObject = [:]
@@ -169,7 +170,7 @@ enum UpsertRule {
     listed.compactMap { name in
       guard let value = entered[name] ?? device[name] else { return nil }
       let theirs = server?[name]
-      // What the org did not let be read is not known.
+      // The value of a field that the org does not allow to be read is unknown.
       if server != nil, theirs.map({ FieldValue.isSame(value, $0) }) ?? true { return nil }
       return FieldDifference(
         name: name, base: base?[name], device: device[name], server: theirs,

@@ -6,8 +6,10 @@ import Review
 import System
 
 extension Demo {
-  /// Ends what the night left in the three ways that there are, a file, the command line and the review
-  /// page, lets a run carry it out, and looks whether the devices may install.
+  /// Resolves the remaining edits in three ways: with a file, on the command line and on the review
+  /// page.
+  ///
+  /// Then applies the decisions in a run, and checks that the devices can install.
   mutating func morningAfter(_ pipeline: Pipeline, _ org: DemoOrg) async throws {
     chapter("The morning after: a person decides")
     let decisions = PipelineDecisions(pipeline, root: places.snapshots)
@@ -15,7 +17,7 @@ extension Demo {
     say("\(open.count) edits wait.")
     let byFile = open.filter { [.conflict, .deletedOnServer].contains($0.verdict) }
     let byCommand = open.filter { [.failed, .notVisible].contains($0.verdict) }
-    let byPage = open.filter { $0.verdict == .clash }
+    let byPage = open.filter { $0.verdict == .deviceConflict }
     expect(
       byFile.count == 2 && byCommand.count == 2 && byPage.count == 2,
       "nobody thought of these edits: \(open.map(\.verdict.rawValue))")
@@ -29,14 +31,15 @@ extension Demo {
     }
     expect(result.open.isEmpty, "edits are open still: \(result.open)")
     expect(
-      result.verdicts == [.updated: 3, .dropped: 3], "the decisions became \(result.verdicts)")
+      result.verdicts == [.updated: 3, .discarded: 3], "the decisions became \(result.verdicts)")
     try expectIncluded(pipeline)
     try installNewest(result, DataDirectory(root: places.snapshots, name: pipeline.name), org)
     say("Nothing is open any more, and the three phones install their new bundles over what they")
     say("handed back: no row waits in them.")
   }
 
-  /// Each phone may take its newest bundle over what it handed back, and nothing waits in that.
+  /// Checks that each phone may install its newest bundle over its last return, and that the bundle
+  /// contains no open edits.
   private mutating func installNewest(
     _ night: RunSummary, _ data: DataDirectory, _ org: DemoOrg
   ) throws {
@@ -53,7 +56,7 @@ extension Demo {
     }
   }
 
-  /// The device is right in the conflict, and what the office deleted stays deleted.
+  /// Resolves the conflict with the device's values, and lets a deletion in the org stand.
   private mutating func decideByFile(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
@@ -71,7 +74,8 @@ extension Demo {
     expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
   }
 
-  /// The org refused a title that is too long, and one record is not the technician's any more.
+  /// Resolves a title that is too long for the org, and a record that the technician can no longer
+  /// see.
   private mutating func decideByCommand(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
@@ -82,7 +86,7 @@ extension Demo {
         ? (
           .fields(["Title": .value("Facility manager")], rest: .device),
           "--set \"Title=Facility manager\""
-        ) : (.whole(.drop), Decision.Kind.drop.option)
+        ) : (.whole(.discard), Decision.Kind.discard.option)
       say(
         "  attache decide \(pipeline.called) \(edit.number) \(option)"
           + "   # \(edit.verdict.rawValue): \(edit.soup)")
@@ -90,19 +94,22 @@ extension Demo {
     }
   }
 
-  /// Two technicians wrote another description of one visit: the first stands.
+  /// Resolves two descriptions of one visit by two technicians: the first one wins.
   private mutating func decideOnPage(
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
-    say("Two clash, and are decided side by side on the page that one command serves:")
+    say(
+      "Two contradict each other, and are decided side by side on the page that one command serves:"
+    )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
       pipeline, root: places.snapshots, variables: org.variables, by: "the office")
     let visit = try await ReviewVisit(server.address)
     let listed = try await visit.get("edits")["edits"]?.array ?? []
     let numbers = edits.map(\.number)
-    let clashes = listed.filter { $0["verdict"] == .string(Verdict.clash.rawValue) }
-    expect(clashes.compactMap { $0["edit"]?.int } == numbers, "the page lists \(clashes)")
+    let contradicting = listed.filter { $0["verdict"] == .string(Verdict.deviceConflict.rawValue) }
+    expect(
+      contradicting.compactMap { $0["edit"]?.int } == numbers, "the page lists \(contradicting)")
     let list = numbers.map { number -> JSONValue in
       let side = number == numbers.first ? Decision.Side.device : .server
       return ["edit": JSONValue(number), "decision": .string(side.rawValue)]
@@ -120,7 +127,7 @@ extension Demo {
     await server.stop()
   }
 
-  /// Every technician's hand-back is in the newest bundles.
+  /// Checks that the newest bundles include every technician's return.
   mutating func expectIncluded(_ pipeline: Pipeline) throws {
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
     let ledger = try data.openLedger()

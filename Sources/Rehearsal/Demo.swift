@@ -7,36 +7,37 @@ import SmartStore
 import Snapshots
 import System
 
-/// The story of the README, end to end, on a local org of its own: prime, pack, a day in the field,
-/// ingest, reconcile, report, a second prime that fetches only what changed, and the decisions of a
-/// person about what was left.
+/// The scenario of the README, end to end, on its own local org: prime, pack, a day in the field,
+/// ingest, reconcile, report, a second prime that fetches only the changes, and an operator's
+/// decisions about the open edits.
 ///
-/// Everything runs through the pipeline as `attache run` does. It checks itself: what was played must
-/// be what is reported.
+/// Everything runs through the pipeline as in `attache run`. The demo checks itself: the reported
+/// outcomes must match what was played.
 package struct Demo {
-  /// Where things are.
+  /// The directories of a demo.
   package struct Places: Sendable {
-    /// The pipeline file; nil for the program's own, which is then written into `scratch`.
+    /// The pipeline file; nil for the built-in one, which is written into `scratch`.
     package var pipelineFile: String?
-    /// `snapshots/`.
+    /// The data directory, `snapshots/`.
     package var snapshots: String
-    /// Where the org and the devices live; emptied first, where a demo made it.
+    /// The directory of the org and the devices.
+    ///
+    /// It is emptied first, if a demo created it.
     package var scratch: String
 
-    /// Places of a demo.
     package init(pipelineFile: String? = nil, snapshots: String, scratch: String) {
       (self.pipelineFile, self.snapshots, self.scratch) = (pipelineFile, snapshots, scratch)
     }
 
-    /// The data directory, which is emptied before a demo.
+    /// Returns the data directory, which is emptied before a demo.
     func data(of pipeline: String) -> MarkedDirectory {
       MarkedDirectory(snapshots + "/" + pipeline, maker: Self.maker)
     }
 
     private static let maker = "attache demo"
 
-    /// Empties the scratch directory, after everything that could refuse the demo has been asked: a refused demo
-    /// changes nothing.
+    /// Empties the scratch directory, after every check that could refuse the demo, so that a
+    /// refused demo changes nothing.
     func prepare() throws {
       let scratch = MarkedDirectory(scratch, maker: Self.maker)
       try scratch.check()
@@ -46,7 +47,7 @@ package struct Demo {
       try data.check()
       for other in [snapshots, data.path] + [pipelineFile].compactMap(\.self) {
         let other = Files.resolvedIfThere(other)
-        // What the scratch directory holds is removed, and so is what the data directory holds.
+        // The contents of both directories would be removed.
         let isLost = Files.isWithin(other, place)
         let isHeld = other == Files.resolvedIfThere(data.path) && Files.isWithin(place, other)
         if isLost || isHeld { throw RehearsalError.overlapping(self.scratch, other) }
@@ -62,7 +63,9 @@ package struct Demo {
   /// The technicians' phones, by user name.
   var devices: [String: Device] = [:]
 
-  /// Tells and plays the story; throws `RehearsalError.unexpected` if it came out another way.
+  /// Plays the demo and explains each step.
+  ///
+  /// Throws `RehearsalError.unexpected` if the result is not as expected.
   package static func run(
     _ places: Places, report: @escaping @Sendable (RunEvent) -> Void,
     say: @escaping (String) -> Void
@@ -80,7 +83,7 @@ package struct Demo {
       try places.pipelineFile
       ?? DemoPipeline.write(into: places.scratch + "/pipelines", org.variables)
     var pipeline = try PipelineFile.read(path: file, variables: org.variables)
-    // Commands to copy, here and in reports, go to the demo's data from any directory.
+    // The commands that are printed, here and in reports, work from any directory.
     pipeline.called += " --data " + ShellWord.quoted(places.snapshots)
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
     try places.data(of: pipeline.name).empty()
@@ -226,7 +229,7 @@ package struct Demo {
     try expectIncluded(pipeline)
   }
 
-  /// The ids that each snapshot's stores hold.
+  /// Returns the record IDs in each snapshot's stores.
   private func held(_ summary: RunSummary, in data: DataDirectory) throws -> [String: Set<String>] {
     var held: [String: Set<String>] = [:]
     for snapshot in summary.snapshots {
@@ -248,7 +251,7 @@ package struct Demo {
     expect(org.server.log.writes.count == writes, "a run without news wrote to the org")
   }
 
-  // MARK: telling
+  // MARK: output
 
   func run(
     _ pipeline: Pipeline, _ org: DemoOrg, _ stages: Set<Stage>

@@ -3,23 +3,22 @@ import JSON
 import LocalOrg
 import System
 
-/// A local org of a demo's own: seeded, served on a free port, with a connected app whose key pair is
-/// made on the spot.
+/// The local org of a demo: seeded, served on a free port, with a connected app whose key pair is
+/// generated.
 package final class DemoOrg: Sendable {
-  /// The client id of the app.
+  /// The client ID of the connected app.
   package static let clientID = "attache-demo"
   private static let quietMilliseconds: Int64 = 600_000
-  /// The org.
   package let org: Org
-  /// Its server.
   package let server: OrgServer
-  /// What a pipeline file reads: the URL, the client id and the key.
+  /// The variables of the pipeline file: the URL, the client ID and the key.
   package let variables: [String: String]
 
-  /// Makes and serves an org in `directory`, which must be empty.
+  /// Creates and serves an org in `directory`, which must be empty.
   package init(directory: String, scale: Int = 1, clockStart: Int64? = nil) throws {
     org = try Org(directory: directory, options: .init(clockStart: clockStart))
-    // Nothing changes right before the first night: that would be read once more by the second.
+    // Put the seed well before the first run, or the second one would read the latest records
+    // again.
     try org.moveClock(by: -Self.quietMilliseconds)
     try org.seed(SeedOptions(scale: scale))
     try org.moveClock(by: Self.quietMilliseconds)
@@ -35,28 +34,30 @@ package final class DemoOrg: Sendable {
     ]
   }
 
-  /// Stops serving.
+  /// Stops the server.
   package func stop() { server.stop() }
 
-  /// A user who must be there.
+  /// Returns a user.
+  ///
+  /// Throws if the user does not exist.
   package func user(_ username: String) throws -> OrgUser {
     guard let user = org.user(named: username) else { throw RehearsalError.noUser(username) }
     return user
   }
 
-  /// Changes a record as somebody else in the office does.
+  /// Changes a record as another user of the org.
   package func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
     let admin = try user(OrgUser.adminUsername)
     if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
   }
 
-  /// Deletes a record as somebody else does.
+  /// Deletes a record as another user of the org.
   package func delete(_ object: String, _ id: String) throws {
     let admin = try user(OrgUser.adminUsername)
     if let error = org.delete(object, id: id, as: admin).errors.first { throw error }
   }
 
-  /// The ids that a user's briefcases hold now, by object.
+  /// Returns the IDs that a user's briefcases currently contain, by object.
   package func briefcase(of username: String) throws -> [String: Set<String>] {
     let user = try user(username)
     var ids: [String: Set<String>] = [:]
@@ -69,7 +70,7 @@ package final class DemoOrg: Sendable {
     return ids
   }
 
-  /// The SystemModstamp of every record of the objects, deleted ones left out.
+  /// Returns the SystemModstamp of every record of the objects that is not deleted.
   package func stamps(of objects: [String]) throws -> [String: String] {
     let admin = try user(OrgUser.adminUsername)
     var stamps: [String: String] = [:]

@@ -1,14 +1,16 @@
 import JSON
 import System
 
-/// The demo's pipeline, which the program has in it.
+/// The demo's built-in pipeline.
 enum DemoPipeline {
-  /// Its name, and that of its data directory.
+  /// The name of the pipeline and of its data directory.
   static let name = "demo"
 
-  /// Writes the pipeline file and those that it names into a directory; answers the pipeline file's path.
+  /// Writes the pipeline file and the files that it names into a directory, and returns the
+  /// pipeline file's path.
   ///
-  /// What the pipeline takes from variables stands in the files: a command works in a shell that does not have them.
+  /// Values of environment variables are written into the files, so that printed commands work in
+  /// any shell.
   static func write(
     into directory: String, _ variables: [String: String]
   ) throws(SystemError) -> String {

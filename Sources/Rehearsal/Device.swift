@@ -5,17 +5,18 @@ import JSON
 import SmartStore
 import System
 
-/// A phone in a rehearsal: it installs a bundle, its user edits records, and it hands the store back.
+/// A simulated phone: it installs a bundle, its user edits records, and it returns the store.
 ///
-/// It does to the file what an app built on the Mobile SDK does: whole elements are replaced, local
-/// flags are set, and the stamp's `install` and `handback` are kept as docs/app-integration.md asks.
+/// It changes the file as an app built on the Mobile SDK does: it replaces whole elements, sets
+/// local flags, and maintains `install` and `handback` in the stamp, as described in
+/// docs/app-integration.md.
 package struct Device: Sendable {
-  /// Which SDK's layout its store has.
+  /// The platform, which determines the layout of its store.
   package let platform: Platform
-  /// The store file.
+  /// The path of the store file.
   package let storePath: String
 
-  /// A device whose store already stands at `storePath`.
+  /// Creates a device for an existing store at `storePath`.
   package init(platform: Platform, storePath: String) {
     self.platform = platform
     self.storePath = storePath
@@ -35,7 +36,7 @@ package struct Device: Sendable {
     return device
   }
 
-  /// Marks the store as installed here: a fresh `install` in its stamp.
+  /// Marks the store as installed, with a new `install` ID in its stamp.
   package func install(now: Int64) throws {
     try withStamp(now: now) { stamp in
       stamp["install"] = .string(RandomBytes.uuid())
@@ -43,7 +44,7 @@ package struct Device: Sendable {
     }
   }
 
-  /// Changes fields of the record with this server id.
+  /// Edits fields of the record with a server ID.
   package func edit(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
     try change(soup, id: id, now: now) { element in
       for (name, value) in fields { element[name] = value }
@@ -51,14 +52,14 @@ package struct Device: Sendable {
     }
   }
 
-  /// Changes fields of the record with this server id as an app does that sets no flags.
+  /// Edits fields of the record with a server ID without setting local flags.
   package func write(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
     try change(soup, id: id, now: now, isLocal: false) { element in
       for (name, value) in fields { element[name] = value }
     }
   }
 
-  /// Changes fields of a record that came open, as an app does that has shown its user why.
+  /// Edits fields of a redelivered record, as an app does after it has shown its user the reason.
   package func mend(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
     try change(soup, id: id, now: now) { element in
       for (name, value) in fields { element[name] = value }
@@ -67,19 +68,20 @@ package struct Device: Sendable {
     }
   }
 
-  /// Marks the record with this server id as deleted.
+  /// Marks the record with a server ID as deleted.
   package func delete(_ soup: String, id: String, now: Int64) throws {
     try change(soup, id: id, now: now) { $0["__locally_deleted__"] = true }
   }
 
-  /// Marks the record with this server id as clean, as an app does that took an edit back or sent it.
+  /// Marks the record with a server ID as clean, as an app does after it has reverted or sent an
+  /// edit.
   package func clean(_ soup: String, id: String, now: Int64) throws {
     try change(soup, id: id, now: now, isLocal: false) { element in
       for flag in ["created", "updated", "deleted"] { element["__locally_\(flag)__"] = false }
     }
   }
 
-  /// Creates a record; answers its local id.
+  /// Creates a record, and returns its local ID.
   @discardableResult
   package func create(
     _ soup: String, type: String, _ fields: JSONObject, localID: String, now: Int64
@@ -95,7 +97,7 @@ package struct Device: Sendable {
     return localID
   }
 
-  /// Raises `handback` and copies the store to `path`, under its final name at once.
+  /// Increments `handback` and copies the store to `path`, under its final name at once.
   package func handBack(to path: String, now: Int64) throws {
     try withStamp(now: now) { stamp in
       stamp["handback"] = .number(String((stamp["handback"]?.int ?? 0) + 1))
@@ -107,10 +109,10 @@ package struct Device: Sendable {
     try Files.copy(storePath, to: handedPath)
   }
 
-  /// What was handed back last.
+  /// The copy of the last return.
   private var handedPath: String { storePath + ".handed" }
 
-  /// Says whether the app may install a bundle over its store, as docs/app-integration.md has it.
+  /// Whether the app may install a bundle over its store, by the rules of docs/app-integration.md.
   package func mayInstall(_ bundle: String) throws -> Bool {
     let now = try Self.state(of: storePath)
     if now.dirty.isEmpty, now.stamp.carried == nil { return true }
@@ -123,10 +125,10 @@ package struct Device: Sendable {
     }
   }
 
-  /// The elements that were edited, or came open, and that no hand-back has settled.
+  /// Returns the elements that were edited, or redelivered, and not resolved by a return.
   package func dirtyElements() throws -> Set<JSONValue> { try Self.state(of: storePath).dirty }
 
-  /// The stamp of a store, and its dirty elements.
+  /// Returns the stamp of a store, and its dirty elements.
   private static func state(of path: String) throws -> (stamp: Provenance, dirty: Set<JSONValue>) {
     let store = try Store(opening: path, readOnly: true)
     guard case .stamp(let stamp) = try Provenance.read(from: store) else {
@@ -143,7 +145,7 @@ package struct Device: Sendable {
     return (stamp, dirty)
   }
 
-  /// The elements of a soup, as JSON.
+  /// Returns the elements of a soup, as JSON.
   package func elements(_ soup: String) throws -> [JSONValue] {
     let store = try Store(opening: storePath, readOnly: true)
     let spec = QuerySpec(soupName: soup, .all, pageSize: 1_000_000)

@@ -5,21 +5,22 @@ import Reconciliation
 import SmartStore
 import System
 
-/// A day in the field: what three technicians do offline, and what others do in the org meanwhile.
+/// A day in the field: the offline edits of three technicians, and the changes of other users in
+/// the org.
 ///
-/// Each thing is played once and has the verdict that it must get.
+/// Each scene is played once, and lists the verdicts that it must get.
 package struct FieldDay: Sendable {
-  /// One thing that happened, for the story.
+  /// One scene of the story.
   package struct Scene: Sendable {
-    /// Who did it, and what.
+    /// The text: who does what.
     package let text: String
-    /// What becomes of each edit in it.
+    /// The expected verdict of each edit in it.
     package let verdicts: [Verdict]
   }
 
-  /// What happened, in order.
+  /// The scenes in order.
   package private(set) var scenes: [Scene] = []
-  /// The verdicts that the edits must get.
+  /// The expected number of edits by verdict.
   package var expected: [Verdict: Int] {
     scenes.flatMap(\.verdicts).reduce(into: [:]) { $0[$1, default: 0] += 1 }
   }
@@ -68,7 +69,7 @@ package struct FieldDay: Sendable {
 
     let contact = try pick("contacts", on: ada)
     try ada.edit("contacts", id: contact, ["Email": "new@example.com"], now: tick())
-    add("ada corrects an e-mail address, which the field list leaves out", .filtered)
+    add("ada corrects an e-mail address, which the field list leaves out", .notInFieldList)
   }
 
   private mutating func bensAfternoon() throws {
@@ -91,7 +92,7 @@ package struct FieldDay: Sendable {
     let account = try pick("accounts", on: cleo)
     try cleo.edit("accounts", id: account, ["Phone": "+1 555 0142"], now: tick())
     try org.change("Account", account, ["Phone": "+1 555 0142"])
-    add("cleo writes down a number that the office enters too", .alreadyThere)
+    add("cleo writes down a number that the office enters too", .alreadyInOrg)
 
     try cleo.create(
       "accounts", type: "Account", ["Name": "Harbour Crane 7"], localID: "local_2001", now: tick())
@@ -118,16 +119,16 @@ package struct FieldDay: Sendable {
     used.insert(account)
     try ada.edit("accounts", id: account, ["Description": "Gate on the left."], now: tick())
     try ben.edit("accounts", id: account, ["Description": "Gate on the right."], now: tick())
-    add("ada and ben both rewrite one description", .clash, .clash)
+    add("ada and ben both rewrite one description", .deviceConflict, .deviceConflict)
   }
 
-  // MARK: props
+  // MARK: helpers
 
   private mutating func add(_ text: String, _ verdicts: Verdict...) {
     scenes.append(Scene(text: text, verdicts: verdicts))
   }
 
-  /// Every edit has a time of its own on its device.
+  /// Returns a distinct time for each edit.
   private mutating func tick() -> Int64 {
     minute += 60_000
     return minute
@@ -137,8 +138,8 @@ package struct FieldDay: Sendable {
     Set(try device.elements(soup).compactMap { $0["Id"]?.string })
   }
 
-  /// A record that no other scene touches; only one of `owner`, if that is asked, and only one that
-  /// an org lets go: not one that has cases.
+  /// Picks a record that no other scene uses: one owned by `owner`, if given, and one that the org
+  /// allows to delete, that is, without cases.
   private mutating func pick(
     _ soup: String, on device: Device, owned owner: String? = nil, withoutCases: Bool = false
   ) throws -> String {
@@ -146,7 +147,7 @@ package struct FieldDay: Sendable {
     var shared: Set<String> = []
     for other in others { shared.formUnion(try ids(soup, on: other)) }
     let candidates = try ids(soup, on: device).subtracting(used)
-    // Records of this device alone first: what one scene does must not reach another.
+    // Prefer records that only this device has, so that scenes do not affect each other.
     let ordered = candidates.subtracting(shared).sorted() + candidates.intersection(shared).sorted()
     let wanted = try owner.map { try org.user($0).id }
     let admin = try org.user(OrgUser.adminUsername)

@@ -1,17 +1,17 @@
-/// Why a rehearsal could not be played.
+/// The reason why a rehearsal could not be played.
 package enum RehearsalError: Error, Sendable, CustomStringConvertible {
-  /// The record that the story needs is not in the soup.
+  /// The soup lacks a record that the story needs.
   case noSuchRecord(soup: String, id: String)
-  /// The store has no stamp: it was not made by a pipeline.
+  /// The store has no stamp, so it was not made by a pipeline.
   case noStamp(String)
-  /// The org has no such user.
+  /// The org lacks the user.
   case noUser(String)
-  /// Emptying the first directory would remove the second place, or the other way about.
+  /// One of the two directories contains the other, and emptying one would remove both.
   case overlapping(String, String)
-  /// What happened is not what was played.
+  /// The outcome is not what was played.
   case unexpected([String])
 
-  /// One sentence: what is missing, and where.
+  /// One sentence that names what is missing, and where.
   package var description: String {
     switch self {
     case .noSuchRecord(let soup, let id): "the soup \"\(soup)\" has no record \(id)"

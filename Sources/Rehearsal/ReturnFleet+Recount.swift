@@ -4,20 +4,19 @@ import LocalOrg
 import SmartStore
 import System
 
-// What a night must have come to, counted from the devices' stores and the org alone.
+// Computes the outcome of a run from the devices' stores and the org alone.
 extension ReturnFleet {
-  /// What became of the edits, as stores and org show it; `lost` of those that neither holds any more, `doubled`
-  /// of records that were made twice.
+  /// The outcome of the edits, as stores and org show it.
   package struct Recount: Sendable {
-    /// How many edits have which verdict.
+    /// The number of edits by verdict.
     package var verdicts: [String: Int] = [:]
-    /// Edits of which nothing is left, and no reason is seen.
+    /// The number of edits that are neither in a store nor in the org, without a reason.
     package var lost = 0
-    /// Records beyond one for each that was made.
+    /// The number of records created more than once.
     package var doubled = 0
   }
 
-  /// Looks into every store and every record.
+  /// Reads every store and every record.
   package func recount(_ org: Org) throws -> Recount {
     guard let admin = org.user(named: Self.office) else { throw RehearsalError.noUser(Self.office) }
     var made: [String: Int] = [:]
@@ -45,7 +44,7 @@ extension ReturnFleet {
         switch held {
         case phone: .updated
         case "office": .conflict
-        case "1" where (editors[id] ?? 0) > 1: .clash
+        case "1" where (editors[id] ?? 0) > 1: .deviceConflict
         case "1" where phone.utf8.count > 40: .failed
         default: nil
         }
@@ -70,12 +69,12 @@ extension ReturnFleet {
     return count
   }
 
-  /// The least calls in which an org takes such a night, one user's requests in that user's name.
+  /// The minimum number of requests for such a run, sent as each user.
   ///
-  /// A user logs in, and has both objects described. The accounts are read before, 2,000 at a time, since
-  /// somebody may have changed them; the updates bear the date that was read, which only a composite of 25
-  /// can; the new contacts go in collections of 200; and what both have left is read once, 2,000 at a time.
-  /// The integration user logs in.
+  /// A user logs in, and both objects are described. The accounts are read first, 2,000 at a time,
+  /// because another user may have changed them. The updates carry the date that was read, which
+  /// only a composite of 25 supports. The new contacts are sent in collections of 200. Then the
+  /// results of both are read once, 2,000 at a time. The integration user logs in.
   package var leastCalls: Int {
     (0..<returns).reduce(1) { sum, number in
       let accounts = edits - creates

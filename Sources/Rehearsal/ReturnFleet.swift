@@ -5,18 +5,20 @@ import Pipelines
 import SmartStore
 import System
 
-/// A night with many returns: technicians who each edit many records offline, in an org of their own.
+/// A benchmark run with many returns: technicians who each edit many records offline, in a separate
+/// org.
 ///
-/// In each return one edit in fifty meets a change of the office, one in a hundred is refused by the org, and
-/// one in twenty makes a record; of every four returns two have an edit in which they meet each other.
+/// In each return, one edit in fifty conflicts with a change in the org, one in a hundred is
+/// refused by the org, and one in twenty creates a record. Of every four returns, two have an edit
+/// of the same record.
 package struct ReturnFleet: Sendable {
-  /// How many devices hand back.
+  /// The number of devices that return a store.
   package let returns: Int
-  /// How many edits each brings.
+  /// The number of edits in each return.
   package let edits: Int
   /// The directory of the org, the pipeline and its data.
   package let directory: String
-  /// What the pipeline file reads, but for the org's address.
+  /// The values that the pipeline file reads, except the org's address.
   private let key: (pem: String, certificate: [UInt8])
 
   private static let clientID = "attache-fleet"
@@ -25,15 +27,15 @@ package struct ReturnFleet: Sendable {
     "accounts": ["Name", "Phone"], "contacts": ["LastName", "AccountId"],
   ]
 
-  /// How many of a return's edits make a record, meet the office, and are refused.
+  /// The number of a return's edits that create a record, that conflict, and that are refused.
   private var shares: (creates: Int, conflicts: Int, failures: Int) {
     (max(1, edits / 20), max(1, edits / 50), max(1, edits / 100))
   }
 
-  /// How many records each return makes.
+  /// The number of records that each return creates.
   var creates: Int { shares.creates }
 
-  /// A fleet in an empty directory; nothing is made yet.
+  /// Creates a fleet in an empty directory, without any files yet.
   package init(returns: Int, edits: Int, directory: String) throws {
     (self.returns, self.edits, self.directory) = (returns, edits, directory)
     let key = try PrivateKey.generateRSA()
@@ -44,10 +46,9 @@ package struct ReturnFleet: Sendable {
     )
   }
 
-  /// The org, to be served or looked into.
+  /// Opens the org.
   package func org() throws -> Org { try Org(directory: directory + "/org") }
 
-  /// Serves the org.
   package func serve(_ org: Org) throws -> OrgServer {
     var options = OrgServer.Options()
     options.apps = [Self.clientID: key.certificate]
@@ -56,29 +57,29 @@ package struct ReturnFleet: Sendable {
     return try OrgServer(org: org, options: options)
   }
 
-  /// The data of the pipeline.
+  /// The pipeline's data directory.
   package var root: String { directory + "/snapshots" }
 
-  /// The environment of a run.
+  /// Returns the environment of a run.
   package func variables(_ server: OrgServer) -> [String: String] {
     [
       "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": Self.clientID, "ATTACHE_JWT_KEY": key.pem,
     ]
   }
 
-  /// The pipeline, with so many requests at once.
+  /// Returns the pipeline, with a maximum number of concurrent requests.
   package func pipeline(concurrency: Int) throws -> Pipeline {
     let file = directory + "/fleet.json"
     try DurableFile.write(Array(Self.pipelineFile(concurrency).utf8), to: file)
     return try PipelineFile.read(path: file)
   }
 
-  /// Keeps the night as it stands, to be played again.
+  /// Saves the current state, to be restored for another run.
   package func save(to place: String) throws { try Self.copy(directory, to: place) }
 
-  /// Brings back a night that was kept.
+  /// Restores a saved state.
   package func restore(from place: String) throws {
-    // In its own place: a pipeline's data belong to its file.
+    // In the original location, because a pipeline's data belong to its file.
     try Files.remove(directory)
     try Self.copy(place, to: directory)
   }
@@ -92,10 +93,11 @@ package struct ReturnFleet: Sendable {
     for name in try Files.list(source) { try copy(source + "/" + name, to: target + "/" + name) }
   }
 
-  // MARK: the day before
+  // MARK: preparation
 
-  /// Makes the org, primes everybody, edits on every device and takes the returns in: what is left to do is
-  /// the reconciliation.
+  /// Creates the org, primes all users, edits on every device and ingests the returns.
+  ///
+  /// Only the reconciliation is left.
   package func prepare() async throws {
     try Files.makeDirectory(directory, intermediate: true)
     for (name, text) in [("userstore", Self.storeFile), ("usersyncs", Self.syncsFile)] {
@@ -113,7 +115,6 @@ package struct ReturnFleet: Sendable {
     try await run(server, [.ingest], concurrency: 4)
   }
 
-  /// Runs stages of the pipeline.
   @discardableResult
   package func run(
     _ server: OrgServer, _ stages: Set<Stage>, concurrency: Int
@@ -125,8 +126,8 @@ package struct ReturnFleet: Sendable {
       options: options, report: { _ in })
   }
 
-  /// What goes wrong on the way, some of each for every hundred returns: lost answers, requests that never
-  /// arrive, a held row, a server in trouble, a session that ends.
+  /// Injects faults, some of each kind for every hundred returns: lost answers, requests that never
+  /// arrive, a locked row, server errors, a session that ends.
   package func strike(_ server: OrgServer) {
     for place in stride(from: 0, to: max(1, returns * 8 / 10), by: 80) {
       let faults = server.faults
@@ -143,7 +144,7 @@ package struct ReturnFleet: Sendable {
 
   static func username(_ number: Int) -> String { "t\(number)@example.com" }
 
-  /// Makes the users and their accounts; answers the accounts' Ids, by user.
+  /// Creates the users and their accounts, and returns the accounts' IDs by user.
   private func fill(_ org: Org) throws -> [[String]] {
     var accounts: [[String]] = []
     try org.addUser(OrgUser.integrationUsername, lastName: "Attache", profile: "Integration")
@@ -170,11 +171,11 @@ package struct ReturnFleet: Sendable {
 
   /// What a device does with one of its accounts.
   enum Deed {
-    case update, conflict, failure, clash
+    case update, conflict, failure, deviceConflict
   }
 
   func deed(_ number: Int, _ place: Int) -> Deed {
-    if number % 4 == 0, number + 1 < returns, place == 0 { return .clash }
+    if number % 4 == 0, number + 1 < returns, place == 0 { return .deviceConflict }
     switch place - 1 {
     case 0..<shares.conflicts: return .conflict
     case shares.conflicts..<(shares.conflicts + shares.failures): return .failure
@@ -211,7 +212,7 @@ package struct ReturnFleet: Sendable {
       element["__locally_updated__"] = true
       changed.append(.object(element))
     }
-    // Who edits the account of a neighbour leaves one of the own alone.
+    // A device that edits a neighbour's account leaves one of its own alone.
     if number % 4 == 1 {
       changed.removeAll { $0["Name"]?.string == Self.account(number, edits - shares.creates - 1) }
     }

@@ -3,15 +3,15 @@ import JSON
 
 /// A visit to a review page: the requests that its script makes, without a browser.
 package struct ReviewVisit: Sendable {
-  /// The address of the server, without a path.
+  /// The URL of the server, without a path.
   package let origin: String
   /// The page's own path.
   package let path: String
   private let client: HTTPClient
 
-  /// Opens the page by the address that was printed; that can be done once.
+  /// Opens the page by the printed URL, which works only once.
   ///
-  /// Throws `HTTPError` where nothing answers, `RehearsalError.unexpected` where it is refused.
+  /// Throws `HTTPError` if there is no answer, and `RehearsalError.unexpected` if the page refuses.
   package init(_ address: String) async throws {
     client = try HTTPClient()
     origin = String(address.prefix { $0 != "?" }.dropLast())
@@ -22,7 +22,7 @@ package struct ReviewVisit: Sendable {
     self.path = path
   }
 
-  /// Any request, with fields beside those that it needs.
+  /// Sends a request, with fields in addition to the required ones.
   package func ask(
     _ method: String, _ place: String, _ headers: HTTPHeaders = [:], body: JSONValue? = nil
   ) async throws -> HTTPResponse {
@@ -32,12 +32,12 @@ package struct ReviewVisit: Sendable {
       HTTPRequest(method, origin + place, headers: headers, body: body?.bytes))
   }
 
-  /// What lies below the page.
+  /// Requests a resource below the page.
   package func get(_ place: String) async throws -> JSONValue {
     try value(of: await ask("GET", path + place), place, status: 200)
   }
 
-  /// What an order answers.
+  /// Posts a body, and returns the answer.
   package func post(
     _ place: String, _ body: JSONValue, status: Int = 200
   ) async throws -> JSONValue {
@@ -45,12 +45,12 @@ package struct ReviewVisit: Sendable {
     return try value(of: answer, place, status: status)
   }
 
-  /// Orders something that takes its time, and waits for its last event.
+  /// Starts a job, and waits for its last event.
   package func work(_ place: String, _ body: JSONValue) async throws -> JSONValue {
     try await events(of: place, body).last ?? .null
   }
 
-  /// Orders something that takes its time, and gathers its events up to the last, as the page does.
+  /// Starts a job, and collects its events up to the last, as the page does.
   package func events(of place: String, _ body: JSONValue) async throws -> [JSONValue] {
     let number = try await post(place, body, status: 202)["job"]?.int ?? 0
     var events: [JSONValue] = []

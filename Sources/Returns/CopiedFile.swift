@@ -1,22 +1,25 @@
 import Crypto
 import System
 
-/// A file that is copied and hashed in one reading of it, and stays open until it is told whether it changed
-/// meanwhile.
+/// A file that is copied and hashed in a single read, and kept open until it is known whether it
+/// changed meanwhile.
 final class CopiedFile {
   private let file: FileDescriptorHandle
   private let before: FileStatus
   /// When it was opened, by this machine's clock.
   private let opened: Int64
-  /// Of what was read, and is in the copy.
+  /// The digest of what was read, which is also in the copy.
   let sha256: String
 
-  /// Bytes that are read at a time: few enough to be near the processor when they are hashed and written.
+  /// The read size in bytes: small enough for the processor's cache when the data is hashed and
+  /// written.
   private static let piece = 1 << 18
 
-  /// Copies a regular file and nothing else: a pipe of its name would be waited for without end.
+  /// Copies a regular file.
   ///
-  /// What was read is in the `room` afterwards, where it has one that is large enough.
+  /// Other kinds of files are refused, because reading a pipe may never end.
+  ///
+  /// Afterwards `room` contains what was read, if it is large enough.
   init(_ path: String, to copy: String, keeping room: FileRoom? = nil) throws {
     file = try Files.openRegular(path)
     before = try file.status()
@@ -25,7 +28,7 @@ final class CopiedFile {
     let image = room?.reserve(Int(before.size))
     let read: (sha256: String, count: Int)
     if file.share(with: target) {
-      // What is shared is what is kept, whatever becomes of the file.
+      // Read the copy, because the copy is what is kept, even if the original changes.
       read = try Self.digest(of: Files.openRegular(copy), keeping: image) { _ in }
     } else {
       read = try Self.digest(of: file, keeping: image) { bytes in try target.write(bytes) }
@@ -34,10 +37,11 @@ final class CopiedFile {
     if let image, read.count == image.count { room?.content = image }
   }
 
-  /// Whether nothing changed the file since it was opened.
+  /// Whether the file is unchanged since it was opened.
   ///
-  /// A change gives it another time, or the same where the clock of its file system has not ticked since: one that
-  /// was changed less than `recent` nanoseconds before it was opened is read once more.
+  /// A change sets a new modification time, unless the file system's clock has not ticked since. A
+  /// file that was changed less than `recent` nanoseconds before it was opened is therefore read
+  /// again.
   func isUnchanged(recent: Int64) throws -> Bool {
     guard try file.status() == before else { return false }
     let times = [before.modifiedNanoseconds, before.changedNanoseconds]
@@ -45,7 +49,7 @@ final class CopiedFile {
     return try Self.digest(of: file) { _ in }.sha256 == sha256
   }
 
-  /// Reads a file to its end, into the memory of `image` as far as that goes.
+  /// Reads a file to its end, and stores as much as fits in the memory of `image`.
   private static func digest(
     of file: borrowing FileDescriptorHandle, keeping image: UnsafeMutableRawBufferPointer? = nil,
     _ each: (UnsafeRawBufferPointer) throws -> Void

@@ -6,14 +6,15 @@ import SmartStore
 
 /// A soup to read, with the members that its sync up names.
 package struct SoupReading: Sendable, Hashable {
-  /// The soup.
   package var soup: String
-  /// The member that identifies a record.
+  /// The member that contains the record's ID.
   package var idField: String
-  /// The member that says when the server's record was last modified.
+  /// The member that contains the modification date of the server's record.
   package var modificationField: String
 
-  /// A soup; without a sync up the members are the platform's own.
+  /// A soup.
+  ///
+  /// Without a sync up, the members have the platform's default names.
   package init(
     soup: String, idField: String = TargetFields().idFieldName,
     modificationField: String = TargetFields().modificationDateFieldName
@@ -24,15 +25,14 @@ package struct SoupReading: Sendable, Hashable {
   }
 }
 
-/// What tells an edit that its app did not flag, of a clean row.
+/// Distinguishes an edit without local flags from an unchanged row.
 package struct UnflaggedRule {
-  /// What the row of a record was issued with; nil where that is not known, or the row was not written
-  /// since (its date is the one that is given, in ms).
+  /// Returns the issued values of a row's record; nil if they are unknown, or if the row still has
+  /// its issued date, which is given in ms.
   package var base: (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?
-  /// Whether a row that was written since, with its base, holds an edit.
+  /// Whether a row that was written since then, with its merge base, is an edit.
   package var isEdit: (Edit) -> Bool
 
-  /// A rule.
   package init(
     base: @escaping (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?,
     isEdit: @escaping (Edit) -> Bool
@@ -41,18 +41,21 @@ package struct UnflaggedRule {
   }
 }
 
-/// Tells the rows that a device has written from those that stand as they were issued.
+/// Distinguishes rows that the device has written from rows that are as they were issued.
 ///
-/// Its clock may be wrong by years: that a row's date is later than the store says something, that it is earlier says
-/// nothing. Then the dates count that rows were issued with, which are those of a few primes.
+/// The device's clock may be wrong by years. A row date later than the store's creation shows that
+/// the row was written; an earlier one shows nothing. In that case the row date is compared with
+/// the dates that rows were issued with, which are those of a few primes.
 package final class IssuedDates {
   private let made: Int64
   private let lastModified: ((_ soup: String, _ id: String) throws -> Int64?)?
   private var known: Set<Int64> = []
   private var last: Int64?
 
-  /// For a store that was made at a time (in ms); `lastModified` is the date that a record was issued with, nil where
-  /// what was issued is not known.
+  /// For a store created at a time, in ms.
+  ///
+  /// `lastModified` returns the date that a record was issued with, or nil if the issued records
+  /// are unknown.
   package init(
     made: Int64, lastModified: ((_ soup: String, _ id: String) throws -> Int64?)? = nil
   ) {
@@ -67,7 +70,7 @@ package final class IssuedDates {
     return true
   }
 
-  /// Whether the device has written a clean row.
+  /// Whether the device has written an unflagged row.
   func isOfDevice(_ date: Int64, _ soup: String, id: @autoclosure () -> String?) throws -> Bool {
     if date > made { return true }
     guard let lastModified, !isKnown(date) else { return false }
@@ -78,38 +81,41 @@ package final class IssuedDates {
   }
 }
 
-/// What a returned store says, or all stores of a return.
+/// The content of a returned store, or of all stores of a return.
 package struct EditReading: Sendable {
-  /// Every dirty row, and every row that cannot be read.
+  /// The dirty rows, and the rows that cannot be read.
   package var edits: [Edit] = []
-  /// The clean rows among those that were asked for.
+  /// The unchanged ones among the requested rows.
   package var witnesses: [CleanRow] = []
-  /// How many rows each soup has.
+  /// The number of rows in each soup.
   package var totals: [SoupKey: Int] = [:]
-  /// The soups in which edits without flags were looked for.
+  /// The soups that were searched for edits without flags.
   package var compared: Set<SoupKey> = []
-  /// Soups that should be there and are not.
+  /// The expected soups that are missing.
   package var missing: [String] = []
-  /// What a person should know of it.
+  /// The warnings for the operator.
   package var warnings: [String] = []
-  /// How many edits hold halves of characters, each read as U+FFFD.
+  /// The number of edits that contain unpaired surrogates, each read as U+FFFD.
   fileprivate var halved = 0
 
-  /// Nothing yet.
+  /// Creates an empty reading.
   package init() {}
 }
 
-/// Reads the edits of a returned store that was proved to be one.
+/// Reads the edits of a returned store that was validated.
 ///
-/// A row is dirty if its element says so, in whatever spelling the SDK of the store's platform takes
-/// for true, or its index does as the device's own sync reads it. Every write of an SDK dates its row: one that has its
-/// date from a prime still, and is clean by the index, is not looked into. What cannot be read becomes an edit with a
-/// finding: it is reported, and nothing else is lost by it.
+/// A row is dirty if its element says so, in any spelling that the platform's SDK accepts as true,
+/// or if its index says so, as the device's own sync reads it. Every write by an SDK sets the row's
+/// date, so a row that still has the date of a prime and is clean by the index is not parsed. An
+/// unreadable row becomes an edit with a finding, and does not affect other rows.
 package enum EditReader {
-  /// Reads `soups` of a store; `witnesses` are rows that earlier returns had as edits.
+  /// Reads `soups` of a store.
   ///
-  /// Clean rows are witnesses too that the device has written, as `issued` tells: by them an older copy of the store
-  /// is known when it arrives after this one. With `unflagged` the clean rows are looked at, too.
+  /// `witnesses` are rows that earlier returns had as edits.
+  ///
+  /// Unflagged rows that the device has written, according to `issued`, are recorded as unchanged
+  /// rows as well: they identify an older copy of the store that arrives later. With `unflagged`,
+  /// clean rows are also examined for edits.
   package static func read(
     store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
     issued: IssuedDates? = nil, recordMiB: Int = InboxLimits().recordMiB,
@@ -128,7 +134,7 @@ package enum EditReader {
         isIndexed: try store.tellsDirtyRows(of: soup.soup))
       var rows = 0
       let first = reading.edits.count
-      // Of most rows nothing is kept, and for none of these is anything made.
+      // Most rows are skipped, so allocate nothing for each of them.
       let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: 2)
       spans.initialize(repeating: .missing)
       defer { spans.deallocate() }
@@ -146,8 +152,8 @@ package enum EditReader {
     return reading
   }
 
-  /// The clean ones among rows that earlier returns had as edits, which `reading` of the same store has not found; in
-  /// the order in which it would have.
+  /// Returns the unchanged ones among rows that earlier returns had as edits, as far as `reading`
+  /// of the same store lacks them, in the order of a full read.
   package static func witnesses(
     store: Store, key: StoreKey, soups: [SoupReading], rows: [RowKey], besides reading: EditReading,
     recordMiB: Int = InboxLimits().recordMiB
@@ -178,7 +184,7 @@ package enum EditReader {
     return witnesses
   }
 
-  /// Two dirty rows of one record: nothing says which is meant.
+  /// Marks two dirty rows of one record as ambiguous.
   private static func markDoubles(_ edits: inout ArraySlice<Edit>) {
     var counts: [String: Int] = [:]
     for id in edits.compactMap({ $0.serverID ?? $0.localID }) { counts[id, default: 0] += 1 }
@@ -198,10 +204,10 @@ private struct DirtyRowReader {
   let witnesses: Set<Int64>
   private let issued: IssuedDates?
   let recordBytes: Int
-  /// Whose SDK reads the store: it says what a set flag is.
+  /// The platform, whose SDK determines how a set flag is spelled.
   let platform: Platform
   private let unflagged: UnflaggedRule?
-  /// Whether the index alone tells that nobody has touched a row that has its date from a prime.
+  /// Whether the index alone shows that a row with the date of a prime is unchanged.
   private let mayTrustIndex: Bool
   private let scanner: RecordScanner
 
@@ -220,7 +226,9 @@ private struct DirtyRowReader {
     scanner = RecordScanner(paths: [LocalFields.local, soup.idField])
   }
 
-  /// Reads a row; `spans` is room for the places of two members.
+  /// Reads a row.
+  ///
+  /// `spans` is scratch space for the locations of two members.
   func read(
     _ row: borrowing StoredRow, _ spans: UnsafeMutableBufferPointer<JSONSpan>,
     into reading: inout EditReading
@@ -269,7 +277,7 @@ private struct DirtyRowReader {
     RowKey(store: key, soup: soup.soup, soupEntryID: row.soupEntryID)
   }
 
-  /// The edit of a clean row that its app changed without flagging it; nil for every other row.
+  /// Returns the edit of a row that its app changed without flagging it; nil for any other row.
   private func unflaggedEdit(_ row: borrowing StoredRow, _ id: JSONSpan) throws -> Edit? {
     guard let unflagged, let serverID = recordID(row, id),
       let base = try unflagged.base(soup.soup, serverID, row.lastModified)
@@ -279,7 +287,9 @@ private struct DirtyRowReader {
     return edit.finding == nil && unflagged.isEdit(edit) ? edit : nil
   }
 
-  /// An edit that is longer than the pipeline takes; what nobody changed may be of any length.
+  /// Returns the edit of a row that exceeds the maximum length.
+  ///
+  /// Unchanged rows may have any length.
   private func tooLong(_ row: borrowing StoredRow) -> Edit {
     finding(row, "the element is longer than \(recordBytes >> 20) MiB", element: [])
   }
@@ -305,7 +315,7 @@ private struct DirtyRowReader {
 
   private func edit(_ row: borrowing StoredRow) -> Edit {
     let bytes = Array(row.bytes)
-    // The whole element is read, not its spans only: what is sent and compared has to be JSON.
+    // Parse the whole element, because only valid JSON can be sent and compared.
     guard let element = try? JSONValue(parsing: bytes) else {
       return finding(row, "the element is no JSON object", element: bytes)
     }

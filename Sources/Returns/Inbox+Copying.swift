@@ -2,27 +2,27 @@ import Bundles
 import System
 
 extension Inbox {
-  /// A candidate that lies in a directory of its own beside those that were taken, and is not taken yet.
+  /// A candidate that was copied next to the taken returns, but is not taken yet.
   ///
-  /// Whatever dies now has only lost a copy: the next run removes it.
+  /// If the run is interrupted now, only a copy is lost, which the next run removes.
   package struct Copied: Sendable {
-    /// What it becomes when it is taken.
+    /// The return that it becomes when it is taken.
     package let taken: TakenReturn
     let candidate: Candidate
     let likeness: Likeness
   }
 
-  /// What copying a file came to.
+  /// The result of copying a file.
   package enum Copying: Sendable {
-    /// It is beside those that were taken.
+    /// The copy is next to the taken returns.
     case copied(Copied)
-    /// Somebody took it away meanwhile.
+    /// The file was removed meanwhile.
     case gone
-    /// It stays where it is, and why.
+    /// The file stays in the inbox, with the reason.
     case left(Refusal)
   }
 
-  /// Which file a name stood for, and in what state.
+  /// The identity and state of the file behind a name.
   struct Likeness: Equatable {
     private var parts: [Part?]
 
@@ -33,7 +33,8 @@ extension Inbox {
       var modified: Int64
     }
 
-    /// A candidate under a name that it may have got since, with what lies beside it under its own.
+    /// The state of a candidate at a name that it may have got since, with its companions under
+    /// their original names.
     init(of candidate: Candidate, at path: String? = nil) {
       let companions =
         candidate.kind == .store ? ["-wal", "-journal"].map { candidate.path + $0 } : []
@@ -46,15 +47,15 @@ extension Inbox {
     }
   }
 
-  /// What lies beside a store that is taken.
+  /// The companion files of a store that is taken.
   struct Companions {
-    /// The `-wal`, if there is something in it.
+    /// The `-wal`, if it is not empty.
     var log: String?
     /// The `-journal`.
     var journal: String?
     /// The `-shm`.
     var index: String?
-    /// What is wrong with one of them, so that the store cannot be believed without it.
+    /// The fault of a companion without which the store cannot be trusted.
     var fault: String?
 
     init(of candidate: Candidate) {
@@ -73,11 +74,11 @@ extension Inbox {
     }
   }
 
-  /// Copies a candidate, and notes the digest of what was copied.
+  /// Copies a candidate, and records the digest of the copy.
   ///
-  /// `turn` is its place among those that came at the same time. What was read of
-  /// a store without a log is kept in the `room`, if it is large enough. Several may be copied at once. Throws for
-  /// trouble of this machine alone.
+  /// `turn` is its position among files of the same time. If the store has no log and `room` is
+  /// large enough, the content is kept there. May be called concurrently. Throws only for faults of
+  /// this machine.
   package func copy(
     _ candidate: Candidate, now milliseconds: Int64, order: Int64, turn: Int = 0,
     keeping room: FileRoom? = nil
@@ -97,7 +98,7 @@ extension Inbox {
   ) throws -> Copying {
     let likeness = Likeness(of: candidate)
     let companions = Companions(of: candidate)
-    // Its digest is known once it was read, and it is read once.
+    // The digest is known only after the file was read, and it is read only once.
     var taken = TakenReturn(
       sha256: "", name: candidate.name, arrived: time.wall, order: time.order,
       turn: time.turn, kind: candidate.kind, hasLog: companions.log != nil,
@@ -108,13 +109,13 @@ extension Inbox {
         return Files.exists(candidate.path) ? .left(changing(candidate)) : .gone
       }
       try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
-      // For the quarantine: a store with a journal is refused, and nothing of it may get lost.
+      // For the quarantine: a store with a journal is refused, but must not lose it.
       if let journal = companions.journal { try Files.copy(journal, to: taken.path + "-journal") }
       if let index = companions.index {
         try WriteAheadIndex.copyHeader(of: index, to: taken.path + "-shm")
       }
     } catch {
-      // The error is what matters; a later run removes what is left.
+      // Report the original error; a later run removes the copy.
       try? Files.remove(taken.directory)
       throw error
     }
@@ -127,8 +128,9 @@ extension Inbox {
       fix: "nothing is to be done: the next run takes it when it stands still")
   }
 
-  /// Copies a file with its log into a directory of its own, and notes the digest of both; false where one of
-  /// them changed before both were read.
+  /// Copies a file with its log into a new directory, and records the digest of both.
+  ///
+  /// Returns false if one of them changed before both were read.
   private func copy(
     _ candidate: Candidate, _ companions: Companions, as taken: inout TakenReturn,
     _ room: FileRoom?
@@ -140,17 +142,19 @@ extension Inbox {
     let log = try companions.log.map { try CopiedFile($0, to: taken.path + "-wal") }
     taken.sha256 = TakenReturn.digest(
       file: file.sha256, log: log?.sha256, fault: taken.fault)
-    // The disk may write while all else is done.
+    // The disk can write while other work continues.
     DurableFile.beginWriteback(of: taken.path)
     try betweenReadings()
     return try [file, log].allSatisfy { try $0?.isUnchanged(recent: recentNanoseconds) ?? true }
   }
 
-  /// Waits until a copy is on the disk, so that taking it need not.
+  /// Waits until a copy is on disk, so that taking it does not have to wait.
   package func synchronize(_ copied: Copied) throws(BundleError) {
     try BundleError.mapping { try DurableFile.synchronize(tree: copied.taken.directory) }
   }
 
-  /// Lets go of a copy that is not taken; what cannot be removed a later run removes.
+  /// Removes a copy that is not taken.
+  ///
+  /// If that fails, a later run removes it.
   package func drop(_ copied: Copied) { try? Files.remove(copied.taken.directory) }
 }

@@ -1,13 +1,14 @@
 import System
 
-// How a file is known to be one that came before.
+// Detects files that were returned before.
 extension Inbox {
-  /// Whether what was copied is the same file once more: its content lies in `processing`, or in `done`
-  /// and the ledger has it.
+  /// Whether the copied content is already in `processing`, or in `done` with an entry in the
+  /// ledger.
   ///
-  /// The digest alone counts (`TakenReturn.sha256`, of the file and its `-wal`), whatever the name. A ledger that
-  /// was restored from a backup may not have what lies in `done`: that is ingested once more. What was refused is
-  /// none of these: it is proved again. Of what lies in `processing` an ingest asks the ledger alone.
+  /// Only the digest counts (`TakenReturn.sha256`, of the file and its `-wal`), not the name. A
+  /// ledger restored from a backup may not know a return in `done`; that return is ingested again.
+  /// A refused return does not count, and is validated again. For content in `processing`, an
+  /// ingest asks only the ledger.
   func isDuplicate(
     _ sha256: String, isKnown: (_ sha256: String) throws -> Bool
   ) throws -> Bool {
@@ -15,6 +16,7 @@ extension Inbox {
     return isDone || Files.exists("\(processing)/\(sha256)")
   }
 
-  /// Whether a file seems to be finished with, before the ledger is asked: then it is not worth reading.
+  /// Whether a file seems to be processed already, before the ledger is asked, so that reading it
+  /// is not worthwhile.
   package func mayBeDuplicate(_ sha256: String) -> Bool { Files.exists("\(done)/\(sha256)") }
 }

@@ -4,12 +4,13 @@ import Ledger
 import System
 
 extension Inbox {
-  /// Takes a candidate into `processing`: copies it, and takes the copy.
+  /// Takes a candidate into `processing` by copying it first and then taking the copy.
   ///
-  /// `order` is the time of the run that takes it, by which returns are ordered where this machine's clock goes
-  /// back. With `keepsOriginal` the file is copied, for one that somebody named outside the inbox. `isKnown` says
-  /// of a digest in `done` whether the ledger has it: one that was restored from a backup may not. Throws
-  /// for trouble of this machine alone: what cannot be read or removed is said in the answer.
+  /// `order` is the time of the run that takes it; it orders returns even if this machine's clock
+  /// goes back. `keepsOriginal` leaves the original in place, for a file named outside the inbox.
+  /// `isKnown` tells whether the ledger has the digest of a file in `done`; a restored ledger may
+  /// not. Throws only for faults of this machine; if the file cannot be read or removed, the result
+  /// says so.
   package func take(
     _ candidate: Candidate, now milliseconds: Int64, order: Int64? = nil,
     keepsOriginal: Bool = false,
@@ -23,7 +24,7 @@ extension Inbox {
     }
   }
 
-  /// Takes what was copied.
+  /// Takes a copied candidate.
   package func take(
     _ copied: Copied, keepsOriginal: Bool = false,
     isKnown: (_ sha256: String) throws -> Bool = { _ in true }
@@ -37,12 +38,13 @@ extension Inbox {
     }
   }
 
-  /// What an error at taking a candidate says of it: that it stays, or nothing where it has gone away.
+  /// Returns why a candidate stays in the inbox after an error; nil if the file has been removed
+  /// meanwhile.
   ///
-  /// Trouble of this machine is thrown.
+  /// Rethrows faults of this machine.
   func trouble(_ error: SystemError, with candidate: Candidate) throws -> Refusal? {
     guard Files.exists(candidate.path) else { return nil }
-    // The disk may be ours, or the one that the inbox is on: ours shows it in other places.
+    // The disk of the inbox may be at fault rather than ours; ours fails on other files too.
     guard !error.isOfTheMachine || error.isOf(candidate.path) else { throw error }
     if error.path.hasPrefix(processing + "/") {
       return Refusal(
@@ -70,8 +72,8 @@ extension Inbox {
         let remains = keepsOriginal ? nil : discard(candidate, likeness)
         return remains.map { .left($0) } ?? .duplicate(sha256: taken.sha256)
       }
-      // Copied first and removed last: whatever dies in between, the inbox still has all of it, and the next run
-      // finds the content taken already.
+      // The copy is made first, and the original removed last: after any interruption the inbox is
+      // still complete, and the next run detects that the content was taken.
       let final = "\(processing)/\(taken.sha256)"
       try DurableFile.publishDirectory(temporary: taken.directory, final: final)
       taken = taken.moved(to: final)
@@ -84,11 +86,11 @@ extension Inbox {
     return .taken(taken)
   }
 
-  /// Removes a file that is taken; why it could not be, if so.
+  /// Removes a taken file, and returns why if that fails.
   ///
-  /// It leaves the candidates first and in one step: alone, without its log, it would be an older
-  /// state of its device; and a log alone would be taken for that of the next file of the name. What bears
-  /// the name by now and is not what was read is a newer return: it stays for the next run.
+  /// The file is first renamed out of the candidates in one step. Without its log, a store would be
+  /// an older state of its device, and a log alone would be used for the next file of the name. A
+  /// newer file under the name was not read, and stays for the next run.
   private func discard(_ candidate: Candidate, _ read: Likeness) -> Refusal? {
     guard Likeness(of: candidate) == read else { return nil }
     do throws(SystemError) {
@@ -111,20 +113,21 @@ extension Inbox {
     }
   }
 
-  /// What the name of a taken file begins with while its companions are removed.
+  /// The name prefix of a taken file while its companions are removed.
   private static let markerPrefix = ".taken-"
-  /// Bytes of the longest name that every file system takes.
+  /// The longest file name, in bytes, that every file system supports.
   static let longestName = 255
 
-  /// The name of a taken file while its companions are removed: one that is too long for a prefix is
-  /// told by its digest.
+  /// The name of a taken file while its companions are removed.
+  ///
+  /// A name too long for the prefix is replaced by its digest.
   private static func marker(of name: String) -> String {
     let plain = markerPrefix + name
     guard plain.utf8.count > longestName else { return plain }
     return markerPrefix + Digest.sha256Hex(Array(name.utf8))
   }
 
-  /// A directory is never removed with what is in it: it stays, and is told as what it is.
+  /// Directories are never removed with their content; they stay, and are reported.
   private func removeCompanions(of path: String) throws(SystemError) {
     for suffix in Inbox.suffixes {
       guard let kind = try? Files.status(path + suffix).kind, kind != .directory else { continue }
@@ -132,8 +135,9 @@ extension Inbox {
     }
   }
 
-  /// Ends what an interrupted run began to remove; what cannot be removed is left, and its companions
-  /// are told as such.
+  /// Completes the removals that an interrupted run started.
+  ///
+  /// Files that cannot be removed stay, and are reported as companions.
   private func removeTaken() throws {
     guard Files.isDirectory(directory) else { return }
     let names = try Files.list(directory)
@@ -144,7 +148,7 @@ extension Inbox {
         let store = String(name.dropLast(suffix.count))
         return Inbox.marker(of: store) == marker ? store : nil
       }
-      // With another file of the name the companions may be its own.
+      // If there is another file of the name, the companions may belong to it.
       for store in Set(stores) where !present.contains(store) {
         try? removeCompanions(of: directory + "/" + store)
       }
@@ -152,7 +156,9 @@ extension Inbox {
     }
   }
 
-  /// What an interrupted run left in `processing`, oldest first; half-made directories are removed.
+  /// Returns what an interrupted run left in `processing`, oldest first.
+  ///
+  /// Incomplete directories are removed.
   package func unfinished() throws(BundleError) -> [TakenReturn] {
     try BundleError.mapping {
       try removeTaken()
@@ -162,7 +168,7 @@ extension Inbox {
     return try taken()
   }
 
-  /// What was taken and not finished, oldest first.
+  /// Returns the taken returns that are not processed, oldest first.
   package func taken() throws(BundleError) -> [TakenReturn] {
     try BundleError.mapping {
       guard Files.isDirectory(processing) else { return [] }
@@ -177,7 +183,9 @@ extension Inbox {
     }
   }
 
-  /// The names in `processing` that nobody took: they are left there.
+  /// Returns the names in `processing` that no run has created.
+  ///
+  /// They are left there.
   package func strangers() throws(BundleError) -> [String] {
     try BundleError.mapping {
       guard Files.isDirectory(processing) else { return [] }
@@ -187,18 +195,18 @@ extension Inbox {
     }
   }
 
-  /// Keeps a return whose edits are all in the ledger.
+  /// Moves a return whose edits are all in the ledger to `done`.
   @discardableResult
   package func finish(_ taken: TakenReturn) throws(BundleError) -> TakenReturn {
     try BundleError.mapping {
-      // Refused before, and validated since the pipeline was mended.
+      // It was refused before, and is valid since the pipeline was fixed.
       try Files.remove(quarantine + "/" + taken.sha256)
       try ReasonFile.remove(of: taken.sha256, in: quarantine)
     }
     return try move(taken, to: done)
   }
 
-  /// Puts a return aside with the reason beside it.
+  /// Moves a return to the quarantine, with its reason.
   @discardableResult
   package func quarantine(
     _ taken: TakenReturn, _ refusal: Refusal, now milliseconds: Int64
@@ -214,7 +222,7 @@ extension Inbox {
     try BundleError.mapping {
       try Files.makeDirectory(place)
       let final = "\(place)/\(taken.sha256)"
-      // The same content again, refused again: the copy that is there is this one.
+      // The same content was refused before, so the existing copy is identical.
       if Files.exists(final) {
         try Files.remove(taken.directory)
       } else {

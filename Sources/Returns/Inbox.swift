@@ -3,57 +3,62 @@ import Bundles
 import Ledger
 import System
 
-/// The directories through which returns go: `inbox` → `processing` → `done` or `quarantine`.
+/// The directories that returns pass through: `inbox` → `processing` → `done` or `quarantine`.
 ///
-/// Every step is a rename, a taken file's directory is named by its content, and what an interrupted
-/// run left in `processing` is found again by `unfinished`.
+/// Every step is a rename, and the directory of a taken file is named by its content. `unfinished`
+/// finds what an interrupted run left in `processing`.
 package struct Inbox: Sendable {
   /// A file that may be taken.
   package struct Candidate: Sendable, Hashable {
-    /// The file.
+    /// The path of the file.
     package let path: String
-    /// Its name.
+    /// The name of the file.
     package let name: String
-    /// What it seems to be, by its first bytes.
+    /// The kind of file, judging by its first bytes.
     package let kind: TakenReturn.Kind
-    /// Whether a `-wal` with something in it stands beside it.
+    /// Whether a non-empty `-wal` is next to it.
     package let hasLog: Bool
-    /// Whether it stood still for long enough.
+    /// Whether it was unchanged for long enough.
     package let hasStoodStill: Bool
-    /// Why it cannot be taken at all and stays where it is, if so.
+    /// Why it cannot be taken and stays in the inbox; nil if it can.
     package let refusal: Refusal?
   }
 
-  /// What taking a file came to.
+  /// The result of taking a file.
   package enum Taking: Sendable {
-    /// It is in `processing` now.
+    /// The return is in `processing` now.
     case taken(TakenReturn)
-    /// The same content was finished before; the new copy is gone.
+    /// The same content was processed before; the new copy was removed.
     case duplicate(sha256: String)
-    /// Somebody took it away meanwhile.
+    /// The file was removed meanwhile.
     case gone
-    /// It stays where it is, and why.
+    /// The file stays in the inbox, with the reason.
     case left(Refusal)
   }
 
-  /// Where returns arrive.
+  /// The directory in which returns arrive.
   package let directory: String
-  /// The pipeline's directory under `snapshots/`, with `processing`, `done` and `quarantine`.
+  /// The pipeline's directory under `snapshots/`, which contains `processing`, `done` and
+  /// `quarantine`.
   package var root: String
-  /// How long a file must stand still.
+  /// How many seconds a file must stay unchanged.
   package let settleSeconds: Int
-  /// The largest store that is taken, with its log; a bundle may be twice as large.
-  package let fileBytes: Int64
-  /// A file that changed so short a time before it is taken is read twice: it may change again under the same time.
+  /// The maximum size of a store with its log.
   ///
-  /// File systems that keep whole seconds count by two.
+  /// A bundle may be twice as large.
+  package let fileBytes: Int64
+  /// A file that changed less than this long before it is taken is read twice, because another
+  /// change may not alter its modification time.
+  ///
+  /// File systems with a resolution of whole seconds may round to two.
   package var recentNanoseconds: Int64 = 5_000_000_000
-  /// What happens between the reading of a file and the look whether it changed: for tests of files that change.
+  /// Called between the reading of a file and the check whether it changed, for tests of changing
+  /// files.
   package var betweenReadings: @Sendable () throws -> Void = {}
-  /// What happens between the copy of a file and its removal: for tests of a newer file of its name.
+  /// Called between the copy of a file and its removal, for tests of a newer file with its name.
   package var beforeRemoval: @Sendable () throws -> Void = {}
 
-  /// Names the directories; they are made when they are needed.
+  /// Sets the directories, which are created on demand.
   package init(
     directory: String, root: String, settleSeconds: Int, fileBytes: Int64 = .max / 2
   ) {
@@ -63,20 +68,21 @@ package struct Inbox: Sendable {
     self.fileBytes = fileBytes
   }
 
-  /// Where taken returns wait to be validated and read.
+  /// The directory of taken returns before they are validated and read.
   package var processing: String { root + "/processing" }
-  /// Where they are kept afterwards.
+  /// The directory of processed returns.
   package var done: String { root + "/done" }
-  /// Where refused ones are kept.
+  /// The directory of refused returns.
   package var quarantine: String { root + "/quarantine" }
 
-  // MARK: Looking
+  // MARK: Listing
 
-  /// What stands in the inbox, what came first before what came later: the files that may be taken, and what can never
+  /// Returns the files in the inbox, oldest first: those that may be taken, and those that cannot
   /// be, with the reason.
   ///
-  /// A phone's hand-backs should be entered as it made them: `phone-10.db` comes after `phone-9.db`. Files of one time
-  /// are ordered by name. `now` is the wall clock's, as the files' times are.
+  /// The returns of a phone should be recorded in the order in which it made them: `phone-10.db`
+  /// comes after `phone-9.db`. Files with the same time are ordered by name. `now` is the wall
+  /// clock's time, like the times of files.
   package func candidates(now milliseconds: Int64) throws(BundleError) -> [Candidate] {
     try BundleError.mapping {
       guard Files.isDirectory(directory) else { return [] }
@@ -95,7 +101,7 @@ package struct Inbox: Sendable {
     }
   }
 
-  /// Names of files by the time of the last change to each, its log's too, and then by the name.
+  /// Orders names of files by the time of the last change of each file and its log, then by name.
   private static func byArrival(_ names: [String], in directory: String) -> [String] {
     names.map { name in
       let times = ["", "-wal"].compactMap {
@@ -105,7 +111,7 @@ package struct Inbox: Sendable {
     }.sorted { ($0.time, $0.name) < ($1.time, $1.name) }.map(\.name)
   }
 
-  /// The store that a companion without one belongs to; nil for anything else.
+  /// Returns the missing store of a companion file; nil for any other file.
   private static func missingStore(of name: String, _ present: Set<String>) -> String? {
     guard !name.hasPrefix("."), let suffix = suffixes.first(where: name.hasSuffix) else {
       return nil
@@ -114,7 +120,9 @@ package struct Inbox: Sendable {
     return present.contains(store) ? nil : store
   }
 
-  /// A log without its store: passed over in silence it would wait for ever.
+  /// The candidate for a log without its store.
+  ///
+  /// If it were not reported, it would wait forever.
   private func lonely(_ path: String, _ store: String, now: Int64) -> Candidate {
     let name = Files.name(of: path)
     return Candidate(
@@ -124,7 +132,7 @@ package struct Inbox: Sendable {
         fix: "put the store in beside it, or take it out"))
   }
 
-  /// What cannot be opened by the name that was read.
+  /// The candidate for a file that cannot be opened by the name that was read.
   private func unnameable(_ name: String) -> Candidate {
     Candidate(
       path: directory + "/" + name, name: name, kind: .store, hasLog: false, hasStoodStill: true,
@@ -132,22 +140,24 @@ package struct Inbox: Sendable {
         .name, "the name \(name) in the inbox is not UTF-8", fix: "give the file another name"))
   }
 
-  /// A file that somebody named: it counts as settled.
+  /// Returns the candidate for a named file, which need not stay unchanged first.
   package func candidate(named path: String) throws(BundleError) -> Candidate? {
     try BundleError.mapping { try candidate(path, now: nil) }
   }
 
-  /// Whether a name could be a return's: not hidden, not half-written, not a companion of one.
+  /// Whether a name could be that of a return: not hidden, not partly written, not a companion.
   package static func isCandidate(_ name: String) -> Bool {
     !name.hasPrefix(".") && !isUpload(name) && !suffixes.contains(where: name.hasSuffix)
   }
 
-  /// Whether a name says that the file is still being uploaded: it is left alone until it has its own.
+  /// Whether a name is that of an upload in progress.
+  ///
+  /// Such a file is left alone until it has its final name.
   package static func isUpload(_ name: String) -> Bool {
     name.hasSuffix(".tmp") || name.hasSuffix(".part")
   }
 
-  /// What the names of a store's companions end in.
+  /// The name suffixes of a store's companions.
   static let suffixes = ["-wal", "-shm", "-journal"]
 
   private func candidate(_ path: String, now: Int64?) throws -> Candidate? {
@@ -169,7 +179,7 @@ package struct Inbox: Sendable {
     return found(kind, tooLarge(path, name, status.size, kind))
   }
 
-  /// Refuses what is too large before a byte of it is read or copied: it may be all holes.
+  /// Refuses a file that is too large before it is read or copied, because it may be sparse.
   private func tooLarge(
     _ path: String, _ name: String, _ size: Int64, _ kind: TakenReturn.Kind
   ) -> Refusal? {
@@ -188,7 +198,7 @@ package struct Inbox: Sendable {
     return ArchiveFormat(firstBytes: Array(head[..<count])) != nil
   }
 
-  /// The `-wal` of a file, if there is something in it.
+  /// The `-wal` of a file, if it is not empty.
   static func log(of path: String) -> String? {
     let log = path + "-wal"
     guard let status = try? Files.status(log), status.kind == .regular, status.size > 0 else {
@@ -202,7 +212,7 @@ package struct Inbox: Sendable {
     let wait = Int64(settleSeconds) * 1000
     return [path, path + "-wal"].allSatisfy { file in
       guard let time = try? Files.modificationTime(of: file) else { return true }
-      // A time in the future is a wrong clock, not a file that is still written.
+      // A time in the future means a wrong clock, not that the file is still being written.
       let age = now - time / 1_000_000
       return age >= wait || age < -wait
     }

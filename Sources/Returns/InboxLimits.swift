@@ -1,23 +1,23 @@
 import Archive
 
-/// How large what arrives in an inbox may be.
+/// The size limits of files in an inbox.
 package struct InboxLimits: Sendable, Hashable {
-  /// The largest file.
+  /// The maximum size of a file.
   package var fileMiB = 4096
-  /// The most entries of an archive.
+  /// The maximum number of entries in an archive.
   package var entries = ArchiveReader.Limits().entries
-  /// The most that compression may have saved.
+  /// The maximum compression ratio.
   package var ratio = Int(ArchiveReader.Limits().ratio)
-  /// The largest record.
+  /// The maximum size of a record.
   package var recordMiB = 8
 
-  /// The defaults.
+  /// Creates the default limits.
   package init() {}
 
-  /// Bytes of the largest file.
+  /// The maximum size of a file in bytes.
   package var fileBytes: Int64 { Int64(fileMiB) << 20 }
 
-  /// What an archive may hold.
+  /// The limits of an archive.
   package var archive: ArchiveReader.Limits {
     ArchiveReader.Limits(
       entries: entries, totalBytes: TakenReturn.Kind.bundle.mostBytes(fileBytes),
@@ -26,8 +26,9 @@ package struct InboxLimits: Sendable, Hashable {
 }
 
 extension TakenReturn.Kind {
-  /// The most bytes that come in as one of it, where a store may have `fileBytes`: a bundle has a
-  /// user's store and the global one.
+  /// Returns the maximum size of a return in bytes, given that of a store.
+  ///
+  /// A bundle contains a user's store and the global one.
   package func mostBytes(_ fileBytes: Int64) -> Int64 {
     self == .store ? fileBytes : fileBytes * 2
   }

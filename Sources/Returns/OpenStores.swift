@@ -1,22 +1,23 @@
 import SmartStore
 
-/// The stores of a return that was found valid, still open, so that they need not be opened once more to be read.
+/// The stores of a validated return, still open, so that they need not be opened again to be read.
 ///
-/// It is of one thread, and closes what nobody has taken.
+/// It belongs to one thread, and closes the stores that were not taken.
 package final class OpenStores {
   private var stores: [String: Store] = [:]
 
-  /// None yet.
+  /// Creates an empty collection.
   package init() {}
 
   deinit { close() }
 
   func keep(_ store: Store) { stores[store.path] = store }
 
-  /// The store in a file, for whoever closes it; nil where it is not open.
+  /// Removes and returns the open store of a file, which the caller must close; nil if it is not
+  /// open.
   package func take(_ path: String) -> Store? { stores.removeValue(forKey: path) }
 
-  /// Closes what is left: nothing of them was changed.
+  /// Closes the remaining stores, none of which was changed.
   package func close() {
     for store in stores.values { try? store.close() }
     stores = [:]

@@ -1,9 +1,10 @@
 import JSON
 import System
 
-/// The file beside a refused return that says why: `<sha256>.reason.json` in the quarantine.
+/// The reason file of a refused return: `<sha256>.reason.json` in the quarantine.
 ///
-/// A return whose reason somebody has taken away is told no more, though it lies there still.
+/// If an operator removes the reason file, the return is no longer reported, even if it is still
+/// there.
 package struct ReasonFile: Sendable, Hashable {
   private static let ending = ".reason.json"
 
@@ -11,17 +12,17 @@ package struct ReasonFile: Sendable, Hashable {
   package let sha256: String
   /// The code of the refusal.
   package private(set) var code: String?
-  /// What is wrong.
+  /// The reason.
   package private(set) var reason: String?
-  /// What to do about it.
+  /// The suggested fix.
   package private(set) var fix: String?
-  /// The name that the return came under.
+  /// The original name of the return.
   package private(set) var name: String?
-  /// When it came.
+  /// When it arrived.
   package private(set) var arrived: String?
   private var quarantined: String?
 
-  /// Why a return is refused now.
+  /// The reason file of a new refusal.
   init(_ refusal: Refusal, of taken: TakenReturn, at milliseconds: Int64) {
     sha256 = taken.sha256
     (code, reason, fix) = (refusal.code.rawValue, refusal.sentence, refusal.fix)
@@ -29,20 +30,22 @@ package struct ReasonFile: Sendable, Hashable {
     quarantined = Dates.utc(milliseconds)
   }
 
-  /// Reads what a quarantine says of a return: nothing, where it cannot be read.
+  /// Reads the reason file of a return.
+  ///
+  /// Its values are nil if it cannot be read.
   package init(of sha256: String, in quarantine: String) {
     self.sha256 = sha256
-    // A reason that cannot be read makes the return no less refused.
+    // Without a readable reason, the return is still refused.
     let bytes = (try? Files.read(Self.path(of: sha256, in: quarantine), limit: 1 << 16)) ?? []
     let json = (try? JSONValue(parsing: bytes)) ?? .null
     (code, reason) = (json["code"]?.string, json["reason"]?.string)
-    // The version before wrote it under the second name.
+    // The previous version used the second name.
     fix = json["fix"]?.string ?? json["mend"]?.string
     (name, arrived) = (json["name"]?.string, json["arrived"]?.string)
     quarantined = json["quarantined"]?.string
   }
 
-  /// Writes it into a quarantine.
+  /// Writes the file into a quarantine.
   func write(into quarantine: String) throws(SystemError) {
     var json: JSONObject = ["format": 1]
     for (member, text) in [
@@ -56,7 +59,7 @@ package struct ReasonFile: Sendable, Hashable {
       to: Self.path(of: sha256, in: quarantine))
   }
 
-  /// What is told of it in a report and in the results of a run.
+  /// The members shown in reports and in the results of a run.
   package var told: JSONObject {
     var told: JSONObject = [:]
     for (member, text) in [
@@ -68,14 +71,15 @@ package struct ReasonFile: Sendable, Hashable {
     return told
   }
 
-  /// The digests of the returns that a quarantine has a reason for, whether they lie there or not.
+  /// Returns the digests of all reason files in a quarantine, whether or not the returns are still
+  /// there.
   package static func digests(in quarantine: String) throws(SystemError) -> [String] {
     try Files.list(quarantine).compactMap { name in
       name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : nil
     }
   }
 
-  /// Removes the reason for a return, if there is one.
+  /// Removes the reason file of a return, if it exists.
   package static func remove(of sha256: String, in quarantine: String) throws(SystemError) {
     try Files.remove(path(of: sha256, in: quarantine))
   }

@@ -1,20 +1,21 @@
-/// What is said of a file of the inbox that is no store, or not one that can be opened.
+/// The refusals of files that are not stores, or cannot be opened.
 extension Refusal {
-  /// It does not begin as an SQLite file does.
+  /// The file does not start like an SQLite file.
   static func notADatabase(_ name: String) -> Refusal {
     Refusal(
       .notADatabase, "\(name) is no SQLite file; it is damaged, or encrypted",
       fix: "hand back a plain export of the store, or one sealed with the pipeline's passphrase")
   }
 
-  /// It is a database, and has what no SmartStore has, or lacks what each has.
+  /// The file is a database, but lacks something that every SmartStore has, or contains something
+  /// that none has.
   static func notAStore(_ name: String, _ reason: String) -> Refusal {
     Refusal(
       .notAStore, "\(name) is no SmartStore as the SDK makes it: \(reason)",
       fix: "hand back the store file itself; soups may be added, other tables may not")
   }
 
-  /// It looks sealed, and the pipeline's passphrase does not open it.
+  /// The file looks sealed, and the pipeline's passphrase does not open it.
   static func sealedOrNoStore(_ name: String) -> Refusal {
     Refusal(
       .wrongKey,
@@ -26,20 +27,22 @@ extension Refusal {
     )
   }
 
-  /// It was a store once.
+  /// The file is a damaged store.
   static func damaged(_ name: String, _ reason: String) -> Refusal {
     unsound(name, "is damaged: \(reason)")
   }
 
-  /// Its bytes cannot be those of a store; `words` say of it why.
+  /// The content cannot be that of a store; `words` give the reason.
   static func unsound(_ name: String, _ words: String) -> Refusal {
     Refusal(.damaged, "\(name) \(words)", fix: "hand the store back again")
   }
 
-  /// What makes room for a file that is too large.
+  /// The fix for a file that is too large.
   static let raiseLimit = "raise inbox.limits.fileMiB if it is genuine"
 
-  /// It has more than so many bytes, `beside` what is said.
+  /// The file is larger than a number of bytes.
+  ///
+  /// `beside` is inserted into the message.
   static func tooLarge(_ name: String, than bytes: Int64, beside: String = "") -> Refusal {
     Refusal(.tooLarge, "\(name) is larger than \(bytes >> 20) MiB\(beside)", fix: raiseLimit)
   }

@@ -1,84 +1,87 @@
 import System
 
-/// Why a return was not accepted: a `ReasonFile` beside it says so in the quarantine.
+/// The reason why a return was not accepted.
+///
+/// In the quarantine, it is stored in a `ReasonFile`.
 package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Stable names of the reasons.
+  /// The stable codes of the reasons.
   package enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The archive cannot be read, or was made to do harm.
+    /// The archive cannot be read, or is malicious.
     case archive = "return.archive"
-    /// The archive holds no bundle.
+    /// The archive does not contain a bundle.
     case notABundle = "return.not-a-bundle"
-    /// The bundle is not as its manifest says.
+    /// The bundle does not match its manifest.
     case contents = "return.contents"
-    /// There is more in it than is allowed.
+    /// The content exceeds the limits.
     case tooLarge = "return.too-large"
-    /// A rollback journal came with it.
+    /// The return has a rollback journal.
     case journal = "return.journal"
-    /// It is no SQLite file; it may be encrypted.
+    /// The file is not an SQLite file. It may be encrypted.
     case notADatabase = "return.not-a-database"
-    /// It is sealed, and not with the pipeline's passphrase.
+    /// The file is sealed, but not with the pipeline's passphrase.
     case wrongKey = "return.wrong-key"
-    /// It is sealed, and its last changes stand in a `-wal`.
+    /// The file is sealed, and its last changes are in a `-wal`.
     case sealedLog = "return.sealed-log"
     /// The database is damaged.
     case damaged = "return.damaged"
-    /// It has something in it that no SmartStore has.
+    /// The database contains something that no SmartStore has.
     case notAStore = "return.not-a-store"
-    /// It has no stamp.
+    /// The store has no stamp.
     case noStamp = "return.no-stamp"
-    /// Its stamp was not issued by this pipeline.
+    /// The stamp was not issued by this pipeline.
     case forgedStamp = "return.forged-stamp"
-    /// Its bundle was issued before the ledger was lost.
+    /// The bundle was issued before the ledger was lost.
     case earlierLedger = "return.earlier-ledger"
-    /// Its bundle is good no more, and the pipeline takes none of those.
+    /// The bundle has expired, and the pipeline does not accept expired ones.
     case expired = "return.expired"
-    /// It belongs to another organization.
+    /// The return belongs to another organization.
     case otherOrg = "return.other-org"
-    /// It belongs to another pipeline.
+    /// The return belongs to another pipeline.
     case otherPipeline = "return.other-pipeline"
-    /// It belongs to a user who has no snapshot here.
+    /// The return belongs to a user without a snapshot in this pipeline.
     case otherUser = "return.other-user"
-    /// Its layout is not that of its stamp.
+    /// The layout does not match the platform of the stamp.
     case otherPlatform = "return.other-platform"
-    /// Its stores or its manifest contradict each other.
+    /// The stores or the manifest contradict each other.
     case contradiction = "return.contradiction"
-    /// The pipeline does not take this kind of return.
+    /// The pipeline does not accept this kind of return.
     case notAccepted = "return.not-accepted"
-    /// Its `-wal` is damaged, belongs to another file, or is no file.
+    /// The `-wal` is damaged, belongs to another file, or is not a regular file.
     case log = "return.log"
-    /// It could not be read, for a reason that nobody foresaw.
+    /// The return could not be read, for an unexpected reason.
     case failed = "return.failed"
-    /// Left in the inbox: its name is no text.
+    /// Left in the inbox: the name is not valid text.
     case name = "return.name"
-    /// Left in the inbox: a store's companion without the store.
+    /// Left in the inbox: a companion file without its store.
     case alone = "return.alone"
-    /// Left in the inbox: it may not be read.
+    /// Left in the inbox: no permission to read the file.
     case unreadable = "return.unreadable"
-    /// Left in the inbox: no copy of it can be written.
+    /// Left in the inbox: the file cannot be copied.
     case notCopied = "return.not-copied"
-    /// Left in the inbox: somebody is at it.
+    /// Left in the inbox: the file is being written.
     case changing = "return.changing"
-    /// Taken, and left in the inbox: it may not be removed.
+    /// Taken, and left in the inbox: no permission to remove the file.
     case notRemoved = "return.not-removed"
-    /// Left in `processing`: nobody took it.
+    /// Left in `processing`: no run created the file.
     case unknown = "return.unknown"
   }
 
-  /// The reason's stable name.
+  /// The code of the reason.
   package let code: Code
-  /// One sentence: what is wrong, and in which file.
+  /// One sentence that names the fault and the file.
   package let sentence: String
-  /// What to do about it.
+  /// The suggested fix.
   package let fix: String
 
-  /// Makes a refusal of its parts.
+  /// Creates a refusal from its parts.
   package init(_ code: Code, _ sentence: String, fix: String) {
     self.code = code
-    // It quotes names from outside: nothing in them may move a terminal's cursor or end a line.
+    // The sentence quotes untrusted names, which must not contain control characters or line
+    // breaks.
     self.sentence = VisibleText.marked(sentence)
     self.fix = fix
   }
 
-  /// The sentence, the mend and the code.
+  /// The sentence, the fix and the code.
   package var description: String { "\(sentence); \(fix) [\(code.rawValue)]" }
 }

@@ -2,12 +2,13 @@ import SmartStore
 import System
 
 extension ReturnValidator {
-  /// Bytes behind the last page of a database that no program reserves.
+  /// The maximum number of bytes after the last page of a database, more than any program reserves.
   private static let mostSurplus: Int64 = 64 << 20
 
-  /// Why a store in the inbox is none, as far as its header and its length tell; nil where they do not.
+  /// Returns why a file in the inbox is not a store, as far as its header and length show; nil if
+  /// they do not.
   ///
-  /// It is asked before a large file is copied: one that is all holes would fill the disk.
+  /// Called before a large file is copied, because a sparse one could fill the disk.
   package func refusalByHeader(_ path: String, name: String) throws -> Refusal? {
     func left(_ refusal: Refusal) -> Refusal {
       Refusal(

@@ -2,7 +2,9 @@ import SmartStore
 import System
 
 extension ReturnValidator {
-  /// Replaces a sealed private copy by its plain form; a plain one is left alone, and answers false.
+  /// Replaces a sealed private copy by its decrypted form.
+  ///
+  /// Returns false if it was not sealed.
   func unseal(_ path: String, name: String) throws -> Bool {
     guard let first = expected.unsealing.first, try SQLCipherFile.mayBeSealed(path) else {
       return false
@@ -29,7 +31,7 @@ extension ReturnValidator {
   }
 
   func wrongKey(_ path: String, _ name: String) throws -> Refusal {
-    // What an export is sealed with when nobody sets the iterations.
+    // The number of iterations that an export uses by default.
     for key in expected.unsealing {
       let unset = try key.with(iterations: SQLCipherKey.defaultIterations)
       guard try SQLCipherFile.opens(path, key: unset) else { continue }

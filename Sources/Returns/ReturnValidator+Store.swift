@@ -6,22 +6,22 @@ import SQLite
 import SmartStore
 import System
 
-/// A store file that passed every check of its own.
+/// A store file that passed all of its own checks.
 struct ExaminedStore {
   let store: Store
   let stamp: Provenance
   let soups: [StoreConfig.Soup]
-  /// Soups that the device was interrupted in altering; the alteration was finished in the copy.
+  /// Soups whose alteration was interrupted on the device, and was completed in the copy.
   let finished: [String]
-  /// Whether its log ended in a change that was never finished.
+  /// Whether its log ended with an uncommitted change.
   let hasUnfinishedLog: Bool
 
-  /// The soups of Mobile Sync and of this program, which an app need not name.
+  /// The soups of Mobile Sync and of attache, which an app need not name.
   private static let housekeeping = Set(StoreConfig.reserved.keys).union([
     MetadataTarget.soupName, LayoutTarget.soupName,
   ])
 
-  /// What a person may want to know of it.
+  /// Returns notes about the store for the operator.
   func notes(_ name: String) -> [String] {
     let log =
       hasUnfinishedLog
@@ -54,10 +54,10 @@ struct ExaminedStore {
 }
 
 extension ReturnValidator {
-  /// Folds the log of a private copy in, and checks the file and its stamp.
+  /// Merges the log of a private copy, and checks the file and its stamp.
   ///
-  /// A file without a log is only read: it may have another name, under which it is kept. Then an `image` of it is
-  /// read in its place.
+  /// A file without a log is only read, because it may be a hard link to the file that is kept. If
+  /// given, `image` is read instead of the file.
   func examine(
     _ path: String, name: String, image: UnsafeMutableRawBufferPointer? = nil
   ) throws -> ExaminedStore {
@@ -71,7 +71,7 @@ extension ReturnValidator {
     var hasUnfinished = false
     let hadLog = Inbox.log(of: path) != nil
     let index = try WriteAheadIndex(path: path + "-shm")
-    // SQLite makes one of its own.
+    // SQLite creates its own.
     try Files.remove(path + "-shm")
     if hadLog {
       hasUnfinished = try foldLog(of: path, name, index)
@@ -82,7 +82,7 @@ extension ReturnValidator {
     if let words = try StoreFileHeader(path: path).shortage(of: Files.size(of: path)) {
       throw Refusal.unsound(name, words)
     }
-    // A log without a word in it, and what SQLite made beside it.
+    // An empty log, and the file that SQLite created with it.
     for companion in ["-wal", "-shm"] { try Files.remove(path + companion) }
     let (store, finished) = try refusingDamage(name) {
       try Store.finishingAlterations(
@@ -99,7 +99,7 @@ extension ReturnValidator {
         store: store, stamp: stamp, soups: soups, finished: finished,
         hasUnfinishedLog: hasUnfinished)
     } catch {
-      // The refusal is what matters.
+      // Report the refusal instead.
       try? store.close()
       throw error
     }
@@ -115,7 +115,9 @@ extension ReturnValidator {
     }
   }
 
-  /// Turns what a bad file makes the layers below throw into a refusal; trouble of our own stays.
+  /// Converts the errors that a faulty file causes in lower layers into a refusal.
+  ///
+  /// Other errors are rethrown.
   func refusingDamage<T>(_ name: String, _ body: () throws -> T) throws -> T {
     do {
       return try body()
@@ -134,7 +136,7 @@ extension ReturnValidator {
     }
   }
 
-  // MARK: The stamp
+  // MARK: Stamp
 
   private func stamp(of store: Store, _ name: String) throws -> Provenance {
     let stamp: Provenance
@@ -162,7 +164,7 @@ extension ReturnValidator {
 
   private func check(_ stamp: Provenance, _ platform: Platform, _ name: String) throws(Refusal) {
     let isEarlier = expected.isOfAnotherLedger(stamp)
-    // The org of an earlier epoch may have been another: a sandbox that was refreshed since.
+    // In an earlier epoch the org may have been another one, such as a sandbox before its refresh.
     guard stamp.org == expected.org || isEarlier && expected.isRecovered else {
       throw Refusal(
         .otherOrg, "\(name) belongs to the organization \(stamp.org), not to \(expected.org)",

@@ -6,24 +6,23 @@ import SQLite
 import SmartStore
 import System
 
-/// Validates that a taken return is what it says: a store of this pipeline, and nothing else.
+/// Validates that a taken return is a store or bundle of this pipeline.
 ///
-/// A file from outside is hostile until then. It is read in a private directory, its `-wal` is
-/// folded into a copy there, its header is looked at, it is opened with every defence that SQLite has, its
-/// structure is checked, every object of its schema must be one that SmartStore makes, and its stamp
-/// must be one that this pipeline issued.
+/// Until it is validated, a return is untrusted input. It is read in a private directory, where its
+/// `-wal` is merged into a copy and its header is checked. It is then opened with all of SQLite's
+/// defences, its structure is checked, every object in its schema must be one that SmartStore
+/// creates, and its stamp must have been issued by this pipeline.
 package struct ReturnValidator: Sendable {
-  /// The one that lost its stamp is to be taken for this one.
+  /// The snapshot that a file without a stamp is assigned to.
   package struct AsSnapshot: Sendable, Hashable {
-    /// The user's 18-character id, or `global`.
+    /// The user's 18-character ID, or `global`.
     package var user: String
-    /// The generation.
+    /// The number of the generation.
     package var generation: Int
-    /// What the stamps of that generation were made with, and the epoch that they name.
+    /// The key that signed that generation's stamps, and the epoch that they name.
     package var key: [UInt8]
     package var epoch: Int?
 
-    /// Names a snapshot's generation.
     package init(user: String, generation: Int, key: [UInt8], epoch: Int? = nil) {
       self.user = user
       self.generation = generation
@@ -33,14 +32,12 @@ package struct ReturnValidator: Sendable {
 
   /// One store that the pipeline issues.
   package struct IssuedStore: Sendable, Hashable {
-    /// Whose it is.
+    /// Whether the store belongs to one user or to all.
     package var scope: StoreScope
     /// Its name in the pipeline file.
     package var storeName: String
-    /// Its soups.
     package var soups: [StoreConfig.Soup]
 
-    /// Names a store.
     package init(scope: StoreScope, storeName: String, soups: [StoreConfig.Soup]) {
       self.scope = scope
       self.storeName = storeName
@@ -48,35 +45,35 @@ package struct ReturnValidator: Sendable {
     }
   }
 
-  /// What a return is measured by.
+  /// The expected properties of a return.
   package struct Expectation: Sendable {
-    /// The organization's 18-character id.
+    /// The organization's 18-character ID.
     package var org: String
     /// The pipeline's name.
     package var pipeline: String
     /// The key of the pipeline's stamps.
     package var key: [UInt8]
-    /// Says whether another ledger of the pipeline has issued a stamp: this one took the place of one that was
-    /// lost, or was recovered since.
+    /// Whether a stamp was issued by another ledger of the pipeline: by a lost one that this one
+    /// replaced, or before a recovery.
     package var isOfAnotherLedger: @Sendable (Provenance) -> Bool = { _ in false }
-    /// Whether returns of other ledgers are taken: somebody has recovered this one.
+    /// Whether returns of other ledgers are accepted, because this ledger was recovered.
     package var isRecovered = false
-    /// Users who have a snapshot here, and `global`; nil accepts any whose stamp is genuine.
+    /// The users who have a snapshot, and `global`; nil to accept any user whose stamp is genuine.
     package var users: Set<String>?
     /// The stores that the pipeline issues.
     package var stores: [IssuedStore]
-    /// The kinds of return that it takes.
+    /// The accepted kinds of returns.
     package var accepts: Set<TakenReturn.Kind>
-    /// What an archive may hold.
+    /// The limits of an archive.
     package var limits = InboxLimits().archive
-    /// Bytes of the largest file.
+    /// The maximum size of a file in bytes.
     package var fileBytes = InboxLimits().fileBytes
-    /// What opens sealed returns; empty where they are not taken.
+    /// The keys for sealed returns; empty if they are not accepted.
     package var unsealing: [SQLCipherKey] = []
-    /// For a file that lost its stamp.
+    /// The snapshot to assign if a file lost its stamp.
     package var asSnapshot: AsSnapshot?
 
-    /// Makes an expectation of its parts.
+    /// Creates an expectation from its parts.
     package init(
       org: String, pipeline: String, key: [UInt8], users: Set<String>? = nil,
       stores: [IssuedStore], accepts: Set<TakenReturn.Kind> = [.bundle, .store],
@@ -94,17 +91,17 @@ package struct ReturnValidator: Sendable {
 
   let expected: Expectation
 
-  /// Prepares proofs.
+  /// Creates a validator.
   package init(_ expected: Expectation) { self.expected = expected }
 
-  /// Validates a taken return in `workDirectory`, which must be empty and private, and stays as long as
-  /// the validated stores are needed.
+  /// Validates a taken return in `workDirectory`, which must be empty and private, and must exist
+  /// as long as the validated stores are needed.
   ///
-  /// Throws a `Refusal` for what is wrong with the return, and another error for what is wrong here:
-  /// a full disk quarantines nothing. `issued` answers the stores of the generation that a stamp names, where that
-  /// is known: the pipeline's own may have other names by now. `image` is what was taken, in memory: it is read in
-  /// place of the file where that is one whole store, and has to stay until the stores are closed. In `open` they
-  /// stay open.
+  /// Throws a `Refusal` if the return is faulty, and another error if this machine is, so a full
+  /// disk quarantines nothing. `issued` returns the stores of the stamp's generation, if known,
+  /// because the pipeline's own stores may have other names by now. `image` is the taken file in
+  /// memory. If the file is one whole store, the image is read instead, and must exist until the
+  /// stores are closed. If `open` is given, it keeps the stores open.
   package func validate(
     _ taken: TakenReturn, in workDirectory: String,
     image: UnsafeMutableRawBufferPointer? = nil, open: OpenStores? = nil,
@@ -133,7 +130,7 @@ package struct ReturnValidator: Sendable {
     }
   }
 
-  // MARK: The two kinds
+  // MARK: Stores and bundles
 
   private func proveStore(
     _ taken: TakenReturn, _ directory: String, _ image: UnsafeMutableRawBufferPointer?,
@@ -146,7 +143,7 @@ package struct ReturnValidator: Sendable {
     }
     let copy = directory + "/0.db"
     if taken.hasLog {
-      // It is written when the log is folded into it.
+      // Copied because merging the log writes to it.
       try Files.copy(taken.path, to: copy)
       try Files.copy(taken.path + "-wal", to: copy + "-wal")
     } else {
@@ -172,10 +169,10 @@ package struct ReturnValidator: Sendable {
     var notes: [String] = []
     for file in files {
       let name = "\(taken.name): \(file.entry.path)"
-      // Before the log is folded in: what is in it is not in the issued file.
+      // Checked before the log is merged, because its content is not in the issued file.
       let isUntouched = file.sha256 == file.entry.sha256 && Inbox.log(of: file.path) == nil
       let examined = try examine(file.path, name: name)
-      // Each by itself: what SQLite may hold for them all together nobody has bounded.
+      // One store at a time, because the memory that SQLite uses for several is not limited.
       defer { try? examined.store.close() }
       try compare(examined.stamp, file.entry, manifest, name)
       let issued = asConfigured(file.entry.scope, file.entry.storeName)
@@ -226,7 +223,8 @@ package struct ReturnValidator: Sendable {
     _ stamp: Provenance, _ entry: StoreEntry, _ manifest: Manifest, _ name: String
   ) throws(Refusal) {
     let user = entry.scope == .global ? Provenance.globalUser : manifest.user
-    // What users share lies at one place of a phone: another user's bundle may have brought a later one.
+    // A phone has only one copy of the global store, and another user's bundle may have brought a
+    // newer one.
     let isShared = entry.scope == .global && manifest.user != Provenance.globalUser
     let isOfTheManifest =
       entry.generation == manifest.generation && entry.stampID == manifest.stampID
@@ -246,17 +244,19 @@ package struct ReturnValidator: Sendable {
     }
   }
 
-  /// A store as the pipeline has it by now; without a soup where it has none of that name any more.
+  /// The store as currently configured; without soups if the pipeline no longer has one of that
+  /// name.
   private func asConfigured(_ scope: StoreScope, _ name: String) -> IssuedStore {
     expected.stores.first { $0.scope == scope && $0.storeName == name }
       ?? IssuedStore(scope: scope, storeName: name, soups: [])
   }
 
-  /// The store that a bare file is: of its scope, the one of which it lacks no soup, and of such the one with
-  /// the most soups of it.
+  /// Identifies the store of a bare file: among the stores of its scope of which it has every soup,
+  /// the one with the most soups.
   ///
-  /// The store is part of what a row is known by: one that could be several is refused, for a guess could send
-  /// what it holds twice, or close what another store has left open.
+  /// Rows are identified by their store, among other things. A file that could be several stores is
+  /// refused, because a wrong guess could send its edits twice, or resolve open edits of another
+  /// store.
   private func issuedStore(
     for examined: ExaminedStore, among stores: [IssuedStore], name: String
   ) throws -> IssuedStore {

@@ -4,44 +4,50 @@ import JSON
 import Ledger
 import System
 
-/// A file of the inbox that was taken: alone with its `-wal` in a directory named by its content.
+/// A file taken from the inbox, with its `-wal`, in a directory named by its content.
 package struct TakenReturn: Sendable, Hashable {
-  /// What kind of return it is.
+  /// The kind of a return.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
     /// An archive.
     case bundle
-    /// A store file, perhaps with its `-wal`.
+    /// A store file, possibly with a `-wal`.
     case store
   }
 
-  /// The note that keeps the name and the time beside the file; no candidate begins with a dot.
+  /// The note that records the file's name and time.
+  ///
+  /// Names of candidates never start with a dot.
   static let noteName = ".return.json"
 
-  /// The digest of the content: of the file alone, its SHA-256; with a `-wal`, one of both.
+  /// The digest of the content: the file's SHA-256, or with a `-wal`, a digest of both.
   package internal(set) var sha256: String
-  /// The name it came under.
+  /// The original name.
   package let name: String
-  /// Milliseconds since 1970 when the inbox was looked at and it was there, by this machine's clock.
+  /// When the file was found in the inbox, by this machine's clock, in ms since 1970.
   package let arrived: Int64
-  /// The time of the run that took it, by which returns are ordered; `arrived` in notes of earlier versions.
+  /// The time of the run that took it, which orders returns.
+  ///
+  /// Notes of earlier versions use `arrived`.
   package let order: Int64
-  /// Its place among those that were there then.
+  /// Its position among files found at the same time.
   package let turn: Int
-  /// Whether an earlier ledger has had its edits already, and it is ingested once more after a recovery.
+  /// Whether an earlier ledger had its edits already, so that it is ingested again after a
+  /// recovery.
   package private(set) var isIngestedAgain = false
-  /// What kind of return it is.
   package let kind: Kind
-  /// Whether a `-wal` with something in it came along.
+  /// Whether a non-empty `-wal` came with it.
   package let hasLog: Bool
-  /// What stood in the place of its `-wal` or journal and is none, in words: it is refused.
+  /// Why its `-wal` or journal is not a regular file; such a return is refused.
+  ///
+  /// Nil if there is no such fault.
   package let fault: String?
-  /// The directory that it is alone in.
+  /// The directory that contains only this file.
   package private(set) var directory: String
-  /// Why it stands in the inbox still, though it was taken.
+  /// Why the original is still in the inbox although it was taken.
   package internal(set) var remains: Refusal?
   private var fileName: String
 
-  /// The file: under its own name, unless that could be the note's.
+  /// The path of the file, under its own name unless that could be the note's.
   package var path: String { directory + "/" + fileName }
 
   init(
@@ -61,7 +67,7 @@ package struct TakenReturn: Sendable, Hashable {
     fileName = isHidden ? "return-" + Digest.sha256Hex(Array(name.utf8)).prefix(32) : name
   }
 
-  /// The same, after its directory was moved.
+  /// Returns the same return after its directory was moved.
   func moved(to directory: String) -> TakenReturn {
     var moved = self
     moved.directory = directory
@@ -81,13 +87,13 @@ package struct TakenReturn: Sendable, Hashable {
     return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
 
-  /// Notes beside the file that an earlier ledger has had its edits already.
+  /// Records in the note that an earlier ledger had its edits already.
   package mutating func noteIngestedAgain() throws(SystemError) {
     isIngestedAgain = true
     try DurableFile.write(note, to: directory + "/" + TakenReturn.noteName)
   }
 
-  /// Reads the note of a directory; nil where there is none that can be read.
+  /// Reads the note of a directory; nil if it is missing or unreadable.
   package init?(directory: String) {
     guard let bytes = try? Files.read(directory + "/" + TakenReturn.noteName, limit: 1 << 16),
       let json = try? JSONValue(parsing: bytes), let name = json["name"]?.string,
@@ -101,14 +107,16 @@ package struct TakenReturn: Sendable, Hashable {
       turn: json["turn"]?.int.flatMap { Int(exactly: $0) } ?? 0, kind: kind, hasLog: hasLog,
       fault: json["fault"]?.string, directory: directory)
     isIngestedAgain = json["again"]?.bool ?? false
-    // Notes of earlier versions have none: the file has its own name.
+    // Notes of earlier versions lack the member: the file has its own name.
     fileName = json["file"]?.string ?? name
     if fileName.isEmpty || fileName.contains("/") { return nil }
   }
 
-  /// The digest of a return, by those of its file and its log: of the file alone where it came without one.
+  /// Returns the digest of a return from the digests of its file and its log; that of the file
+  /// alone if there is no log.
   ///
-  /// What could not be read beside it is told by `fault`: nothing says that such a file is known.
+  /// If a companion could not be read, `fault` names it and changes the digest, so that the file
+  /// does not count as known.
   package static func digest(file: String, log: String?, fault: String?) -> String {
     let words: String
     switch (log, fault) {

@@ -2,24 +2,27 @@ import Snapshots
 import SmartStore
 import System
 
-/// A return that was validated: its stores may be read, as untrusted files of SmartStore's grammar.
+/// A validated return.
+///
+/// Its stores may be read, as untrusted files that follow SmartStore's grammar.
 package struct ValidatedReturn: Sendable {
-  /// The digest of what was taken.
+  /// The digest of the taken file.
   package var sha256: String
-  /// The name it came under.
+  /// The original name.
   package var sourceName: String
-  /// The stamp of the user's store, or of the first; its `install` and `handback` tell the lineage.
+  /// The stamp of the user's store, or of the first one.
+  ///
+  /// Its `install` and `handback` identify the lineage.
   package var stamp: Provenance
-  /// The layout of all its stores.
+  /// The platform whose layout all of its stores have.
   package var platform: Platform
-  /// Its stores.
   package var stores: [ValidatedStore]
-  /// What a person may want to know of it.
+  /// Notes for the operator.
   package var notes: [String]
 
-  /// Its stores by their stamps, the return's own stamp first.
+  /// Its stores grouped by stamp, the return's own stamp first.
   ///
-  /// The user's stores of a bundle share one; the global store in it has its own, and is the same
+  /// The user's stores of a bundle share one stamp. The global store has its own, and is the same
   /// store in the bundles of all users of a phone.
   package var storesByStamp: [(stamp: Provenance, stores: [ValidatedStore])] {
     var result = [(stamp: stamp, stores: [ValidatedStore]())]
@@ -36,26 +39,28 @@ package struct ValidatedReturn: Sendable {
 
 /// One store of a validated return.
 package struct ValidatedStore: Sendable {
-  /// Whose it is.
+  /// Whether the store belongs to one user or to all.
   package var scope: StoreScope
   /// Its name in the pipeline file.
   package var storeName: String
-  /// A private file, its `-wal` folded in; open it with `Store(untrusted:proof:)`.
+  /// The private file with its `-wal` merged; open it with `Store(untrusted:proof:)`.
   ///
-  /// It is only read: it may be what was taken, under another name.
+  /// It is only read, because it may be a hard link to the taken file.
   package var path: String
-  /// What the file system said of it when it was found sound.
+  /// The file status when it was validated.
   package var proof: FileStatus?
   /// Its own stamp.
   package var stamp: Provenance
-  /// Soups that the pipeline does not have: an app's own, ignored.
+  /// Soups that the pipeline does not have.
+  ///
+  /// They belong to the app, and are ignored.
   package var unknownSoups: [String]
-  /// Soups of the pipeline that are not there: the app removed them, or the pipeline has them since.
+  /// Soups of the pipeline that it lacks: the app removed them, or the pipeline added them later.
   package var missingSoups: [String]
-  /// Soups whose indexes are not the pipeline's: the app changed them, or the pipeline did since.
+  /// Soups whose indexes differ from the pipeline's: the app or the pipeline changed them later.
   package var reindexedSoups: [String]
-  /// The indexes of those as the file has them.
+  /// The indexes of those soups in the file.
   package var indexes: [String: [IndexSpec]] = [:]
-  /// Whether the file is byte for byte the issued one: there can be no edit in it.
+  /// Whether the file is identical to the issued one, so that it cannot contain edits.
   package var isUntouched: Bool
 }

@@ -2,42 +2,44 @@ import SQLite
 import SmartStore
 import System
 
-/// The `-wal` of a store, looked at before SQLite does.
+/// The `-wal` of a store, checked before SQLite reads it.
 ///
-/// SQLite reads a log up to the first frame that is wrong, and ignores the rest. In a log that was damaged in transit
-/// this drops the device's last edits silently. So only two things may follow the last commit: whole frames of a
-/// change that was not committed, and frames of earlier rounds of the log. Everything else is damage
-/// (https://www.sqlite.org/walformat.html).
+/// SQLite reads a log up to the first invalid frame, and ignores the rest. If a log was damaged in
+/// transit, the device's last edits would be lost silently. After the last commit, only whole
+/// frames of an uncommitted change and frames of earlier rounds of the log are allowed; everything
+/// else is damage (https://www.sqlite.org/walformat.html).
 struct WriteAheadLog {
-  /// What is wrong with a log, as the end of a sentence about it.
+  /// The fault of a log, as the end of a sentence.
   struct Damage: Error, Hashable {
     let words: String
   }
 
-  /// Pages of the database as the last commit leaves it; nil where nothing is committed.
+  /// The size of the database in pages after the last commit; nil if nothing is committed.
   private(set) var committedPages: UInt32?
-  /// Frames up to the last commit.
+  /// The number of frames up to the last commit.
   private(set) var committedFrames: UInt32 = 0
-  /// Bytes of a page.
+  /// The page size in bytes.
   let pageSize: Int
-  /// Whether something of this log stands behind its last commit: it was never finished.
+  /// Whether the log has frames after its last commit, of a change that was not completed.
   private(set) var hasUnfinished = false
 
-  /// What each frame of this round has in its header.
+  /// The salts in the header of each frame of this round.
   let salts: [UInt8]
   private let isBigEndian: Bool
-  /// The checksum of all before, which every frame goes on from.
+  /// The running checksum, which each frame continues.
   private var sum: (UInt32, UInt32)
-  /// The first frame that does not continue this round.
+  /// The index of the first frame that does not continue this round.
   private var firstForeign: Int?
-  /// Pages that stand in it up to its last commit, and those behind that.
+  /// The pages in the log up to its last commit, and those after it.
   private var committed: Set<UInt32> = []
   private var pending: [UInt32] = []
 
   private static let headerSize = 32
   private static let frameHeaderSize = 24
 
-  /// Reads a log through; throws `Damage`, or what the disk throws.
+  /// Reads the whole log.
+  ///
+  /// Throws `Damage`, or the disk's error.
   init(path: String) throws {
     let file = try Files.openRegular(path)
     let header = try Self.read(Self.headerSize, of: file)
@@ -88,7 +90,7 @@ struct WriteAheadLog {
     }
   }
 
-  /// Whether a frame of this round follows the frames before it.
+  /// Whether a frame continues the current round.
   private mutating func continues(_ frame: [UInt8]) -> Bool {
     guard frame[8..<16].elementsEqual(salts), Self.word(frame, 0) != 0 else { return false }
     add(frame[..<8])
@@ -96,36 +98,37 @@ struct WriteAheadLog {
     return sum == (Self.word(frame, 16), Self.word(frame, 20))
   }
 
-  /// Whether a frame is of an earlier round of the log.
+  /// Whether a frame belongs to an earlier round of the log.
   ///
-  /// `journal_size_limit` may have cut it.
+  /// `journal_size_limit` may have truncated it.
   private func isOfEarlierRound(_ frame: [UInt8]) -> Bool {
     guard frame.count >= 16, Self.word(frame, 0) != 0 else { return false }
     return Self.rounds(from: Array(frame[8..<16]), to: salts) > 0
   }
 
-  /// How many rounds of a log are between two pairs of salts, less than 0 where the second is the earlier; 0 where
-  /// nothing relates them.
+  /// Returns the number of rounds between two pairs of salts: negative if the second is earlier, 0
+  /// if they are unrelated.
   ///
-  /// Each round adds 1 to the first salt and draws the second.
+  /// Each round adds 1 to the first salt and draws the second at random.
   static func rounds(from one: [UInt8], to other: [UInt8]) -> Int {
     let difference = Int(Int32(bitPattern: word(other, 0) &- word(one, 0)))
     guard abs(difference) <= mostRounds, !one[4...].elementsEqual(other[4...]) else { return 0 }
     return difference
   }
 
-  /// More rounds than a device begins before it deletes its log; few enough that noise is not taken for a salt.
+  /// More rounds than a device starts before it deletes its log, but few enough that noise is not
+  /// taken for a salt.
   private static let mostRounds = 1 << 16
 
-  /// The first page of the database that neither stands in the log nor as a whole in a file of so many bytes; nil
-  /// where none is missing.
+  /// Returns the first page of the database that is neither in the log nor complete in a file of
+  /// the given size; nil if none is missing.
   func missingPage(beside bytes: Int64) -> Int64? {
     guard let committedPages else { return nil }
     let (size, last) = (Int64(pageSize), Int64(committedPages))
     let first = bytes / size + 1
     guard first <= last else { return nil }
     return (first...last).first { page in
-      // SQLite locks bytes of this one, and never writes it.
+      // SQLite locks bytes of this page, and never writes it.
       page != Self.lockedByte / size + 1 && !committed.contains(UInt32(page))
     }
   }
@@ -165,9 +168,9 @@ struct WriteAheadLog {
   }
 }
 
-/// The `-shm` beside a store: SQLite's index of the `-wal`, which counts the frames that were committed.
+/// The `-shm` next to a store: SQLite's index of the `-wal`, which counts the committed frames.
 ///
-/// attache reads it for this count only (https://www.sqlite.org/walformat.html, "The WAL-Index File Format").
+/// Only this count is read (https://www.sqlite.org/walformat.html, "The WAL-Index File Format").
 struct WriteAheadIndex {
   /// One of the two copies of the header.
   private struct Header {
@@ -176,19 +179,19 @@ struct WriteAheadIndex {
   }
 
   private var headers: [Header] = []
-  /// Frames whose content is in the database file.
+  /// The number of frames that are already in the database file.
   private let foldedFrames: UInt32
 
-  /// Bytes at the begin of the file that are read.
+  /// The number of bytes read from the start of the file.
   static let headerSize = 136
   private static let copySize = 48
 
-  /// Reads the index of a store's log; nil where there is none, or one that says nothing.
+  /// Reads the index of a store's log; nil if it is missing or unusable.
   init?(path: String) throws {
     guard Files.exists(path) else { return nil }
     let bytes = try WriteAheadLog.read(Self.headerSize, of: Files.openRegular(path))
     guard bytes.count == Self.headerSize else { return nil }
-    // In the byte order of the device: all that an SDK runs on have the lowest byte first.
+    // In the device's byte order, which is little-endian on every platform of the SDKs.
     func word(_ at: Int) -> UInt32 { WriteAheadLog.word(bytes, at).byteSwapped }
     foldedFrames = word(2 * Self.copySize)
     for at in [0, Self.copySize] where word(at) == 3_007_000 && bytes[at + 12] == 1 {
@@ -197,7 +200,8 @@ struct WriteAheadIndex {
     if headers.isEmpty { return nil }
   }
 
-  /// How many committed frames it counts that neither a log nor, without one, the database file has; nil for none.
+  /// Returns the number of committed frames that are missing from the log or, if there is no log,
+  /// from the database file; nil if none is missing.
   func framesMissing(from log: WriteAheadLog?) -> UInt32? {
     headers.compactMap { header -> UInt32? in
       guard let log else { return header.frames > foldedFrames ? header.frames : nil }
@@ -210,7 +214,7 @@ struct WriteAheadIndex {
     }.max()
   }
 
-  /// Copies what is read of an index to a new file.
+  /// Copies the used part of an index to a new file.
   static func copyHeader(of path: String, to copy: String) throws {
     let bytes = try WriteAheadLog.read(headerSize, of: Files.openRegular(path))
     try Files.createNew(copy).write(bytes)
@@ -218,9 +222,10 @@ struct WriteAheadIndex {
 }
 
 extension ReturnValidator {
-  /// Folds the log of a private copy into it; answers whether something in it was never finished.
+  /// Merges the log of a private copy into it, and returns whether it contained an uncommitted
+  /// change.
   ///
-  /// Refuses a log that lacks frames which the index beside it counts as committed.
+  /// Refuses a log that lacks frames which its index counts as committed.
   func foldLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws -> Bool {
     let log: WriteAheadLog
     do {
@@ -254,7 +259,8 @@ extension ReturnValidator {
     return log.hasUnfinished
   }
 
-  /// Refuses a store without a log whose index counts committed frames that are not in the file.
+  /// Refuses a store without a log if its index counts committed frames that are missing from the
+  /// file.
   func requireNoLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws {
     guard let frames = index?.framesMissing(from: nil), try StoreFileHeader(path: path).hasLog
     else { return }

@@ -2,32 +2,35 @@ import Crypto
 import HTTP
 import System
 
-/// Who may use the page: whoever has the address that was printed, once, and what its answer led to.
+/// Controls access to the page: a token in the printed address, valid for one request, and a secret
+/// path.
 ///
-/// The printed address holds a token that one request may use. It leads to a path that nobody can guess,
-/// where the page lives until the server ends; a path, because a cookie of 127.0.0.1 is sent to every port
-/// of that machine. The names by which a browser may ask, and the pages from which, are the server's own:
-/// another site can neither point at it by a name of its own nor send it a form.
+/// The printed address contains a token that one request may use. It redirects to an unguessable
+/// path, where the page stays until the server stops. A path is used because browsers send a cookie
+/// of 127.0.0.1 to every port of that machine. Only the server's own host names and origins are
+/// accepted, so another site can neither reach it by its own host name nor post a form to it.
 final class ReviewAccess: Sendable {
   private let token: Locked<String?>
-  /// The path of the page, with its slashes.
+  /// The path of the page, including its slashes.
   let path: String
   private let hosts: Locked<Set<String>>
 
-  /// A token and a path that nobody can guess.
+  /// Creates a random token and a random path.
   init() {
     token = Locked(Hex.encode(RandomBytes.make(24)))
     path = "/" + Hex.encode(RandomBytes.make(24)) + "/"
     hosts = Locked([])
   }
 
-  /// Opens it under the names of a port; answers what follows the address of the server.
+  /// Accepts requests for the host names of a port.
+  ///
+  /// Returns the part of the URL after the server's address.
   func open(port: Int) -> String {
     hosts.withLock { $0 = ["127.0.0.1:\(port)", "localhost:\(port)"] }
     return "/?token=" + (token.withLock { $0 } ?? "")
   }
 
-  /// Says whether a request comes from the page itself, or from nobody's page.
+  /// Whether a request comes from the page itself, or from no page.
   func isOwn(_ request: ServerRequest) -> Bool {
     guard let host = request.headers["Host"]?.lowercased(),
       hosts.withLock({ $0.contains(host) })
@@ -40,7 +43,9 @@ final class ReviewAccess: Sendable {
     return request.method == "GET" || origin != nil
   }
 
-  /// Uses the token up; says whether it was the one.
+  /// Consumes the token.
+  ///
+  /// Returns whether the offered one matches.
   func use(_ offered: String) -> Bool {
     token.withLock { token in
       guard let own = token, Self.isSame(own, offered) else { return false }
@@ -49,7 +54,7 @@ final class ReviewAccess: Sendable {
     }
   }
 
-  /// What follows the page's own path; nil where a request does not have it.
+  /// Returns the part of the path after the page's own; nil if the request has another path.
   func place(of request: ServerRequest) -> String? {
     guard request.path.utf8.count >= path.utf8.count else { return nil }
     let head = String(request.path.utf8.prefix(path.utf8.count)) ?? ""
@@ -57,7 +62,7 @@ final class ReviewAccess: Sendable {
     return String(request.path.utf8.dropFirst(path.utf8.count)) ?? ""
   }
 
-  /// Compares in a time that tells nothing of where two texts differ.
+  /// Compares in constant time, so that the duration does not reveal where two texts differ.
   private static func isSame(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

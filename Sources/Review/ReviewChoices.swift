@@ -3,19 +3,20 @@ import Ledger
 import Reconciliation
 import Salesforce
 
-/// What the page sends: `{"decisions": [{"edit", "revision", "decision", "fields", "rest", "record"}]}`.
+/// The request body of the page: `{"decisions": [{"edit", "revision", "decision", "fields", "rest",
+/// "record"}]}`.
 ///
-/// `revision` names what the page showed of the edit; without one it is what the last report shows.
-/// `decision` is a word as files of decisions have it. With `set`, `fields` says of each field
-/// `{"take": "device" | "server"}` or `{"text": "…"}`, and `rest` whose the others are.
+/// `revision` identifies what the page showed of the edit; if it is missing, that is the last
+/// report. `decision` is a keyword as in decision files. With `set`, `fields` gives for each field
+/// `{"take": "device" | "server"}` or `{"text": "…"}`, and `rest` the source of the other fields.
 enum ReviewChoices {
-  /// What a request does not say as the page would say it.
+  /// The error for a request that the page would not send.
   struct Unreadable: Error {
-    /// What is wrong.
+    /// The message.
     var words = "this does not say what is decided"
   }
 
-  /// The requests of a body, beside what was seen of each edit.
+  /// Returns the requests of a body, each with what was shown of its edit.
   static func requests(
     _ body: JSONValue, seen: (_ edit: Int64, _ revision: Int) -> DecisionRequest.Seen?
   ) throws(Unreadable) -> [DecisionRequest] {
@@ -42,7 +43,7 @@ enum ReviewChoices {
   ) throws(Unreadable) -> DecisionRequest.Choice {
     switch kind {
     case .undo: throw Unreadable()
-    case .device, .server, .again, .drop:
+    case .device, .server, .retry, .discard:
       guard let decision = Decision(kind, [:]) else { throw Unreadable() }
       return .whole(decision)
     case .record:

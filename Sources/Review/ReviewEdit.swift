@@ -5,11 +5,11 @@ import Reconciliation
 import Salesforce
 import System
 
-/// Edits as the page gets them, their values as far as they may be shown.
+/// The JSON form of edits for the page, with their values masked as configured.
 enum ReviewEdit {
-  /// An open edit in the list: enough to find it, and to decide about many at once.
+  /// An open edit in the list: enough to find it, and to decide many at once.
   ///
-  /// `revision` names what it shows.
+  /// `revision` identifies what it shows.
   static func line(
     _ open: PipelineDecisions.Open, revision: Int, _ names: OrgNames?, _ options: ReportMask
   ) -> JSONValue {
@@ -29,8 +29,8 @@ enum ReviewEdit {
     ]
   }
 
-  /// All that is known of an open edit, with what the org was found to hold since, and the edits that
-  /// it clashes with.
+  /// All details of an open edit, with the org's values as last looked up and the edits that
+  /// conflict with it.
   static func details(
     _ open: PipelineDecisions.Open, look: PlannedOutcome?, others: [Int64: ReportEdit],
     revision: Int, _ names: OrgNames?, _ options: ReportMask, _ pipeline: String
@@ -75,12 +75,12 @@ enum ReviewEdit {
       if let words = options.words(of: look) { now["message"] = .string(words) }
       object["now"] = .object(now)
     }
-    let clashing = edit.detail.otherEdits.compactMap { others[$0] }
-    object["others"] = .array(clashing.map { other(edit, $0, options) })
+    let opponents = edit.detail.otherEdits.compactMap { others[$0] }
+    object["others"] = .array(opponents.map { other(edit, $0, options) })
     return .object(object)
   }
 
-  /// Another edit of the same record, and in which fields the two differ.
+  /// Another edit of the same record, with the fields in which the two differ.
   private static func other(
     _ edit: ReportEdit, _ other: ReportEdit, _ options: ReportMask
   ) -> JSONValue {
@@ -98,8 +98,10 @@ enum ReviewEdit {
     ]
   }
 
-  /// A field with as much of its values as a page has room for: `lengths` says of one that is cut how many
-  /// characters it has, and `differsLater` that two differ after what is shown of them.
+  /// A field with its values, shortened to what the page can show.
+  ///
+  /// `lengths` has the original lengths of shortened values, and `differsLater` is set if two
+  /// values differ only after the shown part.
   private static func field(_ field: FieldDifference, _ options: ReportMask) -> JSONObject {
     var object = JSONReport.field(field, options).object ?? [:]
     var lengths = JSONObject()
@@ -123,7 +125,7 @@ enum ReviewEdit {
     names?.label(object) ?? object
   }
 
-  /// A record that a create without an answer may have made.
+  /// A record that an unconfirmed create may have made.
   static func candidate(_ record: JSONObject, _ options: ReportMask) -> JSONValue {
     var object = JSONObject()
     for (name, value) in record where name != "attributes" {
@@ -132,7 +134,7 @@ enum ReviewEdit {
     return .object(object)
   }
 
-  /// What would become of an edit.
+  /// The expected outcome of an edit.
   static func plan(
     _ planned: PlannedOutcome, _ names: OrgNames?, _ options: ReportMask
   ) -> JSONValue {
@@ -147,7 +149,7 @@ enum ReviewEdit {
     return .object(object)
   }
 
-  /// What became of an edit.
+  /// The outcome of an edit.
   static func result(_ edit: ReportEdit, _ options: ReportMask) -> JSONValue {
     [
       "edit": JSONValue(edit.number), "verdict": .string(edit.verdict.rawValue),

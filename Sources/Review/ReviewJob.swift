@@ -3,17 +3,19 @@ import Pipelines
 import Reconciliation
 import System
 
-/// Something that the page has asked for and that takes its time: a look into the org, a plan, a sending.
+/// A long-running request of the page: a look-up in the org, a plan, or a run that sends edits.
 ///
-/// Its events are those of a run (`RunEvent`), and a last one whose `type` is `done` or `failed`.
+/// Its events are those of a run (`RunEvent`), followed by one whose `type` is `done` or `failed`.
 final class ReviewJob: Sendable {
-  /// Its number, from 1.
+  /// The number of the job, from 1.
   let number: Int
-  /// What has happened.
+  /// The events so far.
   let events = GrowingList<JSONValue>()
   private let task = Locked<Task<Void, Never>?>(nil)
 
-  /// Begins it; `perform` gets the way to tell of events and answers what came of it.
+  /// Starts the job.
+  ///
+  /// `perform` receives a function that records events, and returns the result.
   init(
     number: Int,
     _ perform:
@@ -33,17 +35,17 @@ final class ReviewJob: Sendable {
     self.task.withLock { $0 = task }
   }
 
-  /// Says whether it goes on still.
+  /// Whether the job is still running.
   var isUnderWay: Bool { !events.next(after: .max, waiting: 0).isEnded }
 
-  /// Ends it politely, and waits until it has ended.
+  /// Cancels the job and waits until it has ended.
   func stop() async {
     guard let task = task.withLock({ $0 }) else { return }
     task.cancel()
     await task.value
   }
 
-  /// An error as the page tells it.
+  /// Returns an error in the form that the page shows.
   static func failure(_ error: any Error) -> JSONValue {
     let error = PipelineError(describing: error)
     var object: JSONObject = ["type": "failed", "message": .string(error.message)]

@@ -1,7 +1,7 @@
 import Reconciliation
 
 extension ReviewPage {
-  /// One edit with the values of its sides.
+  /// The details of one edit with the values of its sides.
   static let detailScript = #"""
 
     // One edit.
@@ -66,7 +66,7 @@ extension ReviewPage {
           + `${words[detail.decided.decision]}. The next run carries it out.`) : null,
         detail.noBase ? make('p', {className: 'soft'},
           'It is not known what the device was given; so nobody can tell what it changed.') : null,
-        actions(edit, detail), fields(edit, detail), outside(detail), ...clashes(detail), candidates(edit, detail),
+        actions(edit, detail), fields(edit, detail), outside(detail), ...deviceConflicts(detail), candidates(edit, detail),
         make('details', {className: 'soft'}, make('summary', {}, 'Where it came from'),
           make('p', {}, `edit ${detail.edit} · ${detail.soup} row ${detail.row} · device `
             + `${detail.device} (${detail.platform}) · ${detail.source}`),
@@ -307,7 +307,7 @@ extension ReviewPage {
 
     // Clashes and doubts.
 
-    function clashes(detail) {
+    function deviceConflicts(detail) {
       return detail.others.map(other => {
         const names = [...new Set([...detail.fields, ...other.fields].map(field => field.name))]
         const value = (fields, name) => {

@@ -1,5 +1,5 @@
 extension ReviewPage {
-  /// The keys with their help, and what else begins when the page is there.
+  /// The keyboard shortcuts with their help, and the code that starts the page.
   static let keysScript = #"""
 
     // Keys.

@@ -3,34 +3,34 @@ import Ledger
 import Reconciliation
 
 extension ReviewPage {
-  /// Of how many edits the page asks the details at a time, and the server tells them.
+  /// The number of edits whose details the page requests at a time.
   static let batch = 200
 
-  /// What stands in the place of a value, by what is known of it.
+  /// The placeholders for values, by what is known of them.
   private static let placeholders = JSONValue.object(
     ReportMask.Placeholder.allCases.reduce(into: [:]) { $0["\($1)"] = .string($1.words) })
 
-  /// What each decision does.
+  /// The description of each decision.
   private static let words = JSONValue.object(
     Decision.Kind.allCases.reduce(into: [:]) { $0[$1.rawValue] = .string(typeset($1.meaning)) })
 
-  /// What the buttons of the decisions say that one key makes.
+  /// The labels of the buttons for decisions with a keyboard shortcut.
   private static let labels = JSONValue.object(
     keys.reduce(into: [:]) { $0[$1.kind.rawValue] = .string($1.kind.label) })
 
-  /// The verdicts of edits that the next run takes up by itself.
+  /// The verdicts of edits that the next run processes without a decision.
   private static let waiting = JSONValue(
     Verdict.allCases.filter(\.isWaiting).map(\.rawValue))
 
-  /// The keys of decisions, by what they decide.
+  /// The keyboard shortcuts of decisions.
   static let keysOfDecisions = JSONValue.object(
     keys.reduce(into: [:]) { $0[$1.kind.rawValue] = .string($1.key) })
 
   private static func typeset(_ words: String) -> String { words.replacing("'", with: "’") }
 
-  /// The list, its filters, the choices and their way to the server.
+  /// The list, its filters, the decisions and the requests to the server.
   ///
-  /// Only the rows in sight are in the document, so that a hundred thousand edits scroll as ten do.
+  /// Only the visible rows are in the document, so a hundred thousand edits scroll like ten.
   static let script = #"""
 
     'use strict'
@@ -277,7 +277,7 @@ extension ReviewPage {
       if (!edit) return
       // Of an edit that has no value of the org to take, the other way is to give it up.
       const wanted = decision === 'server' && !edit.possible.includes('server')
-        ? 'drop' : decision
+        ? 'discard' : decision
       if (!choose(edit, wanted ? {decision: wanted} : null)) {
         tell(`Not possible here: ${words[wanted]}.`)
         return
@@ -347,7 +347,7 @@ extension ReviewPage {
           + (field.masked ? placeholders.masked : 'entered' in field ? said(field.entered)
             : 'device' in field ? said(field.device) : placeholders.withheld))
           .join(', ') : ''
-        const isDoubtful = plan.verdict === 'in doubt'
+        const isDoubtful = plan.verdict === 'unconfirmed'
           && byNumber.get(plan.edit)?.decision === 'device'
         return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
           plan.action ? `${plan.action} ${sent}` : isDoubtful

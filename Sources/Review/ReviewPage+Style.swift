@@ -1,5 +1,5 @@
 extension ReviewPage {
-  /// The page's look: two panes on a desk, one below the other on a phone, by day and by night.
+  /// The style of the page: two panes, one below the other on a phone, in a light and a dark theme.
   static let style = """
 
     :root{--ink:#1c2430;--soft:#525d6b;--line:#d9dee5;--paper:#fff;--ground:#f4f6f8;\

@@ -3,11 +3,11 @@ import HTTP
 import Ledger
 import Reconciliation
 
-/// The page itself: plain HTML, one style sheet and one script of our own, nothing from elsewhere.
+/// The page itself: plain HTML, one style sheet and one script, all served by attache.
 ///
-/// The page holds no values; its script asks for them below the page's own path.
+/// The page contains no values; its script requests them below the page's own path.
 enum ReviewPage {
-  /// The page of a pipeline, for somebody of this name.
+  /// Returns the page of a pipeline for the operator `name`.
   static func answer(pipeline: String, by name: String) -> ServerResponse {
     let nonce = Hex.encode(RandomBytes.make(16))
     let policy =
@@ -48,9 +48,9 @@ enum ReviewPage {
       """
   }
 
-  /// What is decided by one key, with that key; `ReviewPage.words` says what each does.
+  /// The decisions with a keyboard shortcut; `ReviewPage.words` describes each.
   static let keys: [(kind: Decision.Kind, key: String)] = [
-    (.device, "d"), (.server, "s"), (.again, "a"), (.drop, "x"),
+    (.device, "d"), (.server, "s"), (.retry, "r"), (.discard, "x"),
   ]
 
   private static let buttons = keys.map {

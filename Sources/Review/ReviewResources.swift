@@ -5,32 +5,32 @@ import Pipelines
 import Reconciliation
 import System
 
-/// What the page consists of and asks for; each resource lies below the page's own path.
+/// The resources of the page, below the page's own path.
 ///
 /// | request | answer |
 /// |---|---|
 /// | `GET ` | the page |
-/// | `GET edits` | all open edits, a line each |
-/// | `GET details?of=1,2` | edits with all that is known of them |
-/// | `POST look` `{"edits": […]}` | a job: what the org holds of them now |
+/// | `GET edits` | all open edits, one line each |
+/// | `GET details?of=1,2` | edits with all details |
+/// | `POST look` `{"edits": […]}` | a job: the org's current values of the edits |
 /// | `POST plan` decisions | a job: what would be sent |
-/// | `POST decide` decisions | enters them, for the next run |
-/// | `POST send` `{"edits": […]}` | a job: a run that carries their decisions out |
-/// | `GET job?number=1&after=0` | the events of a job, waited for up to 20 s |
+/// | `POST decide` decisions | records them for the next run |
+/// | `POST send` `{"edits": […]}` | a job: a run that applies their decisions |
+/// | `GET job?number=1&after=0` | the events of a job; waits up to 20 s |
 ///
-/// Decisions are written as `ReviewChoices` reads them. A request that cannot be answered gets the members
-/// `message`, `reason` and `fix`.
+/// Decisions have the form that `ReviewChoices` reads. If a request fails, the answer has the
+/// members `message`, `reason` and `fix`.
 final class ReviewResources: Sendable {
   private struct State: Sendable {
-    /// The open edits as the page knows them, by number.
+    /// The open edits that the page knows, by number.
     var open: [Int64: PipelineDecisions.Open] = [:]
-    /// What the org was found to hold of edits since.
+    /// The org's values of edits, as last looked up.
     var looks: [Int64: PlannedOutcome] = [:]
-    /// What the page was shown of edits, each version once.
+    /// The versions of each edit that were shown to the page.
     var revisions: [Int64: [DecisionRequest.Seen]] = [:]
     var jobs: [ReviewJob] = []
 
-    /// What is known of an edit now: as its look found it, where that left the verdict.
+    /// The current state of an edit: that of its last look-up, if the verdict is still the same.
     func seen(_ edit: ReportEdit) -> DecisionRequest.Seen {
       let fields = looks[edit.number].flatMap {
         $0.verdict == edit.verdict ? $0.detail.fields : nil
@@ -38,7 +38,7 @@ final class ReviewResources: Sendable {
       return DecisionRequest.Seen(edit.verdict, edit.detail, fields: fields)
     }
 
-    /// The number of what is shown of an edit.
+    /// Returns the revision number of what is shown of an edit.
     mutating func revision(_ edit: ReportEdit, _ seen: DecisionRequest.Seen) -> Int {
       if let known = revisions[edit.number]?.firstIndex(of: seen) { return known + 1 }
       revisions[edit.number, default: []].append(seen)
@@ -59,11 +59,11 @@ final class ReviewResources: Sendable {
   ) throws {
     decisions = PipelineDecisions(pipeline, root: root)
     (self.pipeline, self.variables, self.name) = (pipeline, variables, name)
-    // A ledger that cannot be read is told at once, not on the page.
+    // Report an unreadable ledger at once rather than on the page.
     _ = try decisions.edits([])
   }
 
-  /// For how long nobody has asked for anything; 0 while something is under way.
+  /// The seconds since the last request; 0 while a job is running.
   var idleSeconds: Int {
     state.withLock { state in
       if state.jobs.last?.isUnderWay == true { return 0 }
@@ -71,7 +71,7 @@ final class ReviewResources: Sendable {
     }
   }
 
-  /// Ends what is under way, politely.
+  /// Cancels the running job, and waits for its end.
   func stop() async {
     let job = state.withLock { state in
       state.isStopped = true
@@ -80,7 +80,7 @@ final class ReviewResources: Sendable {
     await job?.stop()
   }
 
-  /// Answers a request for what lies at `place`.
+  /// Answers a request for the resource at `place`.
   func answer(_ request: ServerRequest, _ place: String) -> ServerResponse {
     state.withLock { $0.asked = Clock.monotonicNanoseconds() }
     do {
@@ -153,14 +153,14 @@ final class ReviewResources: Sendable {
     return Self.json(200, ["events": .array(events), "ended": JSONValue(isEnded)])
   }
 
-  /// Proxies and browsers give up on an answer that does not come for much longer.
+  /// Proxies and browsers abort answers that take much longer.
   private static let longestWaitMilliseconds = 20_000
 
-  // MARK: asking the org, and sending
+  // MARK: look-ups and runs
 
   private struct Busy: Error {}
 
-  /// Begins a job, if none is under way.
+  /// Starts a job, unless one is running.
   private func begin(
     _ perform:
       @escaping @Sendable (@escaping @Sendable (RunEvent) -> Void) async throws -> JSONObject
@@ -225,7 +225,7 @@ final class ReviewResources: Sendable {
     let edits = (try body(request)["edits"]?.array ?? []).compactMap(\.int)
     guard !edits.isEmpty else { throw ReviewChoices.Unreadable() }
     return try begin { [self] report in
-      // They are entered: the run takes up what waits for these edits.
+      // The decisions are recorded: the run processes these edits and those that wait for them.
       let options = try decisions.runOptions(carryingOut: edits, by: name)
       let summary = try await decisions.run(options, variables: variables, report: report)
       let results = try decisions.edits(edits)
@@ -253,7 +253,7 @@ final class ReviewResources: Sendable {
     }
   }
 
-  /// Whose decisions give way.
+  /// The replaced decisions of other operators.
   private static func replaced(_ entered: PipelineDecisions.Result) -> JSONValue {
     .array(
       entered.replaced.map { ["edit": JSONValue($0.edit), "by": .string($0.pending.by)] })

@@ -2,21 +2,21 @@ import HTTP
 import Pipelines
 import System
 
-/// The review page of a pipeline, served on the loopback interface to one person.
+/// The review page of a pipeline, served on the loopback interface to one operator.
 ///
-/// The way of a request: `ReviewAccess` decides whether it may be answered, `ReviewResources` answers it,
-/// and what has to ask the org or to send is a `ReviewJob`, whose events the page asks for.
+/// `ReviewAccess` decides whether a request may be answered, and `ReviewResources` answers it.
+/// Requests to the org run as a `ReviewJob`, whose events the page polls.
 package final class ReviewServer: Sendable {
-  /// What to open in a browser; it can be used once.
+  /// The URL to open in a browser, valid once.
   package let address: String
   private let server: HTTPServer
   private let resources: ReviewResources
 
   /// Serves the open edits of a pipeline.
   ///
-  /// `root` is the directory that holds `<pipeline>/`, `variables` are those of the environment, `name` is
-  /// who decides, port 0 is a free one. Throws `HTTPError` if the port is taken, and what a damaged ledger
-  /// throws.
+  /// `root` is the directory that holds `<pipeline>/`, `variables` is the environment, `name` is
+  /// the operator, and port 0 selects a free port. Throws `HTTPError` if the port is taken, or the
+  /// error of a damaged ledger.
   package init(
     _ pipeline: Pipeline, root: String, variables: [String: String], by name: String,
     port: UInt16 = 0
@@ -34,7 +34,9 @@ package final class ReviewServer: Sendable {
     address = server.url + access.open(port: server.port)
   }
 
-  /// Waits until nobody has asked for anything for so long; throws when its task is cancelled.
+  /// Waits until there was no request for a number of seconds.
+  ///
+  /// Throws if its task is cancelled.
   package func waitUntilIdle(seconds: Int) async throws {
     while true {
       let left = seconds - resources.idleSeconds
@@ -43,15 +45,15 @@ package final class ReviewServer: Sendable {
     }
   }
 
-  /// Ends what is under way, politely, and stops to listen.
+  /// Cancels the running job, and closes the server.
   package func stop() async {
     await resources.stop()
     server.stop()
   }
 
-  /// What every answer tells the browser: keep nothing, guess no type, tell nobody the address.
+  /// The headers of every answer: no caching, no content sniffing, no referrer.
   ///
-  /// What the page itself may load stands in `ReviewPage`.
+  /// `ReviewPage` has the policy for what the page may load.
   private static let guards = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -1,7 +1,8 @@
 import CSQLite
 
 extension Connection {
-  /// Ends statements, with an error that `isInterrupted`, once they have taken so many seconds.
+  /// Limits the total time of statements; at the deadline they end with an error that
+  /// `isInterrupted`.
   package func limitTime(seconds: Int) throws(SQLiteError) {
     guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
     let deadline = Deadline(seconds: seconds)
@@ -11,7 +12,7 @@ extension Connection {
   }
 }
 
-/// When the statements of a connection must be over.
+/// The time at which the statements of a connection must end.
 private final class Deadline {
   private let end: ContinuousClock.Instant
 

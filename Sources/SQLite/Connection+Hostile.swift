@@ -1,16 +1,19 @@
 import CSQLite
 
 extension Connection {
-  /// What a connection to a file from outside may use up.
+  /// The resource limits of a connection to an untrusted file.
   package struct HostileLimits: Sendable {
-    /// What SQLite may allocate on the thread that opens the file, above what that has allocated before.
+    /// The memory that SQLite may allocate on the thread that opens the file, in addition to its
+    /// earlier allocations.
     package var heapMiB: Int
-    /// How long statements may run, from the opening.
+    /// The time that statements may take, counted from the opening.
     package var deadlineSeconds: Int
-    /// The longest text, blob or row.
+    /// The maximum length of a text, blob or row.
     package var lengthBytes: Int32
 
-    /// Limits; those that are nil let through every store that a device can make.
+    /// Creates limits.
+    ///
+    /// The defaults, used for nil, allow every store that a device can create.
     package init(
       heapMiB: Int? = nil, deadlineSeconds: Int? = nil, lengthBytes: Int32 = 32 << 20
     ) {
@@ -20,14 +23,17 @@ extension Connection {
     }
   }
 
-  /// Opens a file that came from outside, for reading only, with every defence that SQLite has.
+  /// Opens an untrusted file read-only, with all defenses that SQLite has.
   ///
-  /// No symbolic link in its last part, no schema code with side effects, no extension, no
-  /// tokenizer from SQL, no double-quoted text, cell sizes checked, no memory mapping, small limits,
-  /// SELECT and harmless pragmas only, a heap limit and a deadline. A `-wal` beside it is not read:
-  /// `foldLog` a private copy first. With an `image`, which holds the bytes of the file, they are read in place of
-  /// it, where they lie; they have to stay until the connection is closed, and behind them `imageMargin` bytes that may
-  /// be read, for what a cell at the end says of its length. All of it is for one thread.
+  /// The last path component must not be a symbolic link. Schema code with side effects,
+  /// extensions, tokenizers defined in SQL, double-quoted strings and memory mapping are disabled.
+  /// Cell sizes are checked, limits are small, only SELECT and harmless pragmas are allowed, and
+  /// there are a heap limit and a deadline.
+  ///
+  /// A `-wal` next to the file is not read: call `foldLog` on a private copy first. If `image` has
+  /// the bytes of the file, they are read in place instead of the file. The image must stay valid
+  /// until the connection is closed, followed by `imageMargin` readable bytes for a cell at the end
+  /// that declares a wrong length. Use the connection on one thread only.
   package static func hostile(
     _ path: String, image: UnsafeMutableRawBufferPointer? = nil,
     limits: HostileLimits = HostileLimits()
@@ -38,8 +44,8 @@ extension Connection {
     return connection
   }
 
-  /// Folds the `-wal` of a **private copy** of a file from outside into it, and leaves the file in
-  /// rollback-journal mode, alone.
+  /// Checkpoints the `-wal` of a **private copy** of an untrusted file, and leaves only the file,
+  /// in rollback-journal mode.
   package static func foldLog(
     untrusted path: String, limits: HostileLimits = HostileLimits()
   ) throws(SQLiteError) {
@@ -50,20 +56,20 @@ extension Connection {
     let mode = try connection.text("PRAGMA journal_mode = DELETE")
     guard mode == "delete" else {
       throw SQLiteError(
-        code: SQLITE_BUSY, message: "the write-ahead log could not be folded in", path: path)
+        code: SQLITE_BUSY, message: "the write-ahead log could not be checkpointed", path: path)
     }
   }
 
-  /// Bytes behind an image: the largest page.
+  /// The number of bytes after an image: the size of the largest page.
   package static let imageMargin = 1 << 16
 
-  /// Says what is structurally wrong with the file, in SQLite's words; empty when it is sound.
+  /// The structural faults of the file, in SQLite's wording; empty if it is sound.
   package func quickCheck(limit: Int = 20) throws(SQLiteError) -> [String] {
     let words = try texts("PRAGMA quick_check(\(raw: String(limit)))")
     return words == ["ok"] ? [] : words
   }
 
-  /// Lets the statements of a file from outside run for as long again, from now on.
+  /// Restarts the time limit of statements on an untrusted file.
   package func renewTime(_ limits: HostileLimits = HostileLimits()) throws(SQLiteError) {
     try limitTime(seconds: limits.deadlineSeconds)
   }
@@ -82,7 +88,7 @@ extension Connection {
     let connection = Connection(database, busyMilliseconds: 0)
     connection.database.attachments.append(heap)
     try connection.defend(limits)
-    // This maps no file: its pages are used where they lie, and not copied first.
+    // This maps no file. It makes SQLite use the pages in place instead of copying them.
     if let image { try connection.execute("PRAGMA mmap_size = \(image.count)") }
     return connection
   }
@@ -90,7 +96,8 @@ extension Connection {
   private static func openFile(
     _ path: String, writing: Bool
   ) throws(SQLiteError) -> Database {
-    // NOFOLLOW refuses a link anywhere in the path; directories above the file are ours to choose.
+    // NOFOLLOW rejects a link anywhere in the path. The directories above the file are chosen by
+    // attache, so they are resolved first.
     let resolved = resolvingDirectory(of: path)
     return writing
       ? try Database(
@@ -136,11 +143,11 @@ extension Connection {
     try readSchema(handle)
   }
 
-  /// Reads the schema, so that what is no database is refused here.
+  /// Reads the schema, so that a file that is not a database is rejected here.
   ///
-  /// SQLite before 3.41 takes its own JSON functions for unsafe ones, and a store may have indexes on
-  /// them. Then, and only then, the schema is trusted, if it names no function that does more than
-  /// answer; reading a schema runs nothing.
+  /// SQLite before 3.41 considers its own JSON functions unsafe, and a store may have indexes on
+  /// them. Only in that case is the schema trusted, if it names no function with side effects.
+  /// Reading a schema executes nothing.
   private func readSchema(_ handle: OpaquePointer) throws(SQLiteError) {
     let count: SQL = "SELECT count(*) FROM sqlite_schema"
     do {
@@ -171,14 +178,18 @@ extension Connection {
   }
 }
 
-/// Functions that do more than answer, of this library and of what is loaded into others, as a schema's text is
-/// searched for them: names that are words too with their bracket.
+/// Functions with side effects, in SQLite or in common extensions, in the form in which a schema is
+/// searched for them.
+///
+/// Names that are also words include their parenthesis.
 private let functionsWithEffects = [
   "load_extension", "fts3_tokenizer", "readfile", "writefile", "zipfile", "fsdir", "sqlar",
   "rtreecheck", "sqlite_dbpage", "edit(", "shell(",
 ]
 
-/// Pragmas that only read; `data_version` is asked by FTS5.
+/// Pragmas that only read.
+///
+/// FTS5 uses `data_version`.
 private let readingPragmas: Set<String> = [
   "quick_check", "integrity_check", "table_info", "table_xinfo", "table_list", "index_list",
   "index_info", "index_xinfo", "user_version", "application_id", "page_count", "page_size",

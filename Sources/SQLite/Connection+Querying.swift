@@ -1,12 +1,13 @@
 extension Connection {
-  /// Runs one statement to its end.
+  /// Runs one statement to completion.
   package func run(_ sql: SQL) throws(SQLiteError) {
     let statement = try take(sql)
     defer { give(back: statement) }
     while try statement.step() {}
   }
 
-  /// Runs one statement for each of many, with the values that `values` makes of it; `after` comes when it is done.
+  /// Runs one statement for each element, bound to the values from `values`; calls `after` when it
+  /// is done.
   package func run<One>(
     _ text: String, each many: some Sequence<One>, values: (One) throws -> [SQLiteValue],
     after: (One) -> Void = { _ in }
@@ -20,14 +21,13 @@ extension Connection {
     }
   }
 
-  /// Hands each row to `body`.
+  /// Calls `body` with each row.
   package func rows(_ sql: SQL, _ body: (borrowing Row) throws -> Void) throws {
     try withStatement(sql) { statement in
       while try statement.step() { try body(Row(statement: statement)) }
     }
   }
 
-  /// Every row.
   package func all(_ sql: SQL) throws(SQLiteError) -> [[SQLiteValue]] {
     let statement = try take(sql)
     defer { give(back: statement) }
@@ -36,24 +36,24 @@ extension Connection {
     return rows
   }
 
-  /// The first row, if there is one.
+  /// The first row; nil if there is none.
   package func first(_ sql: SQL) throws(SQLiteError) -> [SQLiteValue]? {
     let statement = try take(sql)
     defer { give(back: statement) }
     return try statement.step() ? statement.row : nil
   }
 
-  /// The first value of the first row as an integer; nil for NULL, no row, or no integer.
+  /// The first value of the first row as an integer; nil for NULL, no row or another type.
   package func integer(_ sql: SQL) throws(SQLiteError) -> Int64? {
     try first(sql)?.first?.integer
   }
 
-  /// The first value of the first row as text; nil for NULL, no row, or no text.
+  /// The first value of the first row as text; nil for NULL, no row or another type.
   package func text(_ sql: SQL) throws(SQLiteError) -> String? {
     try first(sql)?.first?.text
   }
 
-  /// The first column of every row as text, NULL left out.
+  /// The first column of every row as text, without NULLs.
   package func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
     try all(sql).compactMap { $0.first?.text }
   }

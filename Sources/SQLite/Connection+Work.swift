@@ -1,8 +1,8 @@
 import CSQLite
 
 extension Connection {
-  /// How much work the statements of a closure are, in thousands of steps of SQLite's own machine: the same
-  /// number on every computer, and at every load.
+  /// The work of the statements that a closure runs, in thousands of steps of SQLite's virtual
+  /// machine: the same number on every computer and under any load.
   package func work(of body: () throws -> Void) throws -> Int {
     guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
     let counter = Counter()

@@ -1,35 +1,36 @@
 import CSQLite
 
-/// One connection to one database file, used by one task or thread at a time.
+/// A connection to a database file, used by one task or thread at a time.
 package final class Connection {
-  /// What every database file begins with.
+  /// The first bytes of every database file.
   package static let fileMagic = Array("SQLite format 3\0".utf8)
 
-  /// How a file is opened.
+  /// The mode in which a file is opened.
   package enum Mode: Sendable {
-    /// For reading and writing; made if it is not there.
+    /// Reading and writing; the file is created if it does not exist.
     case create
-    /// For reading and writing; it must be there.
+    /// Reading and writing; the file must exist.
     case readWrite
-    /// For reading; beside writers.
+    /// Reading, concurrently with writers.
     case readOnly
-    /// For reading a file that nobody writes: no locks, and no `-wal` is looked at.
+    /// Reading a file that no one writes: no locks are taken, and a `-wal` is ignored.
     case immutable
   }
 
   let database: Database
-  /// Statements of `run`, `rows` and their like, ready to be used again.
+  /// The prepared statements of `run`, `rows` and similar functions, kept for reuse.
   private var prepared: [String: Statement] = [:]
-  /// More than a module uses; above it the lot is dropped, so that generated SQL cannot grow it.
+  /// More than a module uses.
+  ///
+  /// Above this number all are discarded, so that generated SQL cannot grow the cache.
   private static let preparedLimit = 64
 
-  /// Whether a transaction is open that the next one ends.
+  /// Whether a transaction is open that the next one commits.
   private var isHeld = false
 
-  /// The file's path as given.
+  /// The path of the file, as given.
   package var path: String { database.path }
 
-  /// Opens a file.
   package convenience init(
     _ path: String, mode: Mode = .readWrite, busyMilliseconds: Int = 5000
   ) throws(SQLiteError) {
@@ -63,7 +64,7 @@ package final class Connection {
     database.close()
   }
 
-  /// Prepares a statement for many uses.
+  /// Prepares a statement for repeated use.
   package func prepare(_ sql: String) throws(SQLiteError) -> Statement {
     try Statement(database, sql, persistent: true)
   }
@@ -74,9 +75,9 @@ package final class Connection {
     try database.check(sqlite3_exec(handle, sql, nil, nil, nil), sql: sql)
   }
 
-  /// Runs `body` in a write transaction: kept when it returns, undone when it throws.
+  /// Runs `body` in a write transaction, which is rolled back if `body` throws.
   ///
-  /// What is held is kept with it, and also when it throws.
+  /// A transaction that `hold` left open is committed with it, or on its own if `body` throws.
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     if isHeld {
       let result = Result { try part(body) }
@@ -90,10 +91,11 @@ package final class Connection {
     }
   }
 
-  /// Runs `body` as a part of a write transaction that the next one ends, or `keepHeld`; undone when it throws.
+  /// Runs `body` in a write transaction that the next one or `keepHeld` commits; it is rolled back
+  /// if `body` throws.
   ///
-  /// Two that follow each other at once go to the disk as one. Until then nothing of it is there: the caller sees to it
-  /// that it is before anything is waited for.
+  /// Two such transactions in a row are written to disk as one. Until then nothing is durable, so
+  /// the caller must commit before it waits for anything.
   package func hold<T>(_ body: () throws -> T) throws -> T {
     if isHeld { return try part(body) }
     let result = try opening(body)
@@ -101,7 +103,7 @@ package final class Connection {
     return result
   }
 
-  /// Opens a write transaction for `body`, which is undone when it throws.
+  /// Opens a write transaction for `body`, which is rolled back if `body` throws.
   private func opening<T>(_ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")
     do {
@@ -112,11 +114,11 @@ package final class Connection {
     }
   }
 
-  /// Keeps what is held, if anything is.
+  /// Commits the transaction that `hold` left open, if any.
   package func keepHeld() throws(SQLiteError) {
     guard isHeld else { return }
     isHeld = false
-    // The error of what came after has ended it all, and is thrown there.
+    // A later error has ended the transaction, and was thrown there.
     guard inTransaction else { return }
     do throws(SQLiteError) {
       try execute("COMMIT")
@@ -126,7 +128,8 @@ package final class Connection {
     }
   }
 
-  /// Runs `body` as a part of the transaction that is open; it alone is undone when it throws.
+  /// Runs `body` in a savepoint of the open transaction; only the savepoint is rolled back if
+  /// `body` throws.
   package func part<T>(_ body: () throws -> T) throws -> T {
     try execute("SAVEPOINT part")
     do {
@@ -137,7 +140,7 @@ package final class Connection {
       do {
         if inTransaction { try execute("ROLLBACK TO part; RELEASE part") }
       } catch {
-        // Half of a part must not be kept with the rest.
+        // A half-finished savepoint must not be committed with the rest.
         rollBack()
       }
       throw error
@@ -149,8 +152,8 @@ package final class Connection {
     if inTransaction { try? execute("ROLLBACK") }
   }
 
-  /// Reads many times in one transaction, or in the one that is open: each read alone would take the file's locks
-  /// and give them back.
+  /// Runs several reads in one transaction, or in the open one, so that the file is locked only
+  /// once.
   package func reading<T>(_ body: () throws -> T) throws -> T {
     if inTransaction { return try body() }
     try execute("BEGIN")
@@ -158,27 +161,27 @@ package final class Connection {
     return try body()
   }
 
-  /// Says whether a transaction is open.
+  /// Whether a transaction is open.
   package var inTransaction: Bool {
     database.handle.map { sqlite3_get_autocommit($0) == 0 } ?? false
   }
 
-  /// The rowid of the last insert.
   package var lastInsertRowID: Int64 {
     database.handle.map { sqlite3_last_insert_rowid($0) } ?? 0
   }
 
-  /// The rows that the last statement changed.
+  /// The number of rows that the last statement changed.
   package var changes: Int { database.handle.map { Int(sqlite3_changes64($0)) } ?? 0 }
 
-  /// Reserves bytes at the end of each page; only of a file that has no page yet, or before VACUUM.
+  /// Reserves bytes at the end of each page.
+  ///
+  /// Only possible before the file has a page, or before VACUUM.
   package func reserveBytes(_ count: Int32) throws(SQLiteError) {
     guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
     var count = count
     try database.check(sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count))
   }
 
-  /// The bytes reserved at the end of each page.
   package func reservedBytes() throws(SQLiteError) -> Int32 {
     guard let handle = database.handle else { throw database.failure(SQLITE_MISUSE) }
     var count: Int32 = -1
@@ -186,35 +189,38 @@ package final class Connection {
     return count
   }
 
-  /// Moves everything from the `-wal` into the file and empties the `-wal`.
+  /// Moves the content of the `-wal` into the file and truncates the `-wal`.
   package func checkpointTruncate() throws(SQLiteError) {
     let answer = try first("PRAGMA wal_checkpoint(TRUNCATE)")
     if answer?.first?.integer == 1 {
       throw SQLiteError(
-        code: SQLITE_BUSY, message: "the write-ahead log is in use and was not folded in",
+        code: SQLITE_BUSY, message: "the write-ahead log is in use and was not checkpointed",
         path: path)
     }
   }
 
-  /// Ends what runs on this connection as soon as it can, with `SQLITE_INTERRUPT`.
+  /// Interrupts the running statement as soon as possible, with `SQLITE_INTERRUPT`.
   package func interrupt() {
     if let handle = database.handle { sqlite3_interrupt(handle) }
   }
 
   // MARK: prepared statements
 
-  /// Drops the statements that are kept ready: a table whose columns changed gives other rows for the
-  /// same text.
+  /// Discards the cached statements.
+  ///
+  /// If the columns of a table have changed, the same text gives other rows.
   package func forgetStatements() { prepared.removeAll() }
 
-  /// Hands out a statement of this text for the time of `body`.
+  /// Calls `body` with a statement for this text.
   func withStatement<T>(_ sql: SQL, _ body: (Statement) throws -> T) throws -> T {
     let statement = try take(sql)
     defer { give(back: statement) }
     return try body(statement)
   }
 
-  /// A statement of this text, bound; while it is out, nested use gets another.
+  /// Returns a bound statement for this text.
+  ///
+  /// While it is in use, nested calls get another one.
   func take(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try ready(sql.text)
     try statement.bind(sql.bindings)
@@ -222,7 +228,7 @@ package final class Connection {
     return statement
   }
 
-  /// A statement of this text, to be bound.
+  /// Returns a statement for this text, to be bound.
   func take(_ text: String) throws(SQLiteError) -> Statement {
     let statement = try ready(text)
     statement.isOut = true
@@ -230,7 +236,8 @@ package final class Connection {
   }
 
   private func ready(_ text: String) throws(SQLiteError) -> Statement {
-    // The text is long, and looking it up costs as much as many a statement: once each time, and it stays there.
+    // The text is long, and a lookup costs as much as many a statement. So it is looked up once per
+    // call, and the statement stays in the cache.
     let kept = prepared[text]
     if let kept, !kept.isOut { return kept }
     let statement = try Statement(database, text, persistent: true)
@@ -241,16 +248,18 @@ package final class Connection {
     return statement
   }
 
-  /// Makes a statement ready to be handed out again.
+  /// Resets a statement for its next use.
   func give(back statement: Statement) {
     statement.reset()
     statement.clearBindings()
     statement.isOut = false
   }
 
-  // MARK: addresses
+  // MARK: paths
 
-  /// A path that SQLite does not take for a URI (Debian's build reads `file:` as one).
+  /// The path in a form that SQLite does not take for a URI.
+  ///
+  /// Debian's build parses `file:` as one.
   package static func plain(_ path: String) -> String {
     path.hasPrefix("file:") ? "./" + path : path
   }

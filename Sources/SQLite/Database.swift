@@ -2,14 +2,14 @@ import CSQLite
 
 /// The C handle of an open database, shared by a connection and its statements.
 ///
-/// It is apart from `Connection` so that a statement can keep the handle alive while the connection
-/// keeps prepared statements, without a cycle.
+/// It is separate from `Connection`, so that a statement can retain the handle while the connection
+/// retains prepared statements, without a cycle.
 final class Database {
   /// The handle; nil after `close`.
   private(set) var handle: OpaquePointer?
-  /// The file's path, for errors.
+  /// The path of the file, for error messages.
   let path: String
-  /// What must live as long as the handle: the contexts of its callbacks.
+  /// The objects that must live as long as the handle: the contexts of its callbacks.
   var attachments: [AnyObject] = []
 
   init(path: String, opening address: String, flags: Int32) throws(SQLiteError) {
@@ -27,9 +27,11 @@ final class Database {
     sqlite3_extended_result_codes(opened, 1)
   }
 
-  /// Opens the bytes of a file, which stay where they are until it is closed, for reading.
+  /// Opens the bytes of a file for reading.
   ///
-  /// They are no file that could have a log beside it, so a header that names one is made to name none.
+  /// They must not move until the handle is closed.
+  ///
+  /// An image has no log next to it, so a header that requires one is changed to require none.
   convenience init(path: String, image: UnsafeMutableRawBufferPointer) throws(SQLiteError) {
     try self.init(path: path, opening: ":memory:", flags: SQLITE_OPEN_READWRITE)
     for place in [18, 19] where image.count >= 100 && image[place] == 2 { image[place] = 1 }
@@ -42,7 +44,9 @@ final class Database {
 
   deinit { close() }
 
-  /// Closes the handle; statements that are still open keep SQLite's side until they are gone.
+  /// Closes the handle.
+  ///
+  /// Open statements keep SQLite's part of it until they are released.
   func close() {
     if let open = handle { sqlite3_close_v2(open) }
     handle = nil
@@ -60,7 +64,7 @@ final class Database {
       message: agrees ? String(cString: sqlite3_errmsg(handle)) : nil, sql: sql, path: path)
   }
 
-  /// Throws unless `code` is one of success.
+  /// Throws unless `code` means success.
   @inline(__always)
   func check(_ code: Int32, sql: String? = nil) throws(SQLiteError) {
     if code != SQLITE_OK { throw failure(code, sql: sql) }

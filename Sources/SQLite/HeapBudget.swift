@@ -1,20 +1,22 @@
 import CSQLite
 import Synchronization
 
-/// What SQLite may allocate on one thread while a file from outside is open there.
+/// The memory that SQLite may allocate on one thread while an untrusted file is open there.
 ///
-/// SQLite has one heap limit for the process, which a file made to do harm could use up so that a connection of
-/// another thread fails. So each allocation is counted where it is made: on the thread that opened the file, up to
-/// the budget. SQLite's own limit stands behind it, far enough that nobody else meets it first, for a connection
-/// that is used on another thread than its own.
+/// SQLite has one heap limit per process. A malicious file could use it up, so that a connection on
+/// another thread fails. Therefore each allocation is counted on the thread that opened the file,
+/// up to the budget. SQLite's own limit is a second barrier for a connection that is used on
+/// another thread; it is high enough that no one else reaches it first.
 final class HeapBudget {
   private let account: HeapAccount
   private let bytes: Int
 
-  /// Lets SQLite ask here for memory, before it is used the first time; what comes later changes nothing.
+  /// Installs the counting allocator.
+  ///
+  /// Call it before the first use of SQLite; later calls have no effect.
   static func prepare() { _ = Allocator.shared }
 
-  /// A budget of the thread that makes it, for as long as it lives.
+  /// Creates a budget for the calling thread that lasts as long as the object.
   init(mebibytes: Int) {
     bytes = mebibytes << 20
     account = .ofThread()
@@ -29,7 +31,7 @@ final class HeapBudget {
 
   // MARK: SQLite's own limit
 
-  /// What all others may need meanwhile, for each that is open.
+  /// The memory reserved for all other users, per open budget.
   private static let slack = 64 << 20
   private static let granted = Atomic(0)
 
@@ -37,7 +39,7 @@ final class HeapBudget {
     var all = granted.add(bytes, ordering: .sequentiallyConsistent).newValue
     while true {
       sqlite3_hard_heap_limit64(all == 0 ? 0 : sqlite3_memory_used() + Int64(all))
-      // Who changed it meanwhile may have been told of first.
+      // Another thread may have changed the total meanwhile.
       let now = granted.load(ordering: .sequentiallyConsistent)
       if now == all { return }
       all = now
@@ -45,15 +47,17 @@ final class HeapBudget {
   }
 }
 
-/// What a thread has allocated through SQLite since the first budget that is open on it.
+/// The memory that a thread has allocated through SQLite since its first open budget.
 private final class HeapAccount {
-  /// The budgets that are open; another thread may let go of one.
+  /// The number of open budgets.
+  ///
+  /// Another thread may release one.
   let open = Atomic(0)
-  /// Touched by its own thread only, as is `most`.
+  /// Used only by its own thread, as is `most`.
   private var used = 0
   private var most = 0
 
-  /// The account of the calling thread; nil where none is open.
+  /// The account of the calling thread; nil if it has none.
   @inline(__always)
   static var current: HeapAccount? {
     guard let place = Allocator.shared.place, let found = attache_thread_value(place) else {
@@ -63,7 +67,9 @@ private final class HeapAccount {
     return account.open.load(ordering: .relaxed) > 0 ? account : nil
   }
 
-  /// The account of the calling thread, made if need be; without a place for it one that counts nothing.
+  /// The account of the calling thread, created if needed.
+  ///
+  /// If no thread-local slot is available, the account counts nothing.
   static func ofThread() -> HeapAccount {
     guard let place = Allocator.shared.place else { return HeapAccount() }
     if let found = attache_thread_value(place) {
@@ -85,14 +91,16 @@ private final class HeapAccount {
   func count(_ bytes: Int32) { used += Int(bytes) }
 }
 
-/// Where SQLite takes its memory from.
-// Pointers to functions are not Sendable by their type; these are set once, before SQLite calls any, and only read.
+/// The memory allocator of SQLite.
+// Function pointers are not Sendable by type. These are set once, before SQLite calls any, and only
+// read afterwards.
 private final class Allocator: @unchecked Sendable {
   static let shared = Allocator()
 
-  /// Each thread's place for its account; nil where SQLite was at work before, or no place is to be had.
+  /// The key of the thread-local slot for the account; nil if SQLite was already in use, or if no
+  /// key is available.
   let place: UInt32?
-  /// What SQLite would use.
+  /// The allocator that SQLite uses by default.
   let plain: sqlite3_mem_methods
 
   private init() {
@@ -109,7 +117,7 @@ private final class Allocator: @unchecked Sendable {
   }
 }
 
-// C callbacks: file scope, so that they belong to no actor.
+// C callbacks at file scope, so that they are not isolated to an actor.
 private func endAccount(_ account: UnsafeMutableRawPointer?) {
   if let account { Unmanaged<HeapAccount>.fromOpaque(account).release() }
 }

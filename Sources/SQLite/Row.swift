@@ -1,11 +1,10 @@
-/// The row that a statement stands on; it can be read only while it is handed out.
+/// The current row of a statement, readable only inside the closure that receives it.
 package struct Row: ~Copyable {
   let statement: Statement
 
-  /// The number of columns.
   package var count: Int { Int(statement.columnCount) }
 
-  /// A value in its own storage class.
+  /// The value of a column in its storage class.
   package subscript(_ index: Int) -> SQLiteValue { statement.column(Int32(index)) }
 
   /// An integer; 0 for NULL.
@@ -17,20 +16,16 @@ package struct Row: ~Copyable {
   /// Text; nil for NULL.
   package func text(_ index: Int) -> String? { statement.columnText(Int32(index)) }
 
-  /// The bytes of text or of a blob; they hold only inside the body that got the row.
+  /// The bytes of a text or blob, valid only inside the closure that received the row.
   package func bytes(_ index: Int) -> UnsafeRawBufferPointer {
     statement.columnBytes(Int32(index))
   }
 
-  /// Says whether a value is NULL.
   package func isNull(_ index: Int) -> Bool { statement.isNull(Int32(index)) }
 
-  /// The name of a column.
   package func name(_ index: Int) -> String { statement.columnName(Int32(index)) }
 
-  /// The names of all columns.
   package var names: [String] { statement.columnNames }
 
-  /// All values.
   package var values: [SQLiteValue] { statement.row }
 }

@@ -1,22 +1,19 @@
 /// SQL text with its bindings: `"SELECT \(name: column) FROM t WHERE id = \(id)"` binds `id`.
 ///
-/// A plain interpolation can only bind, so a value never becomes part of the text.
+/// A plain interpolation always binds, so a value never becomes part of the text.
 package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
-  /// The text, with `?` where a value stands.
+  /// The text, with `?` in place of each value.
   package var text: String
-  /// The values in their order.
+  /// The values, in order.
   package var bindings: [SQLiteValue]
 
-  /// SQL of a text and its bindings.
   package init(_ text: String, bindings: [SQLiteValue] = []) {
     self.text = text
     self.bindings = bindings
   }
 
-  /// SQL without bindings.
   package init(stringLiteral value: String) { self.init(value) }
 
-  /// SQL of an interpolated literal.
   package init(stringInterpolation: StringInterpolation) {
     self.init(stringInterpolation.text, bindings: stringInterpolation.bindings)
   }
@@ -41,12 +38,10 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
     return quoted + "'"
   }
 
-  /// The one after the other.
   package static func + (left: SQL, right: SQL) -> SQL {
     SQL(left.text + right.text, bindings: left.bindings + right.bindings)
   }
 
-  /// Appends.
   package static func += (left: inout SQL, right: SQL) { left = left + right }
 
   /// The pieces of an interpolated statement.
@@ -54,36 +49,33 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
     var text = ""
     var bindings: [SQLiteValue] = []
 
-    /// Makes room.
     package init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity + interpolationCount * 4)
     }
 
-    /// Literal SQL.
+    /// Appends literal SQL.
     package mutating func appendLiteral(_ literal: String) { text += literal }
 
-    /// Binds a value.
     package mutating func appendInterpolation(_ value: SQLiteValue) {
       text += "?"
       bindings.append(value)
     }
 
-    /// Binds text, or NULL.
+    /// Binds text; nil binds NULL.
     package mutating func appendInterpolation(_ value: String?) {
       appendInterpolation(SQLiteValue(value))
     }
 
-    /// Binds an integer, or NULL.
+    /// Binds an integer; nil binds NULL.
     package mutating func appendInterpolation(_ value: Int64?) {
       appendInterpolation(value.map(SQLiteValue.integer) ?? .null)
     }
 
-    /// Binds an integer.
     package mutating func appendInterpolation(_ value: Int) {
       appendInterpolation(SQLiteValue.integer(Int64(value)))
     }
 
-    /// Binds a double, or NULL.
+    /// Binds a double; nil binds NULL.
     package mutating func appendInterpolation(_ value: Double?) {
       appendInterpolation(value.map(SQLiteValue.real) ?? .null)
     }
@@ -93,12 +85,11 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
       appendInterpolation(SQLiteValue.integer(value ? 1 : 0))
     }
 
-    /// Binds a blob.
     package mutating func appendInterpolation(_ value: [UInt8]) {
       appendInterpolation(SQLiteValue.blob(value))
     }
 
-    /// Splices other SQL with its bindings.
+    /// Inserts other SQL with its bindings.
     package mutating func appendInterpolation(_ sql: SQL) {
       text += sql.text
       bindings += sql.bindings
@@ -110,22 +101,23 @@ package struct SQL: Sendable, Hashable, ExpressibleByStringInterpolation {
       bindings += values
     }
 
-    /// Binds any number of integers at once, so that the text stays the same: `IN (\(each: ids))`.
+    /// Binds any number of integers as one value, so that the text is always the same: `IN (\(each:
+    /// ids))`.
     package mutating func appendInterpolation(each values: [Int64]) {
       text += "SELECT value FROM json_each(?)"
       bindings.append(.text("[" + values.map(String.init).joined(separator: ",") + "]"))
     }
 
-    /// Quotes an identifier.
+    /// Inserts a quoted identifier.
     package mutating func appendInterpolation(name: String) { text += SQL.quoted(name: name) }
 
-    /// Splices text that is SQL already.
+    /// Inserts text that is already SQL.
     package mutating func appendInterpolation(raw: String) { text += raw }
   }
 }
 
 extension Sequence where Element == SQL {
-  /// The pieces with a separator between them.
+  /// The pieces joined by a separator.
   package func joined(separator: String = "") -> SQL {
     var joined = SQL("")
     for (index, piece) in enumerated() {

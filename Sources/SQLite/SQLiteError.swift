@@ -1,17 +1,21 @@
 import CSQLite
 
-/// A refusal of SQLite: its extended code, its words and the file.
+/// An error from SQLite: its extended code, its message and the file.
 package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The extended result code (`SQLITE_CORRUPT_VTAB` and its like).
+  /// The extended result code, such as `SQLITE_CORRUPT_VTAB`.
   package let code: Int32
-  /// SQLite's own words.
+  /// The message from SQLite.
   package let message: String
-  /// The statement that was refused, where there was one; kept out of `description`, it may hold values.
+  /// The failed statement, if any.
+  ///
+  /// It is not part of `description`, as it may contain values.
   package let sql: String?
-  /// The database file.
+  /// The path of the database file.
   package let path: String
 
-  /// Makes an error of a code, with SQLite's general words for it unless others are given.
+  /// Creates an error with a code.
+  ///
+  /// Without a message, SQLite's general text for the code is used.
   package init(code: Int32, message: String? = nil, sql: String? = nil, path: String) {
     self.code = code
     self.message = message ?? String(cString: sqlite3_errstr(code))
@@ -22,39 +26,39 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The primary code: the low byte of `code`.
   package var primaryCode: Int32 { code & 0xff }
 
-  /// Says whether the file itself is damaged or is no database.
+  /// Whether the file is damaged or is not a database.
   package var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
-  /// Says whether a statement names what the database has not: a table, a column.
+  /// Whether a statement names a table or column that does not exist.
   package var isOfTheSchema: Bool { primaryCode == SQLITE_ERROR }
 
-  /// Says whether a deadline or an interruption ended the statement.
+  /// Whether a deadline or an interruption ended the statement.
   package var isInterrupted: Bool { primaryCode == SQLITE_INTERRUPT }
 
-  /// Says whether the disk is full or failed.
+  /// Whether the disk is full or has failed.
   package var isDisk: Bool { primaryCode == SQLITE_FULL || primaryCode == SQLITE_IOERR }
 
-  /// Says whether a file could not be opened at all: it is not there, or there are no descriptors left.
+  /// Whether a file could not be opened: it does not exist, or no descriptor is available.
   package var isNoAccess: Bool { primaryCode == SQLITE_CANTOPEN }
 
-  /// Says whether it tells of the machine (the disk, descriptors), and not of the file.
+  /// Whether the error is caused by the machine (disk, descriptors), not by the file.
   package var isOfTheMachine: Bool { isDisk || isNoAccess }
 
-  /// Says whether there is no room left, be it for the index that SQLite keeps beside a log.
+  /// Whether there is no space left, even if only for the index that SQLite keeps next to a log.
   package var isFull: Bool { primaryCode == SQLITE_FULL || code == Self.noIndex }
 
-  /// `SQLITE_IOERR_SHMSIZE`: the index of a log (`-shm`) cannot be made as long as it has to be.
+  /// `SQLITE_IOERR_SHMSIZE`: the index of a log (`-shm`) cannot be extended to the required size.
   private static let noIndex = SQLITE_IOERR | (19 << 8)
 
-  /// Says whether a text, blob or row is longer than the connection takes.
+  /// Whether a text, blob or row exceeds the connection's limit.
   package var isTooBig: Bool { primaryCode == SQLITE_TOOBIG }
 
-  /// Says whether the values that were to be written are refused, and not the writing.
+  /// Whether the values to be written were rejected, rather than the write itself.
   package var isOfTheValues: Bool {
     [SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH].contains(primaryCode)
   }
 
-  /// The file, SQLite's words and what to do.
+  /// The file, SQLite's message and what to do.
   package var description: String { "\(path): \(explanation)" }
 
   /// The description without the file.
@@ -62,11 +66,11 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
 
   private var advice: String {
     switch primaryCode {
-    case SQLITE_FULL: "; free some disk space and run again"
-    case SQLITE_BUSY, SQLITE_LOCKED: "; another program uses the file, run again when it is done"
-    case SQLITE_CORRUPT: "; the file is damaged, restore it or make it again"
+    case SQLITE_FULL: "; free some disk space and run the command again"
+    case SQLITE_BUSY, SQLITE_LOCKED: "; another program is using the file, try again later"
+    case SQLITE_CORRUPT: "; the file is damaged, restore or recreate it"
     case SQLITE_NOTADB: "; the file is encrypted, or damaged"
-    case SQLITE_INTERRUPT: "; the time allowed for it was over"
+    case SQLITE_INTERRUPT: "; the time limit was exceeded"
     default: ""
     }
   }

@@ -2,14 +2,13 @@ import CSQLite
 
 /// A prepared statement.
 ///
-/// Bind from 1, read columns from 0, as SQLite counts. Values bound as borrowed bytes must stay
-/// where they are until the statement is reset or bound again.
+/// Bindings are counted from 1 and columns from 0, as in SQLite. Values bound as borrowed bytes
+/// must stay valid until the statement is reset or bound again.
 package final class Statement {
   private let handle: OpaquePointer
   private let database: Database
-  /// The number of result columns.
   package let columnCount: Int32
-  /// Whether its connection, which keeps it ready, has handed it out.
+  /// Whether the connection that caches the statement has lent it out.
   var isOut = false
 
   init(_ database: Database, _ sql: String, persistent: Bool) throws(SQLiteError) {
@@ -18,7 +17,7 @@ package final class Statement {
     var rest = 0
     var text = sql
     let code = text.withUTF8 { bytes in
-      // A buffer of no bytes may have no address, and SQLite refuses a null one.
+      // The address of an empty buffer may be nil, which SQLite rejects.
       guard let base = bytes.baseAddress else { return SQLITE_OK }
       return base.withMemoryRebound(to: CChar.self, capacity: bytes.count) { start in
         var tail: UnsafePointer<CChar>?
@@ -32,7 +31,7 @@ package final class Statement {
     guard code == SQLITE_OK else { throw database.failure(code, sql: sql) }
     guard let prepared else {
       throw SQLiteError(
-        code: SQLITE_MISUSE, message: "there is no statement in the text", sql: sql,
+        code: SQLITE_MISUSE, message: "the text contains no statement", sql: sql,
         path: database.path)
     }
     let blank = text.utf8.dropFirst(rest).allSatisfy {
@@ -41,7 +40,7 @@ package final class Statement {
     guard blank else {
       sqlite3_finalize(prepared)
       throw SQLiteError(
-        code: SQLITE_MISUSE, message: "there is more than one statement in the text", sql: sql,
+        code: SQLITE_MISUSE, message: "the text contains more than one statement", sql: sql,
         path: database.path)
     }
     handle = prepared
@@ -51,87 +50,83 @@ package final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  /// The statement's text.
+  /// The text of the statement.
   package var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
 
-  /// Says whether it can change the database.
+  /// Whether the statement cannot change the database.
   package var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
-  /// The number of places to bind.
+  /// The number of parameters to bind.
   package var parameterCount: Int32 { sqlite3_bind_parameter_count(handle) }
 
-  /// Goes to the next row; false at the end.
+  /// Advances to the next row; returns false at the end.
   package func step() throws(SQLiteError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
     case let code:
-      // The copy of the text would be dear on a path that only fails.
+      // Copying the text would be expensive on a path that normally only fails.
       let error = database.failure(code, sql: sql)
       sqlite3_reset(handle)
       throw error
     }
   }
 
-  /// Runs a statement that answers nothing, and makes it ready again.
+  /// Runs a statement without result rows, and resets it.
   package func execute() throws(SQLiteError) {
     while try step() {}
     sqlite3_reset(handle)
   }
 
-  /// Makes it ready to run again; bindings stay.
+  /// Resets the statement for its next run; bindings are kept.
   package func reset() { sqlite3_reset(handle) }
 
-  /// Sets every binding to NULL.
   package func clearBindings() { sqlite3_clear_bindings(handle) }
 }
 
 // MARK: bindings
 
 extension Statement {
-  /// Binds NULL.
   package func bindNull(_ index: Int32) throws(SQLiteError) {
     try database.check(sqlite3_bind_null(handle, index))
   }
 
-  /// Binds an integer.
   package func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
     try database.check(sqlite3_bind_int64(handle, index, value))
   }
 
-  /// Binds an integer.
   package func bind(_ index: Int32, _ value: Int) throws(SQLiteError) {
     try database.check(sqlite3_bind_int64(handle, index, Int64(value)))
   }
 
-  /// Binds a double.
   package func bind(_ index: Int32, _ value: Double) throws(SQLiteError) {
     try database.check(sqlite3_bind_double(handle, index, value))
   }
 
-  /// Binds text, copied.
+  /// Binds a copy of a text.
   package func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
     var value = value
     let code = value.withUTF8 { bind(text: UnsafeRawBufferPointer($0), index, copied: true) }
     try database.check(code)
   }
 
-  /// Binds text or NULL.
+  /// Binds a copy of a text; nil binds NULL.
   package func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
     if let value { try bind(index, value) } else { try bindNull(index) }
   }
 
-  /// Binds UTF-8 bytes as text **without a copy**: they must stay until the statement is reset.
+  /// Binds UTF-8 bytes as text **without a copy**: they must stay valid until the statement is
+  /// reset.
   package func bind(_ index: Int32, bytes: UnsafeRawBufferPointer) throws(SQLiteError) {
     try database.check(bind(text: bytes, index, copied: false))
   }
 
-  /// Binds UTF-8 bytes as text, copied.
+  /// Binds a copy of UTF-8 bytes as text.
   package func bind(_ index: Int32, copying bytes: UnsafeRawBufferPointer) throws(SQLiteError) {
     try database.check(bind(text: bytes, index, copied: true))
   }
 
-  /// Binds a blob, copied.
+  /// Binds a copy of a blob.
   package func bind(_ index: Int32, blob: [UInt8]) throws(SQLiteError) {
     let code = blob.withUnsafeBytes { bytes in
       bytes.isEmpty
@@ -142,7 +137,7 @@ extension Statement {
     try database.check(code)
   }
 
-  /// Binds a value of any class.
+  /// Binds a value of any storage class.
   package func bind(_ index: Int32, _ value: SQLiteValue) throws(SQLiteError) {
     switch value {
     case .null: try bindNull(index)
@@ -153,13 +148,13 @@ extension Statement {
     }
   }
 
-  /// Binds values from 1 on.
+  /// Binds values to the parameters, from 1 on.
   package func bind(_ values: [SQLiteValue]) throws(SQLiteError) {
     guard values.count == Int(parameterCount) else {
       throw SQLiteError(
         code: SQLITE_RANGE,
         message:
-          "the statement has \(parameterCount) places to bind and got \(values.count) values",
+          "the statement has \(parameterCount) parameters and got \(values.count) values",
         sql: sql, path: database.path)
     }
     for (index, value) in values.enumerated() { try bind(Int32(index + 1), value) }
@@ -179,10 +174,9 @@ extension Statement {
 // MARK: columns
 
 extension Statement {
-  /// The storage class of a column of this row: `SQLITE_INTEGER` and its like.
+  /// The storage class of a column in this row, such as `SQLITE_INTEGER`.
   package func columnType(_ index: Int32) -> Int32 { sqlite3_column_type(handle, index) }
 
-  /// The storage class of a column of this row.
   package func storageClass(_ index: Int32) -> StorageClass {
     switch sqlite3_column_type(handle, index) {
     case SQLITE_INTEGER: .integer
@@ -193,32 +187,33 @@ extension Statement {
     }
   }
 
-  /// Says whether a column of this row is NULL.
   package func isNull(_ index: Int32) -> Bool {
     sqlite3_column_type(handle, index) == SQLITE_NULL
   }
 
-  /// A column as an integer, converted as SQLite converts.
+  /// A column as an integer, with SQLite's conversion.
   package func columnInteger(_ index: Int32) -> Int64 { sqlite3_column_int64(handle, index) }
 
-  /// A column as a double, converted as SQLite converts.
+  /// A column as a double, with SQLite's conversion.
   package func columnReal(_ index: Int32) -> Double { sqlite3_column_double(handle, index) }
 
-  /// A column as text, nil for NULL; bytes that are no UTF-8 are replaced.
+  /// A column as text; nil for NULL.
+  ///
+  /// Invalid UTF-8 is replaced.
   package func columnText(_ index: Int32) -> String? {
     isNull(index) ? nil : String(decoding: columnBytes(index), as: UTF8.self)
   }
 
-  /// A column's bytes as text; they hold until the next step, reset or other access of the column.
+  /// A column's bytes as text, valid until the next step, reset or other access to the column.
   package func columnBytes(_ index: Int32) -> UnsafeRawBufferPointer {
-    // The pointer first, the length after: the other order may measure another encoding.
+    // Read the pointer before the length: the other order may measure another encoding.
     let start: UnsafeRawPointer? =
       sqlite3_column_type(handle, index) == SQLITE_BLOB
       ? sqlite3_column_blob(handle, index) : UnsafeRawPointer(sqlite3_column_text(handle, index))
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, index)))
   }
 
-  /// A column in its own storage class.
+  /// The value of a column in its storage class.
   package func column(_ index: Int32) -> SQLiteValue {
     switch sqlite3_column_type(handle, index) {
     case SQLITE_INTEGER: .integer(sqlite3_column_int64(handle, index))
@@ -229,14 +224,11 @@ extension Statement {
     }
   }
 
-  /// The name of a result column.
   package func columnName(_ index: Int32) -> String {
     sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
   }
 
-  /// The names of all result columns.
   package var columnNames: [String] { (0..<columnCount).map(columnName) }
 
-  /// This row's values.
   package var row: [SQLiteValue] { (0..<columnCount).map(column) }
 }

@@ -1,6 +1,7 @@
-/// The names that an org has for its sObjects and their fields.
+/// The API names of sObjects and their fields.
 package enum APIName {
-  /// Says whether a text can be one: letters, digits and underscores, a letter first, at most 80.
+  /// Whether a text is a valid name: letters, digits and underscores, a letter first, at most 80
+  /// characters.
   package static func isValid(_ text: String) -> Bool {
     guard let first = text.first, first.isASCII, first.isLetter, text.utf8.count <= 80 else {
       return false

@@ -1,11 +1,11 @@
-/// What the org says of its daily requests in `Sforce-Limit-Info`.
+/// The org's count of its daily requests, from `Sforce-Limit-Info`.
 package struct APIUsage: Sendable, Hashable {
-  /// The requests of the last 24 hours.
+  /// The number of requests in the last 24 hours.
   package let used: Int
-  /// The most that there may be.
+  /// The maximum number of requests in 24 hours.
   package let maximum: Int
 
-  /// Reads `api-usage=18/15000`, with or without what follows; nil if it says nothing of the kind.
+  /// Parses `api-usage=18/15000`, with or without further text; nil for anything else.
   package init?(header: String?) {
     guard let part = header?.split(separator: ";").first?.split(separator: "=").last else {
       return nil

@@ -1,35 +1,35 @@
-/// A version of an org's API, such as 66.0: there is a new one three times a year, and none between two.
+/// A version of an org's API, such as 66.0.
+///
+/// There are three new ones a year, all whole numbers.
 package struct APIVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// What stands before the point.
+  /// The number before the point.
   package let number: Int
 
-  /// The newest whose answers we know.
+  /// The newest version that attache supports.
   package static let newestKnown = APIVersion(66)
 
-  /// The version of a number.
   package init(_ number: Int) { self.number = number }
 
-  /// Reads `66.0`; nil for anything else.
+  /// Parses `66.0`; nil for anything else.
   package init?(_ text: String) {
     guard text.hasSuffix(".0"), let number = Int(text.dropLast(2)), number > 0 else { return nil }
     self.number = number
   }
 
-  /// As it stands in a path, without its v.
+  /// The version as in a path, without the v.
   package var description: String { "\(number).0" }
 
-  /// Whether one is older than the other.
   package static func < (one: APIVersion, other: APIVersion) -> Bool { one.number < other.number }
 
-  /// The version to speak with an org that has `versions`: the one that was asked for, or the newest
-  /// that both know.
+  /// The version to use with an org that has `versions`: the requested one, or the newest that both
+  /// support.
   package static func choose(
     asked: String?, from versions: [String], for features: Set<APIFeature>
   ) throws(OrgError) -> APIVersion {
     let known = versions.compactMap { APIVersion($0) }.sorted()
     guard let oldest = known.first, let newest = known.last else {
       throw OrgError(
-        .invalidResponse, message: "the answer names no version", request: Versions.request)
+        .invalidResponse, message: "the response lists no version", request: Versions.request)
     }
     let chosen: APIVersion
     if let asked {
@@ -41,7 +41,7 @@ package struct APIVersion: Sendable, Hashable, Comparable, CustomStringConvertib
       chosen = known.last { $0 <= newestKnown } ?? oldest
     }
     for feature in APIFeature.allCases where features.contains(feature) && chosen < feature.since {
-      let whose = asked == nil ? "the org's newest is" : "what was asked for is"
+      let whose = asked == nil ? "the org's newest version is" : "the requested version is"
       throw refusal("\(feature.words) need API version \(feature.since), and \(whose) \(chosen)")
     }
     return chosen
@@ -52,14 +52,14 @@ package struct APIVersion: Sendable, Hashable, Comparable, CustomStringConvertib
   }
 }
 
-/// What is asked of an org that not every version of its API has; the one table of it.
+/// The features that not every version of the API has, with the versions that introduced them.
 package enum APIFeature: CaseIterable, Sendable {
-  /// Records in collections, and upserts that answer which record it was.
+  /// Collections of records, and upserts that return the record's ID.
   case records
-  /// The ids of a user's briefcases, all of them and those that changed.
+  /// The IDs in a user's briefcases, all of them or only the changed ones.
   case briefcases
 
-  /// The first version that has it.
+  /// The first version with the feature.
   package var since: APIVersion {
     switch self {
     case .records: APIVersion(46)
@@ -67,7 +67,7 @@ package enum APIFeature: CaseIterable, Sendable {
     }
   }
 
-  /// What it is, in several words of one sentence.
+  /// The feature, as a plural phrase for messages.
   package var words: String {
     switch self {
     case .records: "collections of records"

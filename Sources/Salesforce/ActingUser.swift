@@ -1,7 +1,7 @@
-/// As whom the org is asked: who may see and change what is decided by the org.
+/// The user whose permissions apply to requests: the org decides what that user may see and change.
 package enum ActingUser: String, Sendable, Hashable, CaseIterable {
-  /// The snapshot's own user.
+  /// The user of the snapshot.
   case user
-  /// The pipeline's integration user.
+  /// The integration user of the pipeline.
   case integration
 }

@@ -1,14 +1,16 @@
 import JSON
 import System
 
-/// When two values of a field are the same to an org.
+/// Comparison of field values, as an org sees them.
 package enum FieldValue {
-  /// Says whether an org would see no difference: nothing, null and empty text are one; text loses
-  /// its trailing blanks, and what Unicode calls equivalent is not the same; dates are moments; ids
-  /// are the same with and without their suffix; a text is the truth value or the number that it spells.
+  /// Whether an org would see no difference between two values.
   ///
-  /// `other` is the org's, where one of them is: a field that keeps a day alone holds the day of the moment
-  /// that was sent. Objects and arrays are compared member by member.
+  /// Absent, null and empty text are the same. Trailing white space of text does not count, but
+  /// texts that are canonically equivalent in Unicode differ. Dates are compared as moments, and
+  /// IDs with or without their suffix. A text is the same as the Boolean or number that it spells.
+  ///
+  /// If one of the values is from the org, it is `other`: a field that stores only a date holds the
+  /// date of the moment that was sent. Objects and arrays are compared member by member.
   package static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     let one = normal(one)
     let other = normal(other)
@@ -25,12 +27,13 @@ package enum FieldValue {
     }
   }
 
-  /// Says whether a device that holds the one has not edited the other: text is compared by its
-  /// bytes, and nothing, null and empty text are one.
+  /// Whether a device with one value has not edited the other.
+  ///
+  /// Text is compared by its bytes; absent, null and empty text are the same.
   package static func isEqual(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     switch (one, other) {
     case (.string(let left)?, .string(let right)?): return isSameText(left, right)
-    // Text in place of a number or a truth value is an edit, whatever it spells.
+    // Text instead of a number or a Boolean is an edit, regardless of what it spells.
     case (.string?, .number?), (.string?, .bool?), (.number?, .string?), (.bool?, .string?):
       return false
     default: return haveSameMembers(one, other, isEqual) ?? isSame(one, other)
@@ -39,7 +42,7 @@ package enum FieldValue {
 
   /// Whether two objects or two arrays agree in every member; nil for other values.
   ///
-  /// `attributes` says of a related record what and where it is: that is no value.
+  /// `attributes` describes a related record and is not a value.
   private static func haveSameMembers(
     _ one: JSONValue?, _ other: JSONValue?, _ areSame: (JSONValue?, JSONValue?) -> Bool
   ) -> Bool? {
@@ -56,10 +59,10 @@ package enum FieldValue {
 
   private static let attributes = "attributes"
 
-  /// Says whether a cell holds the text of a value, whatever a spreadsheet has made of it.
+  /// Whether a cell holds the text of a value, after possible changes by a spreadsheet.
   ///
-  /// A number may have other digits, a truth value be in capitals, and of line ends nothing may be left. The digits
-  /// of a text, as in a postcode, count.
+  /// A spreadsheet may change the digits of a number, write a Boolean in capitals, and drop line
+  /// ends. The digits of a text, as in a postcode, are compared exactly.
   package static func isSameCell(_ cell: String, _ text: String, of value: JSONValue?) -> Bool {
     func line(_ text: String) -> String { text.filter { !isLineEnd($0) } }
     if line(cell) == line(text) { return true }
@@ -73,12 +76,12 @@ package enum FieldValue {
     character == "\r" || character == "\r\n" || character == "\n"
   }
 
-  /// Swift takes canonically equivalent texts for equal; an org keeps them apart.
+  /// Swift considers canonically equivalent texts equal; an org does not.
   private static func isSameText(_ one: String, _ other: String) -> Bool {
     one.utf8.elementsEqual(other.utf8)
   }
 
-  /// A text without the blanks and line ends behind it: to an org they are nothing.
+  /// A text without trailing white space and line ends, which an org ignores.
   package static func withoutTrailingBlanks(_ text: String) -> Substring {
     var rest = Substring(text)
     while let last = rest.unicodeScalars.last, last == " " || last == "\n" || last == "\r" {
@@ -98,24 +101,24 @@ package enum FieldValue {
     guard case .string(let text)? = value else { return value ?? .null }
     let units = withoutTrailingBlanks(text)
     if units.isEmpty { return .null }
-    // Multi-line text comes back from an org with CR LF as it was sent, or with LF.
+    // An org returns multi-line text with CR LF, as it was sent, or with LF.
     guard units.utf8.contains(13) else { return .string(String(units)) }
     let lines = units.unicodeScalars.filter { $0 != "\r" }
     return .string(String(String.UnicodeScalarView(lines)))
   }
 
-  /// Compares digit by digit: an org keeps 18 of them, a floating-point number not even 17.
+  /// Compares digit by digit: an org stores 18 digits, more than a floating-point number can hold.
   private static func isSameNumber(_ one: JSONValue, _ other: JSONValue) -> Bool {
     guard case .number(let left) = one, case .number(let right) = other else { return false }
     return Decimal(left) == Decimal(right)
   }
 
-  /// A JSON number's value, whatever form it was written in.
+  /// The value of a JSON number, regardless of its notation.
   private struct Decimal: Equatable {
     private var isNegative = false
-    /// The digits without zeros at either end; none for zero.
+    /// The digits without zeros at either end; empty for zero.
     private var digits: [UInt8] = []
-    /// Where the point stands, counted from the first digit.
+    /// The position of the decimal point, counted from the first digit.
     private var point = 0
 
     init(_ literal: String) {
@@ -129,7 +132,7 @@ package enum FieldValue {
         case UInt8(ascii: "."): whole = written.count
         case UInt8(ascii: "e"), UInt8(ascii: "E"):
           let text = String(decoding: bytes, as: UTF8.self)
-          // Beyond that nothing but the sign of the exponent tells numbers apart.
+          // Beyond that, only the sign of the exponent distinguishes numbers.
           exponent = Int(text) ?? (text.hasPrefix("-") ? -(1 << 40) : 1 << 40)
           bytes = []
         default: written.append(byte)
@@ -150,13 +153,13 @@ package enum FieldValue {
     return left == right
   }
 
-  /// Says whether a text is the day that a moment is written with.
+  /// Whether a text is the date of a moment.
   private static func isDay(_ day: String, of moment: String) -> Bool {
     day.utf8.count == 10 && moment.utf8.starts(with: day.utf8)
       && Dates.milliseconds(iso8601: moment) != nil
   }
 
-  /// The truth value or the number that a text spells: an org takes it for that in a field of such values.
+  /// The Boolean or number that a text spells, which an org accepts in a field of that type.
   private static func spelled(_ text: String) -> JSONValue? {
     if let flag = Bool(text.lowercased()) { return .bool(flag) }
     guard case .number(let literal)? = try? JSONValue(parsing: text) else { return nil }

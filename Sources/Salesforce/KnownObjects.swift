@@ -2,30 +2,32 @@ import Crypto
 import JSON
 import System
 
-/// What one user was told of an org's objects, each of which is asked for once.
+/// The object descriptions that a user received, each requested once.
 ///
-/// Users of the same rights are told the same bytes: those are read once and kept once for all of them.
+/// Users with the same permissions receive the same bytes, which are parsed and stored once for all
+/// of them.
 package final class KnownObjects: Sendable {
-  /// What bytes say, by their digests.
+  /// The parsed descriptions, by the digest of their bytes.
   package typealias Shared = Locked<[[UInt8]: Describe]>
 
   private let shared: Shared
   private let objects = Locked<[String: Describe?]>([:])
 
-  /// Nothing is known yet but what other users were told.
+  /// Creates an empty cache on top of the descriptions of other users.
   package init(sharing shared: Shared = Shared([:])) { self.shared = shared }
 
-  /// What was told of an object: nothing where nobody asked, and nil where the user has none of that name.
+  /// The description of an object: nothing if it was not requested, nil if the user has no such
+  /// object.
   func find(_ name: String) -> Describe?? {
     objects.withLock { $0[name.lowercased()] }
   }
 
-  /// Keeps what was told of an object.
+  /// Stores the description of an object.
   func keep(_ describe: Describe?, as name: String) {
     objects.withLock { $0[name.lowercased()] = .some(describe) }
   }
 
-  /// Reads an answer that describes an object; nil for one that does not.
+  /// Parses the description of an object; nil if the bytes are not one.
   func read(_ bytes: [UInt8]) -> Describe? {
     let digest = Digest.sha256(bytes)
     if let known = shared.withLock({ $0[digest] }) { return known }

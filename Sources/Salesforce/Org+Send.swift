@@ -1,8 +1,8 @@
 extension Org {
-  /// Sends a request as a user and returns the body of its answer.
+  /// Sends a request as a user and returns the body of the response.
   ///
-  /// The login is made with the first request, an expired session is renewed, and a read that fails on
-  /// the way is repeated. What is no success is an error with the org's status and code.
+  /// The first request logs in. An expired session is renewed, and a failed read is repeated. A
+  /// response without success is thrown as an error with the org's status and code.
   ///
   /// ```swift
   /// let query = "SELECT COUNT() FROM Account"
@@ -11,11 +11,11 @@ extension Org {
   ///
   /// - Parameters:
   ///   - method: `GET`, `POST`, `PATCH` or `DELETE`.
-  ///   - resource: Such as `sobjects/Account`, below the version's data resources; with a leading slash
-  ///     a path of the org.
-  ///   - query: Names and values, which are encoded here.
+  ///   - resource: A path below the version's data resources, such as `sobjects/Account`; with a
+  ///     leading slash, a path of the org.
+  ///   - query: Names and values, not yet encoded.
   ///   - body: JSON text.
-  ///   - username: The user as whom to ask; nil for the one that the credentials are for.
+  ///   - username: The user whose session is used; nil for the user of the credentials.
   public func send(
     _ method: String, _ resource: String, query: [(name: String, value: String)] = [],
     body: String? = nil, username: String? = nil

@@ -2,9 +2,9 @@ import HTTP
 import JSON
 import System
 
-/// The client of one org.
+/// The client of an org.
 ///
-/// It keeps one session for each user, with one login at a time for each, and counts what it asks.
+/// It keeps one session per user, with one login at a time for each, and counts its requests.
 ///
 /// ```swift
 /// let org = try Org(url: words[1], credentials: .accessToken(words[2]))
@@ -12,16 +12,16 @@ import System
 /// print(try await org.send("GET", "query", query: [("q", query)]))
 /// ```
 public final class Org: Sendable {
-  /// The most requests in flight, unless told otherwise.
+  /// The default for the maximum number of requests in flight.
   package static let defaultConcurrency = HTTPClient.Configuration().concurrency
-  /// The longest that a request may take, unless told otherwise.
+  /// The default for the maximum time of a request.
   package static let defaultTimeoutSeconds = HTTPRequest.defaultTimeoutSeconds
 
   private typealias LoginTask = Task<Result<Session, OrgError>, Never>
 
-  /// How far a user's login is.
+  /// The state of a user's login.
   ///
-  /// A task that is over holds kilobytes of its memory: it is not kept.
+  /// A finished task retains kilobytes of memory, so it is not kept.
   private enum Entry {
     case underWay(LoginTask)
     case done(Session)
@@ -29,24 +29,26 @@ public final class Org: Sendable {
 
   private struct State {
     var sessions: [String: Entry] = [:]
-    /// The version that is spoken, once the org has said which it has.
+    /// The API version in use, once the org has listed its versions.
     var version: APIVersion?
   }
 
-  /// The address that logins go to, without a slash at its end.
+  /// The login address, without a trailing slash.
   package let url: String
   private let credentials: Credentials
   private let connection: OrgConnection
   private let login: Login
   private let askedVersion: String?
   private let features: Set<APIFeature>
-  /// What all users were told of objects; nil where sessions ask each time.
+  /// The object descriptions shared by all users; nil if sessions request them each time.
   private let objects: KnownObjects.Shared?
   private let state: Locked<State>
 
-  /// An org at `url`, a My Domain or a login host; nothing is sent yet.
+  /// Creates a client for an org at `url`, a My Domain or a login host.
   ///
-  /// Without `apiVersion` it is the org's newest, as far as we know it.
+  /// Sends nothing yet.
+  ///
+  /// Without `apiVersion`, the newest version that both attache and the org support is used.
   public convenience init(
     url: String, credentials: Credentials, apiVersion: String? = nil, caFile: String? = nil
   ) throws {
@@ -55,9 +57,11 @@ public final class Org: Sendable {
       concurrency: Self.defaultConcurrency)
   }
 
-  /// An org with everything that a pipeline file may say of it; `features` is what will be asked of it.
+  /// Creates a client with all settings of a pipeline file; `features` lists the API features that
+  /// will be used.
   ///
-  /// With `keepsObjects`, for an org of one run, its sessions ask once what an object is.
+  /// With `keepsObjects`, for the org of a single run, its sessions request each object description
+  /// once.
   package init(
     url: String, credentials: Credentials, apiVersion: String? = nil,
     features: Set<APIFeature> = [.records], caFile: String? = nil,
@@ -88,9 +92,9 @@ public final class Org: Sendable {
     state = Locked(State())
   }
 
-  /// The session of a user, from a login of its own the first time.
+  /// The session of a user; logs in the first time.
   ///
-  /// Without a name it is the one that the credentials are for; a JWT is for nobody in particular.
+  /// Without a name, it is the session of the credentials' user; a JWT has no such user.
   package func session(username: String? = nil) async throws(OrgError) -> Session {
     let key = credentials.canActAsAnyone ? (username ?? "").lowercased() : ""
     let entry = state.withLock { state in
@@ -115,9 +119,11 @@ public final class Org: Sendable {
     return session
   }
 
-  /// The session of a login that is under way; after one that fails the next who asks tries again.
+  /// Returns the session of a login in progress.
+  ///
+  /// After a failed login, the next caller tries again.
   private func end(of task: LoginTask, as key: String) async throws(OrgError) -> Session {
-    // A login that somebody else waits for too is asked for anew by them.
+    // If another task waits for the same login, that task starts a new one.
     let result = await withTaskCancellationHandler {
       await task.value
     } onCancel: {
@@ -130,22 +136,22 @@ public final class Org: Sendable {
     return try result.get()
   }
 
-  /// The requests so far, by kind and user; repeats count.
+  /// The number of requests so far by kind and user, including repeats.
   package var requestsMade: [RequestCount] { connection.counts }
 
-  /// The bytes of all answers so far, as they are when they are unpacked.
+  /// The size of all responses so far, decompressed, in bytes.
   package var bytesReceived: Int { connection.bytesReceived }
 
-  /// How many halves of characters the org has sent in texts, each of which became U+FFFD.
+  /// The number of unpaired surrogates in the org's texts, each of which became U+FFFD.
   package var replacedHalves: Int { connection.replacedHalves }
 
-  /// The org's clock in milliseconds, as its last answer told it.
+  /// The org's clock in milliseconds, from its last response.
   package var serverDate: Int64? { connection.serverDate }
 
-  /// What the org last said of its daily requests.
+  /// The org's latest count of its daily requests.
   package var usage: APIUsage? { connection.usage }
 
-  /// How many requests the budget leaves; nil where no limit is known.
+  /// The number of requests that the budget allows; nil if no limit is known.
   package var requestsLeft: Int? { connection.requestsLeft }
 
   private func begin(_ username: String?) async throws(OrgError) -> Session {
@@ -173,7 +179,9 @@ public final class Org: Sendable {
       objects: objects.map { KnownObjects(sharing: $0) })
   }
 
-  /// The version to speak; what the org has not is told before anything else is asked.
+  /// The API version to use.
+  ///
+  /// A missing feature is reported before anything else is requested.
   private func apiVersion(at instanceURL: String) async throws(OrgError) -> APIVersion {
     if let known = state.withLock({ $0.version }) { return known }
     let version = try APIVersion.choose(
@@ -188,7 +196,7 @@ public final class Org: Sendable {
     guard actual.lowercased() != username.lowercased() else { return }
     if credentials.canActAsAnyone {
       throw OrgError(
-        .authentication, message: "the refresh token is of \(actual)",
+        .authentication, message: "the refresh token belongs to \(actual)",
         request: "POST " + Login.path)
     }
     throw OrgError(

@@ -1,39 +1,41 @@
 import HTTP
 import System
 
-/// One request to an org.
+/// A request to an org.
 package struct OrgCall: Sendable {
-  /// What an answer holds, as its Content-Type names it.
+  /// The content of a response, by its Content-Type.
   package enum Content: String, Sendable {
     /// Data for programs.
     case json = "JSON"
-    /// Rows of a bulk job.
+    /// The rows of a bulk job.
     case csv = "CSV"
   }
 
-  /// What it is counted as.
+  /// The kind under which it is counted.
   package var kind: RequestKind
-  /// The method.
   package var method: String
-  /// Path and query, encoded, from `/services/`.
+  /// The encoded path and query, starting with `/services/`.
   package var path: String
-  /// Fields beside the token.
+  /// The header fields in addition to the token.
   package var headers: HTTPHeaders
-  /// The body; JSON unless the fields say otherwise.
+  /// The body; JSON unless the header fields say otherwise.
   package var body: [UInt8]?
-  /// Whether it changes nothing, and may be repeated as often as it takes.
+  /// Whether the request changes nothing, so that it may be repeated any number of times.
   package var isRead: Bool
-  /// What the answer to a success must be; nil for anything.
+  /// The expected content of a successful response; nil for any.
   package var expected: Content? = .json
-  /// Whether an answer that says no to what was asked is handed back instead of thrown.
+  /// Whether a rejection by the org is returned instead of thrown.
   var returnsRefusals = false
-  /// What it sends beside the token and nobody may repeat: an assertion, a client's secret.
+  /// Secrets in the request, other than the token, that must not appear in messages: an assertion,
+  /// a client secret.
   var secrets: [String] = []
-  /// The body of a call that names its session there, and not in a field: made for the token that it is sent
-  /// with.
+  /// Creates the body of a call that names its session there instead of in a header field, from the
+  /// token in use.
   var envelope: (@Sendable (String) -> [UInt8])?
 
-  /// A call; it is a read if its method is GET or HEAD, unless said otherwise.
+  /// Creates a call.
+  ///
+  /// It is a read if its method is GET or HEAD, unless specified otherwise.
   package init(
     _ kind: RequestKind, _ method: String, _ path: String, headers: HTTPHeaders = [:],
     body: [UInt8]? = nil, isRead: Bool? = nil
@@ -46,20 +48,21 @@ package struct OrgCall: Sendable {
     self.isRead = isRead ?? (method == "GET" || method == "HEAD")
   }
 
-  /// Method and path, without the query: fit for messages.
+  /// The method and path without the query, for messages.
   package var name: String { method + " " + path.prefix { $0 != "?" } }
 
-  /// The answer as it may be kept and shown: no secret that this call sent stands in it, be it in words or in records.
+  /// The response with all secrets of this call masked, in messages and records, so that it may be
+  /// stored and displayed.
   func shown(_ response: HTTPResponse, token: String?) -> HTTPResponse {
     let sent = secrets + (token.map { [$0] } ?? [])
-    // As it was sent in a form or an address, too.
+    // Also mask the encoded form, as in a form or an address.
     let mask = SecretMask(sent + sent.map { HTTPQuery.encode($0) }.filter { !sent.contains($0) })
     return HTTPResponse(
       status: response.status, headers: response.headers,
       body: mask.applied(to: response.body))
   }
 
-  /// The request on the wire.
+  /// The HTTP request for this call.
   func request(base: String, token: String?, timeoutSeconds: Int) -> HTTPRequest {
     var headers = self.headers
     var body = self.body

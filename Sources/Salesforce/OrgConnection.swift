@@ -1,7 +1,7 @@
 import HTTP
 import System
 
-/// The way to one org: sends calls, repeats what may be repeated, counts, and keeps to the budget.
+/// The connection to an org: sends and repeats calls, counts them, and enforces the budget.
 package final class OrgConnection: Sendable {
   private struct State {
     var counts: [RequestCount.Key: Int] = [:]
@@ -11,9 +11,9 @@ package final class OrgConnection: Sendable {
     var usage: APIUsage?
     var serverDate: Int64?
     var clockOffset: Int64 = 0
-    /// How long this machine had been up at that answer, in nanoseconds.
+    /// The uptime of this machine at that response, in nanoseconds.
     var dated: UInt64 = 0
-    /// The monotonic clock when that answer was noted.
+    /// The monotonic clock when that response was recorded.
     var noted: UInt64 = 0
     var replacedHalves = 0
   }
@@ -38,7 +38,7 @@ package final class OrgConnection: Sendable {
     self.events = events
   }
 
-  /// Sends a call until it is answered as it should be, or for good not.
+  /// Sends a call, with repeats, until it succeeds or finally fails.
   func perform(
     _ call: OrgCall, base: String, token: SessionToken?, identity: String
   ) async throws(OrgError) -> HTTPResponse {
@@ -74,7 +74,7 @@ package final class OrgConnection: Sendable {
     }
   }
 
-  /// Sends once, and notes what the answer says by the way.
+  /// Sends a call once, and records the response's date and usage.
   private func exchange(
     _ request: HTTPRequest, _ call: OrgCall, _ identity: String, token: String?
   ) async -> OrgExchange {
@@ -88,10 +88,10 @@ package final class OrgConnection: Sendable {
     }
   }
 
-  /// Counts a request that is about to be made, or says why it may not be.
+  /// Counts a request before it is sent; throws if the budget does not allow it.
   func admit(_ kind: RequestKind, _ name: String, _ identity: String) throws(OrgError) {
     let refusal = state.withLock { state -> String? in
-      // Logins do not count against an org's limit, and a run must be able to end well.
+      // Logins do not count against an org's limit, and a run must be able to finish properly.
       let counts = kind != .token && kind != .versions
       if counts, let refusal = budget.refusal(made: state.made, usage: state.usage) {
         return refusal
@@ -105,11 +105,12 @@ package final class OrgConnection: Sendable {
     }
   }
 
-  /// Notes an answer: the org's clock, its count of requests, an event.
+  /// Records a response: the org's clock, its request count, an event.
   ///
-  /// Answers to requests that were under way together come in any order: of their dates the latest holds, so
-  /// that whoever has an answer finds the org's clock at least where that answer has told it. `asked` is when a
-  /// request left that did so before it was waited for, from `start` on.
+  /// Responses to concurrent requests arrive in any order. The latest of their dates is kept, so
+  /// that the org's clock is never before the date of a received response. `asked` is the time when
+  /// a request was sent that left before the caller waited for it; `start` is the time from which
+  /// it waits.
   package func note(
     _ response: HTTPResponse, _ kind: RequestKind, _ name: String, _ identity: String,
     since start: UInt64, asked: UInt64? = nil
@@ -135,19 +136,19 @@ package final class OrgConnection: Sendable {
         bytes: response.body.count, identity: identity))
   }
 
-  /// Notes what had to be replaced in an answer.
+  /// Records the replacements in a response.
   func note(_ exchange: OrgExchange) {
     guard exchange.replacedHalves > 0 else { return }
     state.withLock { $0.replacedHalves += exchange.replacedHalves }
   }
 
-  /// How many halves of characters the org has sent, in whose place U+FFFD stands.
+  /// The number of unpaired surrogates from the org that were replaced with U+FFFD.
   var replacedHalves: Int { state.withLock { $0.replacedHalves } }
 
-  /// Tells whoever listens.
+  /// Sends an event to the listener.
   func report(_ event: OrgEvent) { events(event) }
 
-  /// Waits before a repeat; too many repeats in proportion to all requests are an end as well.
+  /// Waits before a repeat; throws if there are too many repeats in proportion to all requests.
   func wait(
     _ decision: RetryPolicy.Decision, _ exchange: OrgExchange, _ call: OrgCall, _ identity: String
   ) async throws(OrgError) {
@@ -172,32 +173,35 @@ package final class OrgConnection: Sendable {
     try await rest(milliseconds: milliseconds, call.name)
   }
 
-  /// Waits; `request` is what is asked next.
+  /// Waits; `request` is the request that follows.
   func rest(milliseconds: Int, _ request: String) async throws(OrgError) {
     do {
       try await pause.sleep(milliseconds)
     } catch {
-      throw OrgError(.cancelled, message: "the work was cancelled", request: request)
+      throw OrgError(.cancelled, message: "the request was cancelled", request: request)
     }
   }
 
-  /// The bytes of all answers so far.
+  /// The size of all responses so far, in bytes.
   var bytesReceived: Int { state.withLock { $0.bytes } }
 
-  /// The org's clock in milliseconds as its last answer told it.
+  /// The org's clock in milliseconds, from its last response.
   package var serverDate: Int64? { state.withLock { $0.serverDate } }
 
-  /// What the org last said of its daily requests.
+  /// The org's latest count of its daily requests.
   var usage: APIUsage? { state.withLock { $0.usage } }
 
-  /// How many requests the budget leaves; nil where no limit is known.
+  /// The number of requests that the budget allows; nil if no limit is known.
   var requestsLeft: Int? { state.withLock { budget.left(made: $0.made, usage: $0.usage) } }
 
-  /// How far the org's clock is ahead of this machine's, in milliseconds, as its last answer told it.
+  /// The difference of the org's clock to this machine's in milliseconds, from the last response;
+  /// positive if the org is ahead.
   var clockOffset: Int64 { state.withLock { $0.clockOffset } }
 
-  /// The best guess of the org's clock now: what it was at the last answer, and the time since, which no setting
-  /// of this machine's clock touches; that clock where nothing was answered yet.
+  /// The estimated current time of the org: its clock at the last response plus the time since,
+  /// which changes of this machine's clock do not affect.
+  ///
+  /// Without a response, this machine's clock.
   var estimatedServerNow: Int64 {
     state.withLock { state in
       guard let date = state.serverDate else { return Clock.wallMilliseconds() }
@@ -205,7 +209,7 @@ package final class OrgConnection: Sendable {
     }
   }
 
-  /// The requests so far, by kind and user.
+  /// The number of requests so far, by kind and user.
   var counts: [RequestCount] {
     state.withLock { $0.counts }
       .map { RequestCount(kind: $0.key.kind, identity: $0.key.identity, count: $0.value) }

@@ -1,38 +1,38 @@
 import HTTP
 
-/// Why an org did not do what was asked.
+/// The reason an org did not do what was requested.
 public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What to make of it.
+  /// The category of an error.
   package enum Kind: Sendable, Hashable {
-    /// No answer came, or only the answer of a server in trouble; retries are used up.
+    /// No response, or only responses of a failing server; retries are exhausted.
     case unreachable
-    /// No answer came in time.
+    /// No response in time.
     case timeout
     /// The login failed, or the session cannot be renewed.
     case authentication
-    /// The other side's certificate cannot be trusted: it has expired, is another host's, or nobody
-    /// known vouches for it. The org itself said nothing.
+    /// The server's certificate is not trusted: it has expired, is for another host, or has no
+    /// trusted authority. The org itself did not respond.
     case certificate
-    /// The user may not do that.
+    /// The user does not have the permission.
     case permission
-    /// The org's limit of requests, or our own budget, is reached.
+    /// The org's request limit or attache's budget is exhausted.
     case limit
-    /// The org understood and said no, with this code.
+    /// The org rejected the request with this code.
     case refused(String)
-    /// There is no such thing, or it cannot be seen.
+    /// The resource does not exist or is not visible.
     case notFound
-    /// The answer is not what an org answers.
+    /// The response is not one of an org.
     case invalidResponse
-    /// The answer is longer than one that is taken: ask for less at a time.
+    /// The response exceeds the size limit: request less at a time.
     case tooLarge
-    /// The query's cursor is gone: start again from the last key.
+    /// The query's cursor has expired: start again from the last key.
     case locatorExpired
     /// The task was cancelled.
     case cancelled
-    /// It cannot work as configured.
+    /// The configuration is invalid.
     case configuration
 
-    /// Whether the org understood the request and said no to it.
+    /// Whether the org understood the request and rejected it.
     package var isRefusal: Bool {
       switch self {
       case .refused, .notFound, .permission: true
@@ -41,22 +41,20 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What to make of it.
   package let kind: Kind
-  /// The HTTP status, nil if no answer came.
+  /// The HTTP status; nil without a response.
   public let status: Int?
   /// The org's `errorCode`.
   public let code: String?
-  /// The org's words, or ours.
+  /// The message from the org or from attache.
   public let message: String
   /// The fields that the org names.
   package let fields: [String]
   /// The method and path of the request, without its query.
   package let request: String
-  /// A write that may or may not have been done: never send it again blindly.
+  /// Whether a write may or may not have been executed: never repeat it blindly.
   package let isAmbiguous: Bool
 
-  /// An error of its parts.
   package init(
     _ kind: Kind, status: Int? = nil, code: String? = nil, message: String, fields: [String] = [],
     request: String, isAmbiguous: Bool = false
@@ -70,8 +68,8 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     self.isAmbiguous = isAmbiguous
   }
 
-  /// Whether it may be about this way of asking alone, so that another one may fare better: what no job brings,
-  /// a query may.
+  /// Whether the error may affect only this kind of request, so that another kind may succeed, such
+  /// as a query instead of a job.
   package var mayFareBetter: Bool {
     switch kind {
     case .refused, .notFound, .permission, .invalidResponse, .tooLarge, .locatorExpired,
@@ -81,25 +79,25 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The same of one record: nothing less can be asked for.
+  /// The same error for a single record, the smallest unit that can be requested.
   package func of(record: String) -> OrgError {
     OrgError(
       kind, status: status, code: code,
-      message: "the record \(record) alone is too much: \(message)", request: request)
+      message: "the record \(record) alone exceeds the limit: \(message)", request: request)
   }
 
-  /// The same with the object that was asked about.
+  /// The same error with the name of the requested object.
   package func asked(about sobject: String) -> OrgError {
     OrgError(
-      kind, status: status, code: code, message: "asked about \(sobject): \(message)",
+      kind, status: status, code: code, message: "requesting \(sobject): \(message)",
       fields: fields, request: request, isAmbiguous: isAmbiguous)
   }
 
-  /// What the org said, to which request, and what to do.
+  /// The org's message, the request and what to do.
   public var description: String {
     let answer = [status.map(String.init), code].compactMap { $0 }.joined(separator: " ")
     let place = answer.isEmpty ? request : "\(request) (\(answer))"
-    let doubt = isAmbiguous ? "; it is not known whether the write was done" : ""
+    let doubt = isAmbiguous ? "; it is unknown whether the write was executed" : ""
     return "\(place): \(message)\(doubt); \(mend)"
   }
 
@@ -107,15 +105,15 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     switch kind {
     case .unreachable, .timeout: "try again later"
     case .authentication: "check the login and the connected app"
-    case .certificate: "check the address, its certificate and the authorities' file"
-    case .permission: "grant the user access, or ask for less"
+    case .certificate: "check the address, its certificate and the file of authorities"
+    case .permission: "grant the user access, or request less"
     case .limit: "try again when the limit allows it"
-    case .refused: "correct what the org names"
+    case .refused: "correct what the org reports"
     case .notFound: "check the name and the user's access"
-    case .invalidResponse: "check that the address is an org's"
-    case .tooLarge: "ask for less at a time, or leave long fields out"
+    case .invalidResponse: "check that the address is that of an org"
+    case .tooLarge: "request less at a time, or omit long fields"
     case .locatorExpired: "start the query again"
-    case .cancelled: "the work was cancelled"
+    case .cancelled: "the request was cancelled"
     case .configuration: "correct the configuration"
     }
   }

@@ -2,14 +2,16 @@ import HTTP
 import JSON
 import System
 
-/// What came of sending one request once.
+/// The result of sending a request once.
 struct OrgExchange: Sendable {
   let result: Result<HTTPResponse, HTTPError>
-  /// How many halves of a character the answer had, in whose place U+FFFD stands now.
+  /// The number of unpaired surrogates in the response that were replaced with U+FFFD.
   let replacedHalves: Int
   private let fault: OrgFault?
 
-  /// What came of it; JSON is made plain, so that ids and dates can be compared by their bytes.
+  /// Creates a result.
+  ///
+  /// Escapes in JSON are decoded, so that IDs and dates can be compared by their bytes.
   init(_ result: Result<HTTPResponse, HTTPError>) {
     var result = result
     var halves = 0
@@ -35,7 +37,7 @@ struct OrgExchange: Sendable {
     return nil
   }
 
-  /// The case to decide about.
+  /// The outcome from which the retry policy decides.
   func outcome(of call: OrgCall) -> RetryPolicy.Outcome {
     switch result {
     case .success(let response) where Self.isPage(response, call): .page
@@ -47,7 +49,7 @@ struct OrgExchange: Sendable {
     }
   }
 
-  /// A login page with status 200 is not an answer, and nor is that of a proxy.
+  /// Whether the response is an HTML page, such as a login page or a proxy's page with status 200.
   private static func isPage(_ response: HTTPResponse, _ call: OrgCall) -> Bool {
     guard let expected = call.expected, HTTPStatus.success.contains(response.status),
       response.status != 204,
@@ -58,7 +60,7 @@ struct OrgExchange: Sendable {
     return type?.contains(expected.rawValue) != true
   }
 
-  /// Why it is repeated.
+  /// The reason for a repeat, for messages.
   var reason: String {
     switch result {
     case .success(let response):
@@ -67,10 +69,10 @@ struct OrgExchange: Sendable {
     }
   }
 
-  /// What is wrong where a new login is to help.
+  /// The kind of error that a new login may fix.
   var reasonToRenew: OrgError.Kind { redirect == nil ? .authentication : .invalidResponse }
 
-  /// Where the answer points to, if it is a redirect; without what an address may hide in its path.
+  /// The target of a redirect, without a path that might contain a secret; nil if there is none.
   private var redirect: String? {
     guard case .success(let response) = result, (300..<400).contains(response.status),
       response.status != 304, let address = response.headers["Location"]
@@ -80,20 +82,20 @@ struct OrgExchange: Sendable {
     return String(parts[2].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
   }
 
-  /// The error that a caller gets.
+  /// The error for the caller.
   func error(_ kind: OrgError.Kind, _ call: OrgCall, isAmbiguous: Bool = false) -> OrgError {
     switch result {
     case .success(let response) where Self.isPage(response, call):
       OrgError(
         kind, status: response.status,
         message:
-          "the answer is \(response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "no content type"), not \((call.expected ?? .json).rawValue)",
+          "the response is \(response.headers["Content-Type"]?.prefix { $0 != ";" } ?? "without a content type"), not \((call.expected ?? .json).rawValue)",
         request: call.name, isAmbiguous: isAmbiguous)
     case .success(let response):
       OrgError(
         kind, status: response.status, code: fault?.code,
         message: fault?.message ?? redirect.map {
-          "the org redirects to \($0), where no token is sent"
+          "the org redirects to \($0), but no token is sent there"
         } ?? HTTPStatus.words(response.status),
         fields: fault?.fields ?? [], request: call.name, isAmbiguous: isAmbiguous)
     case .failure(let error):
@@ -101,7 +103,8 @@ struct OrgExchange: Sendable {
     }
   }
 
-  /// Seconds, or a date less the answer's own date; nil where it says nothing of use.
+  /// The delay in seconds, also computed from a date and the response's date; nil if there is no
+  /// usable value.
   private static func retryAfter(_ headers: HTTPHeaders) -> Int? {
     guard let text = headers["Retry-After"] else { return nil }
     if let seconds = Int(text) { return seconds >= 0 ? seconds : nil }

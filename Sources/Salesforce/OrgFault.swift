@@ -1,15 +1,17 @@
 import JSON
 
-/// What the body of a failed answer says: `[{"errorCode", "message", "fields"}]` of the data
-/// resources, or `{"error", "error_description"}` of the logins.
+/// The error in the body of a failed response: `[{"errorCode", "message", "fields"}]` of the data
+/// resources, or `{"error", "error_description"}` of logins.
 package struct OrgFault: Sendable, Hashable {
   var code: String?
   var message: String?
   var fields: [String] = []
-  /// The status that the words mean, where the answer's own tells nothing.
+  /// The status that the message stands for, if the response's status is not specific.
   var status: Int?
 
-  /// What to make of the code: an org has one for two limits, and tells in its words which it is.
+  /// The effective code.
+  ///
+  /// An org has one code for two limits; only its message shows which one it is.
   package var meaning: String? {
     let isMomentary = code == ErrorCodes.requestLimit && message?.contains("Concurrent") == true
     return isMomentary ? ErrorCodes.concurrency : code
@@ -17,7 +19,7 @@ package struct OrgFault: Sendable, Hashable {
 
   package init(_ body: [UInt8]) {
     guard let value = try? JSONValue(parsing: body) else {
-      // Not JSON: a proxy's page, the one plain text that an org answers, or what SOAP says.
+      // Not JSON: a proxy's page, the only plain text that an org returns, or a SOAP response.
       let text = ErrorCodes.identitySession
       if body == Array(text.utf8) { code = text }
       if let fault = SOAPFault(body) {

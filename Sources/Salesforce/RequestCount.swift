@@ -1,9 +1,8 @@
-/// How many requests of one kind were made in one user's name.
+/// The number of requests of one kind in the name of one user.
 package struct RequestCount: Sendable, Hashable {
-  /// The kind.
   package let kind: RequestKind
-  /// The username, or empty where no user is involved.
+  /// The username; empty if no user is involved.
   package let identity: String
-  /// The number, repeats included.
+  /// The number, including repeats.
   package let count: Int
 }

@@ -1,43 +1,36 @@
 /// The kinds of requests that are counted.
 package enum RequestKind: String, Sendable, Hashable, CaseIterable {
-  /// A login or its renewal; not counted against the org's limit.
+  /// A login or its renewal; does not count against the org's limit.
   case token
-  /// Who the token is.
+  /// The identity of a token.
   case userInfo
-  /// Which versions there are; needs no login.
+  /// The API versions of the org; needs no login.
   case versions
-  /// The limits.
+  /// The limits of the org.
   case limits
-  /// A description of an object.
   case describe
   /// The first page of a query.
   case query
-  /// A further page.
+  /// A further page of a query.
   case queryMore
-  /// A page of the ids of a briefcase.
+  /// A page of the IDs in a briefcase.
   case primingRecords
-  /// What a search finds.
   case search
-  /// What the user opened last.
+  /// The records that the user opened last.
   case recentItems
-  /// A page layout.
   case layout
-  /// Records by their ids.
+  /// Records by their IDs.
   case retrieve
-  /// New records.
   case create
-  /// Changed records.
   case update
-  /// Records by an external id.
+  /// Records by an external ID.
   case upsert
-  /// Records to go.
   case delete
-  /// Records to come back.
+  /// Records restored from the recycle bin.
   case undelete
   /// Several requests in one.
   case composite
   /// A bulk job, its state and its results.
   case bulk
-  /// Any other.
   case other
 }

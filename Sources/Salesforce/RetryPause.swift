@@ -1,10 +1,10 @@
 import System
 
-/// How a repeat waits: really, or as a test says.
+/// The pause before a repeat: a real one, or one that a test controls.
 package struct RetryPause: Sendable {
-  /// Waits so many milliseconds; throws when the task is cancelled.
+  /// Waits the given time; throws if the task is cancelled.
   package var sleep: @Sendable (_ milliseconds: Int) async throws -> Void
-  /// A number from 0 through the bound.
+  /// A random number from 0 through the bound.
   package var random: @Sendable (_ bound: Int) -> Int
 
   package init(
@@ -15,11 +15,10 @@ package struct RetryPause: Sendable {
     self.random = random
   }
 
-  /// Waits on the wall, at random ("full jitter"), so that many clients do not come back at once.
+  /// Waits a random time ("full jitter"), so that many clients do not retry at the same moment.
   package static let real = RetryPause(
     sleep: { try await Task.sleep(nanoseconds: UInt64($0) * 1_000_000) },
     random: { Int.random(in: 0...max(0, $0)) })
 
-  /// Does not wait.
   package static let none = RetryPause(sleep: { _ in }, random: { _ in 0 })
 }

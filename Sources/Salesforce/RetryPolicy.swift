@@ -1,43 +1,47 @@
 import HTTP
 
-/// What is sent again, how often and after which pause.
+/// The rules for repeats: what is sent again, how often and after which pause.
 ///
-/// That goes for requests, rows that another writer held, queries whose cursor was dropped, and the closing of bulk
-/// jobs. Pure, so that it can be tested as a table.
+/// They apply to requests, rows that another writer has locked, queries whose cursor was dropped,
+/// and the closing of bulk jobs. The functions are pure, so that they can be tested as a table.
 package struct RetryPolicy: Sendable {
-  /// What came of a request.
+  /// The outcome of a request.
   package enum Outcome: Sendable, Hashable {
     case answer(status: Int, code: String?, retryAfterSeconds: Int?)
-    /// A success that is a page for people where data was asked for.
+    /// A successful response with an HTML page instead of data.
     case page
     case failure(HTTPError.Kind, HTTPError.Phase)
   }
 
-  /// What to do.
+  /// The decision after a request.
   package enum Decision: Sendable, Hashable {
     case accept
-    /// Again after a pause of at most so long, drawn at random.
+    /// Repeat after a random pause up to this bound.
     case retry(withinMilliseconds: Int)
-    /// Again after a pause of exactly so long: the org named it.
+    /// Repeat after exactly this pause, which the org requested.
     case retryAfter(milliseconds: Int)
-    /// Get a new session and ask once more.
+    /// Get a new session and repeat once.
     case refresh
     case fail(OrgError.Kind, isAmbiguous: Bool)
   }
 
-  /// How often a request is repeated at most.
+  /// The maximum number of repeats of a request.
   package var retries = 6
-  /// How often a query is repeated that took the org too long: its next answer may come from what it has read.
+  /// The maximum number of repeats of a query that took too long.
+  ///
+  /// The repeat may benefit from data that the org has cached.
   var retriesOfQueries = 1
-  /// The first pause's upper bound; each further one is twice as long.
+  /// The upper bound of the first pause; it doubles with each further pause.
   var firstPauseMilliseconds = 500
-  /// No pause of ours is longer.
+  /// The maximum length of attache's own pauses.
   var longestPauseMilliseconds = 60_000
-  /// How often a page for people is asked again: it is that of a pause for maintenance, or the wrong address.
+  /// The maximum number of repeats after an HTML page: either the org is in maintenance, or the
+  /// address is wrong.
   var retriesOfPages = 3
-  /// No pause that the org names is obeyed beyond this.
+  /// The maximum pause that is accepted from the org.
   var longestRetryAfterSeconds = 900
-  /// How many requests of a run are repeated whatever it asks, and among how many there is one more.
+  /// The number of repeats that a run may always make, and the number of requests that allow one
+  /// more.
   var freeRepeats = 20
   var requestsPerRepeat = 5
 
@@ -55,15 +59,18 @@ package struct RetryPolicy: Sendable {
     self.freeRepeats = freeRepeats
     self.requestsPerRepeat = requestsPerRepeat
   }
-  /// How often a query is begun again after its cursor was dropped: the org closes the oldest one of a
-  /// user who has ten open.
+  /// The number of times a query is restarted after its cursor was dropped.
+  ///
+  /// An org closes the oldest of a user's ten open cursors.
   static let cursorRestarts = 3
-  /// How often a row that another writer held, or that the org has not looked at, is tried.
+  /// The number of attempts for a row that another writer has locked, or that the org has not
+  /// processed.
   package static let attemptsOfRow = 5
-  /// How often the org is told that all rows of a bulk job are there.
+  /// The number of attempts to tell the org that all rows of a bulk job are uploaded.
   static let attemptsOfClosing = 3
 
-  /// Decides; `attempt` counts the repeats so far, `hasRefreshed` says that the session is new.
+  /// Decides what to do; `attempt` is the number of repeats so far, `hasRefreshed` whether the
+  /// session is new.
   package func decide(
     _ outcome: Outcome, isRead: Bool, attempt: Int, hasRefreshed: Bool
   ) -> Decision {
@@ -81,16 +88,17 @@ package struct RetryPolicy: Sendable {
     }
   }
 
-  /// Whether one more of all requests of a run may be repeated, after so many repeats among so many requests.
+  /// Whether a run may repeat another request, given the numbers of its repeats and requests.
   ///
-  /// An org in trouble is not helped by a fifth more requests than there would be.
+  /// A fifth more requests would not help an org in trouble.
   func mayRepeat(after repeats: Int, among requests: Int) -> Bool {
     repeats < freeRepeats + requests / requestsPerRepeat
   }
 
-  /// What `read` makes of a list, which is begun again where the org dropped its cursor.
+  /// Returns the result of `read`, which is restarted if the org dropped the cursor of the list.
   ///
-  /// Pages that are stored as they come are no list: they go on after the last one that was.
+  /// This does not apply to pages that are stored as they arrive: they continue after the last
+  /// stored one.
   package nonisolated(nonsending) static func readingList<List, Failure: Error>(
     cause: (Failure) -> OrgError?,
     _ read: nonisolated(nonsending) () async throws(Failure) -> List
@@ -106,15 +114,15 @@ package struct RetryPolicy: Sendable {
     }
   }
 
-  /// Whether a query is begun again after an error, and so many restarts before.
+  /// Whether a query is restarted after an error and a number of earlier restarts.
   package static func beginsAgain(_ error: OrgError?, after restarts: Int) -> Bool {
     error?.kind == .locatorExpired && restarts < cursorRestarts
   }
 
-  /// Whether a refusal with a code is one of the moment: another writer has the row.
+  /// Whether a rejection with this code is temporary: another writer has locked the row.
   package static func isMomentary(_ code: String?) -> Bool { code == ErrorCodes.locked }
 
-  /// Whether a row may be sent again: the org has done nothing with it, and may do it a moment later.
+  /// Whether a row may be sent again: the org has not processed it, and may do so a moment later.
   package static func repeats(_ answer: RowAnswer) -> Bool {
     switch answer {
     case .locked, .unprocessed: true
@@ -122,17 +130,17 @@ package struct RetryPolicy: Sendable {
     }
   }
 
-  /// The pause after so many attempts of rows.
+  /// The pause after a number of attempts for rows.
   package static func pauseOfRows(after attempts: Int) -> Int64 {
     min(1000 << Int64(attempts - 1), 5000)
   }
 
-  /// The pause after so many attempts to close a bulk job; nil if there were enough.
+  /// The pause after a number of attempts to close a bulk job; nil if no further one is allowed.
   package static func pauseOfClosing(after attempts: Int) -> Int? {
     attempts < attemptsOfClosing ? 1000 << attempts : nil
   }
 
-  /// What an answer means where nothing is sent again: that of a part of a composite request.
+  /// The meaning of a response that is not repeated: that of a part of a composite request.
   func kind(status: Int, code: String?) -> OrgError.Kind {
     let last = decide(
       status: status, code: code, retryAfter: nil, isRead: true, attempt: .max, hasRefreshed: true)
@@ -148,8 +156,9 @@ package struct RetryPolicy: Sendable {
     case (401, ErrorCodes.session), (403, ErrorCodes.identitySession):
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (301...303, _), (307...308, _):
-      // Not followed, a token must not travel; but the login says where the org is now.
-      // Of a write 307 and 308 say that it is to be made elsewhere, so nothing was done; after the others it may be.
+      // A redirect is not followed, as a token must not be sent to another host. A new login tells
+      // where the org is now. 307 and 308 ask for a write to be sent elsewhere, so it was not
+      // executed; after other redirects it may have been.
       guard isRead, !hasRefreshed else {
         return .fail(.invalidResponse, isAmbiguous: !isRead && status <= 303)
       }
@@ -157,7 +166,7 @@ package struct RetryPolicy: Sendable {
     case (401, _): return .fail(.authentication, isAmbiguous: false)
     case (403, ErrorCodes.requestLimit): return .fail(.limit, isAmbiguous: false)
     case (403, ErrorCodes.concurrency):
-      // Too many at this moment: turned away at the door, like the next but one.
+      // Too many requests at the moment. Rejected before processing, as in the case after the next.
       return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
     case (403, _): return .fail(.permission, isAmbiguous: false)
     case (_, let code?) where ErrorCodes.cursor.contains(code):
@@ -167,7 +176,7 @@ package struct RetryPolicy: Sendable {
         ?? .fail(.refused(ErrorCodes.queryTimeout), isAmbiguous: false)
     case (404, _): return .fail(.notFound, isAmbiguous: false)
     case (429, _):
-      // Turned away at the door: nothing was done, so that a write may be sent again too.
+      // Rejected before processing: nothing was executed, so a write may be repeated too.
       return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
     case (420, _), (500...599, _):
       guard isRead else { return .fail(.unreachable, isAmbiguous: true) }
@@ -194,7 +203,7 @@ package struct RetryPolicy: Sendable {
     }
   }
 
-  /// The pause before the next repeat, nil if there were enough.
+  /// The pause before the next repeat; nil if no further one is allowed.
   private func pause(_ attempt: Int, _ retryAfterSeconds: Int?) -> Decision? {
     guard attempt < retries else { return nil }
     if let seconds = retryAfterSeconds, seconds >= 0 {

@@ -1,19 +1,18 @@
-/// An element of what an org answers in XML: its name without the prefix, its text and the elements in it.
+/// An element of an XML response: its name without the prefix, its text and its child elements.
 ///
-/// It reads what SOAP allows, strictly: no document type, no processing instruction, no entity but those of XML
-/// itself. What is wrong anywhere is no answer.
+/// It accepts what SOAP allows, strictly: no document type, no processing instruction, and only the
+/// entities of XML itself. Any violation makes the whole document invalid.
 package struct SOAPElement: Sendable, Hashable {
   /// The name, without the prefix.
   package var name: String
-  /// What of its text is not in other elements.
+  /// The text outside its child elements.
   package var text = ""
-  /// The elements in it, in their order.
   package var children: [SOAPElement] = []
 
-  /// The first element of a name.
+  /// The first child element with this name.
   package func child(_ name: String) -> SOAPElement? { children.first { $0.name == name } }
 
-  /// Reads a document in UTF-8; nil where it is none.
+  /// Parses a UTF-8 document; nil if it is invalid.
   package init?(parsing bytes: [UInt8]) {
     guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
     var reader = Reader(bytes: bytes)
@@ -23,7 +22,7 @@ package struct SOAPElement: Sendable, Hashable {
 
   private init(name: String) { self.name = name }
 
-  /// Elements in elements, more than any answer has.
+  /// The maximum nesting depth, more than any response has.
   private static let mostDepth = 32
 
   private struct Reader {
@@ -39,7 +38,7 @@ package struct SOAPElement: Sendable, Hashable {
       return root
     }
 
-    /// What stands beside the root: blanks and comments.
+    /// Skips white space and comments outside the root.
     private mutating func between() -> Bool {
       while true {
         blanks()
@@ -56,7 +55,7 @@ package struct SOAPElement: Sendable, Hashable {
         blanks()
         if take("/>") { return element }
         if take(">") { break }
-        // An attribute has a blank before it.
+        // White space must precede an attribute.
         guard place > start, attribute() else { return nil }
       }
       while !take("</") {
@@ -94,7 +93,7 @@ package struct SOAPElement: Sendable, Hashable {
       return true
     }
 
-    /// The text before a byte, which has to come.
+    /// The text before a required byte.
     private mutating func text(until end: UInt8) -> String? {
       var text = ""
       var start = place

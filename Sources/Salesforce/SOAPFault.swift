@@ -1,15 +1,15 @@
 import HTTP
 
-/// Why an org did not do what it was asked by SOAP (SOAP API Developer Guide, "API Fault Element", "ExceptionCode").
+/// A SOAP error (SOAP API Developer Guide, "API Fault Element", "ExceptionCode").
 ///
-/// Every fault comes with the status 500, whatever it says.
+/// Every fault has the status 500, regardless of its code.
 package struct SOAPFault: Sendable, Hashable {
   /// The code, such as `INVALID_SESSION_ID`.
   package let code: String
-  /// The org's words, without the code before them.
+  /// The org's message, without the code before it.
   package let message: String
 
-  /// Reads the body of an answer; nil where it has no fault.
+  /// Parses the body of a response; nil if it has no fault.
   package init?(_ body: [UInt8]) {
     guard let root = SOAPElement(parsing: body), root.name == "Envelope",
       let fault = root.child("Body")?.child("Fault"),
@@ -21,7 +21,8 @@ package struct SOAPFault: Sendable, Hashable {
     message = words.hasPrefix(prefix) ? String(words.dropFirst(prefix.count)) : words
   }
 
-  /// The status with which a data resource says the same: what to do about it is decided in one table.
+  /// The status with which a data resource reports the same error, so that one table decides what
+  /// to do.
   package var status: Int {
     switch code {
     case ErrorCodes.session: 401
@@ -29,9 +30,9 @@ package struct SOAPFault: Sendable, Hashable {
       "INSUFFICIENT_ACCESS", "ORG_LOCKED", "TRIAL_EXPIRED":
       403
     case "SERVER_UNAVAILABLE", "API_CURRENTLY_DISABLED": 503
-    // What went wrong nobody knows, and not whether anything was done.
+    // The cause is unknown, and so is whether anything was executed.
     case "UNKNOWN_EXCEPTION", "Server", "Receiver": 500
-    // It is the call that the org does not take.
+    // The org rejects the call itself.
     default: 400
     }
   }

@@ -2,25 +2,25 @@ import HTTP
 import JSON
 import System
 
-/// What one user may ask an org; each resource is an extension in a file of its own.
+/// The requests that one user may send to an org.
+///
+/// Each resource is an extension in its own file.
 package final class Session: Sendable {
-  /// Who the session is.
+  /// The identity of a session.
   package struct Identity: Sendable, Hashable {
-    /// The org's 18-character id.
+    /// The org's 18-character ID.
     package let organizationID: String
-    /// The user's 18-character id.
+    /// The user's 18-character ID.
     package let userID: String
-    /// The user's name.
     package let username: String
   }
 
-  /// Who the session is.
   package let identity: Identity
-  /// The version of the resources, such as `66.0`.
+  /// The API version of the resources, such as `66.0`.
   package let apiVersion: String
   package let connection: OrgConnection
   package let token: SessionToken
-  /// What the org said of its objects; nil where that is asked for each time.
+  /// The cached object descriptions; nil if they are requested each time.
   let objects: KnownObjects?
 
   package init(
@@ -42,31 +42,32 @@ package final class Session: Sendable {
       objects: KnownObjects())
   }
 
-  /// The org's clock in milliseconds, as its last answer told it.
+  /// The org's clock in milliseconds, from its last response.
   package var serverDate: Int64? { connection.serverDate }
 
-  /// The org's clock in milliseconds now, as well as its answers tell.
+  /// The estimated current time of the org's clock, in milliseconds.
   package var estimatedServerDate: Int64 { connection.estimatedServerNow }
 
-  /// How far the dates of the org's answers are ahead of this machine's clock, in milliseconds.
+  /// The difference between the dates of the org's responses and this machine's clock, in
+  /// milliseconds; positive if the org is ahead.
   package var clockOffset: Int64 { connection.clockOffset }
 
-  /// How long an answer is waited for, in milliseconds.
+  /// The time limit for a response, in milliseconds.
   package var timeoutMilliseconds: Int64 { Int64(connection.timeoutSeconds) * 1000 }
 
-  /// The address of the org's resources.
+  /// The base address of the org's resources.
   package var instanceURL: String { token.current.instanceURL }
 
   /// The path of a resource: `query` is `/services/data/v66.0/query`.
   package func path(_ resource: String) -> String { "/services/data/v\(apiVersion)/\(resource)" }
 
-  /// Sends any call; what is not an answer of success is an error.
+  /// Sends any call; throws unless the response is a success.
   package func send(_ call: OrgCall) async throws(OrgError) -> HTTPResponse {
     try await connection.perform(
       call, base: token.current.instanceURL, token: token, identity: identity.username)
   }
 
-  /// Sends a call and reads its answer.
+  /// Sends a call and parses its response.
   package func json(_ call: OrgCall) async throws(OrgError) -> JSONValue {
     try Self.parse(try await send(call), call)
   }
@@ -77,12 +78,12 @@ package final class Session: Sendable {
     } catch {
       throw OrgError(
         .invalidResponse, status: response.status,
-        message: "the answer is not JSON: \(error.message)",
+        message: "the response is not JSON: \(error.message)",
         request: call.name, isAmbiguous: !call.isRead)
     }
   }
 
-  /// An answer of another shape than the resource has.
+  /// The error for a response that does not have the form of the resource.
   static func invalidResponse(_ message: String, _ call: OrgCall) -> OrgError {
     OrgError(.invalidResponse, message: message, request: call.name, isAmbiguous: !call.isRead)
   }

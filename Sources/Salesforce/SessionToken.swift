@@ -1,12 +1,16 @@
 import System
 
-/// The token of one session, renewed by one login at a time however many requests found it expired.
+/// The token of a session.
+///
+/// It is renewed by a single login, no matter how many requests found it expired.
 package final class SessionToken: Sendable {
-  /// A token as it was at some moment.
+  /// A token at some moment.
   struct Value: Sendable {
     let text: String
     let instanceURL: String
-    /// Counts the renewals: who failed with an older one finds a newer one here.
+    /// The number of renewals.
+    ///
+    /// A request that failed with an older token finds the newer one here.
     let number: Int
   }
 
@@ -26,7 +30,7 @@ package final class SessionToken: Sendable {
 
   var current: Value { state.withLock { $0.value } }
 
-  /// Replaces the token that failed, or finds that somebody else has.
+  /// Replaces the failed token, unless another request has already done so.
   func renew(_ failed: Value, because error: OrgError) async throws(OrgError) {
     let login = self.login
     let renewal = state.withLock { state -> Task<Result<Grant, OrgError>, Never>? in

@@ -1,8 +1,9 @@
 import Glibc
 
-/// The order of bytes as numbers without a sign, which SQLite's BINARY collation has too.
+/// The order of bytes as unsigned numbers, which is also that of SQLite's BINARY collation.
 package enum ByteOrder {
-  /// Less than 0, 0 or more than 0, as the first `count` bytes of `left` stand before, at or behind those of `right`.
+  /// A number less than, equal to or greater than 0 if the first `count` bytes of `left` sort
+  /// before, equal to or after those of `right`.
   @inlinable @inline(__always)
   package static func compare(
     _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int

@@ -1,12 +1,12 @@
 import CSystem
 import Glibc
 
-/// Other programs, started without a shell, with the environment that the caller names and no
-/// other, and no descriptor above 2.
+/// Runs other programs without a shell, with exactly the environment that the caller gives, and
+/// with no descriptor above 2.
 package enum ChildProcess {
-  /// What a program left.
+  /// The result of a finished program.
   package struct Result: Sendable {
-    /// Its exit code, or 128 + the signal that ended it.
+    /// The exit code, or 128 + the number of the signal that ended the program.
     package let status: Int32
     /// Standard output.
     package let output: [UInt8]
@@ -14,15 +14,16 @@ package enum ChildProcess {
     package let error: [UInt8]
   }
 
-  /// Runs a program to its end.
+  /// Runs a program to completion.
   ///
-  /// It blocks, so not on the cooperative pool. A program that is late, or says more than
-  /// `outputLimit` bytes on its output or of errors, is killed, and that is an error. The deadline
-  /// is for the program, not for its streams: one that closes them and goes on is late too. So is one whose
-  /// end `isCancelled` asks for.
+  /// It blocks, so do not call it on the cooperative pool. If the program exceeds the deadline or
+  /// writes more than `outputLimit` bytes to its output or error stream, it is killed and an error
+  /// is thrown. The deadline applies to the program, not to its streams: it is also killed if it
+  /// closes them and continues. The same happens if `isCancelled` returns true.
   ///
-  /// What such a program has started is killed with it, where that is safe: a group of processes of its own may
-  /// not read the terminal, so that where there is one, a program gets such a group only if it `asksNobody`.
+  /// Child processes of the program are killed with it if that is safe. A separate process group
+  /// may not read the terminal, so if there is a terminal, the program gets a group only if it
+  /// `asksNobody`.
   package static func run(
     _ path: String, _ arguments: [String], environment: [String: String] = [:],
     input: [UInt8] = [], deadlineSeconds: Int? = nil, outputLimit: Int = .max,
@@ -49,12 +50,12 @@ package enum ChildProcess {
       throw SystemError(operation: "wait any longer for", path: path, errno: ETIMEDOUT)
     }
     if exchange.isTooLong {
-      throw SystemError(operation: "take all the output of", path: path, errno: EFBIG)
+      throw SystemError(operation: "read all the output of", path: path, errno: EFBIG)
     }
     return Result(status: status, output: exchange.output, error: exchange.error)
   }
 
-  /// Starts a program whose standard output can be read by line.
+  /// Starts a program whose standard output can be read line by line.
   package static func start(
     _ path: String, _ arguments: [String], environment: [String: String] = [:],
     error: RunningProcess.ErrorStream = .inherited
@@ -76,7 +77,7 @@ package enum ChildProcess {
     return RunningProcess(pid: child, output: stdout.takeReading())
   }
 
-  /// Whether somebody may sit at a terminal from which this process was started.
+  /// Whether a user may be at a terminal from which this process was started.
   private static var hasTerminal: Bool {
     let terminal = attache_open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC, 0)
     if terminal >= 0 { close(terminal) }
@@ -100,7 +101,7 @@ package enum ChildProcess {
     return child
   }
 
-  /// Waits for a child and answers its exit code, or 128 + its signal.
+  /// Waits for a child process and returns its exit code, or 128 + the number of its signal.
   static func waitForExit(_ child: pid_t) -> Int32 {
     var status: Int32 = 0
     if retryingInterrupts({ Int(waitpid(child, &status, 0)) }) < 0 { return 127 }
@@ -109,7 +110,7 @@ package enum ChildProcess {
   }
 }
 
-/// Two ends of a pipe, each closed once.
+/// The two ends of a pipe, each closed once.
 struct Pipe: ~Copyable {
   private(set) var reading: Int32
   private(set) var writing: Int32
@@ -136,7 +137,7 @@ struct Pipe: ~Copyable {
     writing = -1
   }
 
-  /// The reading end, which is the caller's to close from now on; the writing end is closed.
+  /// Returns the reading end, which the caller must close; closes the writing end.
   mutating func takeReading() -> Int32 {
     closeWriting()
     defer { reading = -1 }
@@ -144,9 +145,10 @@ struct Pipe: ~Copyable {
   }
 }
 
-/// Feeds a child and drains it at once, so that neither side waits for the other for ever.
+/// Feeds a child process and drains its output at the same time, so that neither side blocks
+/// forever.
 private struct Exchange {
-  /// What is killed: the child, or its whole group.
+  /// The process to kill: the child, or its whole group.
   let killed: pid_t
   let child: pid_t
   let input: [UInt8]
@@ -183,7 +185,7 @@ private struct Exchange {
         pollfd(fd: isErrorOpen ? stderr : -1, events: Int16(POLLIN), revents: 0),
       ]
       let ready = poll(&waiting, nfds_t(waiting.count), turn())
-      // One that goes on speaking is late as one that is silent.
+      // A child that keeps writing is as late as a silent one.
       if endIfLate() { return }
       if ready <= 0 { continue }
       if waiting[0].revents != 0, !feed(stdin.writing) { stdin.closeWriting() }
@@ -197,13 +199,13 @@ private struct Exchange {
     }
   }
 
-  /// Waits for the program's own end, which need not be that of its streams.
+  /// Waits for the exit of the program, which may come later than the end of its streams.
   mutating func waitForEnd() {
     guard deadline != nil || isCancelled != nil, !isTooLong else { return }
     while !isEnded, attache_wait_for_exit(child, turn()) == ETIMEDOUT { endIfLate() }
   }
 
-  /// Ends a program that is late, or that nobody waits for any more.
+  /// Kills a program that is late or no longer needed.
   @discardableResult
   private mutating func endIfLate() -> Bool {
     guard millisecondsLeft() == 0 || isCancelled?() == true else { return false }
@@ -212,7 +214,7 @@ private struct Exchange {
     return true
   }
 
-  /// How long to wait before looking again: nothing else tells that a task was cancelled.
+  /// The time until the next check; there is no other way to notice that a task was cancelled.
   private func turn() -> Int32 {
     let left = millisecondsLeft()
     guard isCancelled != nil else { return left }
@@ -225,7 +227,7 @@ private struct Exchange {
     return now >= deadline ? 0 : Int32(clamping: (deadline - now) / 1_000_000 + 1)
   }
 
-  /// Answers whether there is more to send.
+  /// Writes the next input; returns whether there is more to send.
   private mutating func feed(_ descriptor: Int32) -> Bool {
     let start = sent
     let count = input.withUnsafeBytes { raw in
@@ -236,7 +238,7 @@ private struct Exchange {
     return sent < input.count
   }
 
-  /// Answers whether the stream is still open.
+  /// Reads available output; returns whether the stream is still open.
   private static func drain(_ descriptor: Int32, into bytes: inout [UInt8]) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
       let count = retryingInterrupts { read(descriptor, buffer.baseAddress, buffer.count) }

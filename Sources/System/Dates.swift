@@ -1,10 +1,12 @@
-/// The dates that Salesforce, SmartStore and HTTP write, exactly and without a calendar library:
-/// milliseconds since 1970, proleptic Gregorian, UTC.
+/// The date formats of Salesforce, SmartStore and HTTP, converted exactly and without a calendar
+/// library.
+///
+/// All times are milliseconds since 1970 in the proleptic Gregorian calendar, in UTC.
 package enum Dates {
   // MARK: Reading
 
-  /// The milliseconds of an ISO 8601 date and time with a zone: `2024-01-31T12:34:56.000+0000`,
-  /// `…Z`, `…+00:00`, with or without a fraction of a second.
+  /// The milliseconds of an ISO 8601 date and time with a zone, such as
+  /// `2024-01-31T12:34:56.000+0000`, `…Z` or `…+00:00`, with or without a fraction of a second.
   ///
   /// Nil for anything else.
   package static func milliseconds(iso8601 text: some StringProtocol) -> Int64? {
@@ -12,12 +14,12 @@ package enum Dates {
     return text.withUTF8 { milliseconds(iso8601: UnsafeRawBufferPointer($0)) }
   }
 
-  /// The same from bytes.
+  /// The milliseconds of an ISO 8601 date and time in an array of bytes.
   package static func milliseconds(iso8601 bytes: [UInt8]) -> Int64? {
     bytes.withUnsafeBytes { milliseconds(iso8601: $0) }
   }
 
-  /// The same from a place in a buffer.
+  /// The milliseconds of an ISO 8601 date and time in a buffer.
   package static func milliseconds(iso8601 bytes: UnsafeRawBufferPointer) -> Int64? {
     guard bytes.count >= 20, bytes[4] == dash, bytes[7] == dash,
       bytes[10] == 0x54 || bytes[10] == 0x20 || bytes[10] == 0x74,
@@ -39,7 +41,8 @@ package enum Dates {
     return Int64(seconds) * 1000 + Int64(fraction)
   }
 
-  /// The milliseconds of an HTTP date: `Wed, 31 Jan 2024 12:34:56 GMT`; the day may be unpadded.
+  /// The milliseconds of an HTTP date such as `Wed, 31 Jan 2024 12:34:56 GMT`; the day may have one
+  /// digit.
   package static func milliseconds(http text: String) -> Int64? {
     let parts = text.split(separator: " ", omittingEmptySubsequences: true)
     guard parts.count == 6, parts[0].last == ",", parts[5] == "GMT" || parts[5] == "UTC",
@@ -57,27 +60,27 @@ package enum Dates {
 
   // MARK: Writing
 
-  /// As the REST API writes it: `2024-01-31T12:34:56.000+0000`.
+  /// The format of the REST API: `2024-01-31T12:34:56.000+0000`.
   package static func salesforce(_ milliseconds: Int64) -> String {
     text(milliseconds, fraction: true, zone: "+0000")
   }
 
-  /// As SOQL literals and JSON reports have it: `2024-01-31T12:34:56.000Z`.
+  /// The format of SOQL literals and JSON reports: `2024-01-31T12:34:56.000Z`.
   package static func utc(_ milliseconds: Int64) -> String {
     text(milliseconds, fraction: true, zone: "Z")
   }
 
-  /// Without the fraction: `2024-01-31T12:34:56Z`.
+  /// The UTC format without a fraction: `2024-01-31T12:34:56Z`.
   package static func utcSeconds(_ milliseconds: Int64) -> String {
     text(milliseconds, fraction: false, zone: "Z")
   }
 
-  /// The same for names of files: `20240131T123456Z`.
+  /// The format for file names: `20240131T123456Z`.
   package static func utcDigits(_ milliseconds: Int64) -> String {
     utcSeconds(milliseconds).filter { $0 != "-" && $0 != ":" }
   }
 
-  /// As HTTP headers have it: `Wed, 31 Jan 2024 12:34:56 GMT`.
+  /// The format of HTTP headers: `Wed, 31 Jan 2024 12:34:56 GMT`.
   package static func http(_ milliseconds: Int64) -> String {
     let (days, second) = floorDivide(floorDivide(milliseconds, 1000).quotient, 86400)
     let (year, month, day) = civil(Int(days))
@@ -107,7 +110,7 @@ package enum Dates {
     return value
   }
 
-  /// Three digits of a fraction of any length; `at` is moved behind it.
+  /// Reads the first three digits of a fraction of any length; `at` is moved past the fraction.
   private static func milliseconds(
     fractionIn bytes: UnsafeRawBufferPointer, from at: inout Int
   ) -> Int? {
@@ -123,7 +126,7 @@ package enum Dates {
     return digits == 1 ? value * 100 : digits == 2 ? value * 10 : value
   }
 
-  /// The zone that ends the text: `Z`, `+hhmm`, `+hh:mm` or `+hh`.
+  /// The offset of the zone that ends the text: `Z`, `+hhmm`, `+hh:mm` or `+hh`.
   private static func offsetSeconds(_ bytes: UnsafeRawBufferPointer, from at: Int) -> Int? {
     let rest = bytes.count - at
     guard rest >= 1 else { return nil }
@@ -154,9 +157,9 @@ package enum Dates {
     return day <= lengths[month - 1]
   }
 
-  /// Days since 1970-01-01.
+  /// The days since 1970-01-01.
   ///
-  /// Years begin in March here, so that a leap day is a year's last.
+  /// Years start in March here, so that a leap day is the last day of its year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = floorDivide(shifted, 400)
@@ -165,7 +168,7 @@ package enum Dates {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// The date of a day since 1970-01-01.
+  /// The date for a number of days since 1970-01-01.
   private static func civil(_ days: Int) -> (year: Int, month: Int, day: Int) {
     let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
     let yearOfEra =

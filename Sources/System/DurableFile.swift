@@ -1,10 +1,12 @@
 import CSystem
 import Glibc
 
-/// Files that are there as a whole or not at all, whatever dies in between: written under a
-/// temporary name in the same directory, synchronized, renamed, and the directory synchronized.
+/// Writes files so that a crash never leaves a partial one.
+///
+/// A file is written under a temporary name in the same directory, synced, and renamed; then the
+/// directory is synced.
 package enum DurableFile {
-  /// Writes `bytes` to `path`, replacing what stands there.
+  /// Writes `bytes` to `path`, replacing an existing file.
   package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
     throws(SystemError)
   {
@@ -19,9 +21,9 @@ package enum DurableFile {
     }
   }
 
-  /// Writes what `content` hands on, a part at a time, to `path`, replacing what stands there.
+  /// Writes the parts that `content` provides to `path`, replacing an existing file.
   ///
-  /// - Throws: `SystemError`, and what `content` throws; then what stood at `path` stays.
+  /// - Throws: `SystemError`, or the error of `content`; then the file at `path` stays as it was.
   package static func write(
     to path: String, mode: UInt32 = 0o600,
     _ content: (_ write: ([UInt8]) throws(SystemError) -> Void) throws -> Void
@@ -52,22 +54,22 @@ package enum DurableFile {
     try synchronize(directory: Files.parent(of: path) ?? ".")
   }
 
-  /// How the names begin that no reader takes for anything.
+  /// The prefix of temporary names, which all readers ignore.
   package static let temporaryPrefix = ".tmp-"
 
-  /// Says whether a file is one that is not finished, or that a process which died has left.
+  /// Whether a file is unfinished, or was left by an interrupted process.
   package static func isTemporary(_ path: String) -> Bool {
     Files.name(of: path).hasPrefix(temporaryPrefix)
   }
 
-  /// Removes what processes that died have left in a directory.
+  /// Removes the temporary files that interrupted processes left in a directory.
   package static func removeTemporaries(in directory: String) throws(SystemError) {
     for name in try Files.list(directory) where isTemporary(name) {
       try Files.remove(directory + "/" + name)
     }
   }
 
-  /// A name beside `path` that no reader takes for anything.
+  /// A temporary name in the directory of `path`, which all readers ignore.
   package static func temporaryName(for path: String) -> String {
     let directory = Files.parent(of: path) ?? "."
     var random: UInt64 = 0
@@ -76,8 +78,8 @@ package enum DurableFile {
     return "\(directory)/\(temporaryPrefix)\(getpid())-\(String(random, radix: 36))"
   }
 
-  /// Gives a finished directory its final name, which must be free, after everything in it has
-  /// reached the disk.
+  /// Renames a finished directory to its final name, which must be free, after all its content is
+  /// on disk.
   package static func publishDirectory(temporary: String, final: String) throws(SystemError) {
     try synchronize(tree: temporary)
     let code = attache_rename_no_replace(temporary, final)
@@ -87,10 +89,10 @@ package enum DurableFile {
     try synchronizeParents(of: temporary, final)
   }
 
-  /// Makes a symbolic link, or points the one that is there to something else, by one rename.
+  /// Creates a symbolic link, or replaces an existing one with a single rename.
   package static func link(_ path: String, to target: String) throws(SystemError) {
     let temporary = temporaryName(for: path)
-    if symlink(target, temporary) != 0 { throw .last("make the link", temporary) }
+    if symlink(target, temporary) != 0 { throw .last("create the link", temporary) }
     do throws(SystemError) {
       try Files.rename(temporary, to: path)
       try synchronizeParents(of: temporary, path)
@@ -100,7 +102,9 @@ package enum DurableFile {
     }
   }
 
-  /// Removes a directory: it is there as a whole, or not at all; what is not there is gone already.
+  /// Removes a directory atomically.
+  ///
+  /// A missing directory is not an error.
   package static func takeAway(_ directory: String) throws(SystemError) {
     guard Files.exists(directory) else { return }
     let temporary = temporaryName(for: directory)
@@ -108,14 +112,14 @@ package enum DurableFile {
     try Files.remove(temporary)
   }
 
-  /// Renames a finished file (or directory) durably; a file at `to` is replaced.
+  /// Renames a finished file or directory durably, replacing a file at `to`.
   package static func rename(_ from: String, to: String) throws(SystemError) {
     if try Files.status(from).kind == .regular { try synchronize(file: from) }
     try Files.rename(from, to: to)
     try synchronizeParents(of: from, to)
   }
 
-  /// Renames durably and refuses to replace anything.
+  /// Renames durably; throws if the new name exists.
   package static func move(_ from: String, toNew to: String) throws(SystemError) {
     if try Files.status(from).kind == .regular { try synchronize(file: from) }
     let code = attache_rename_no_replace(from, to)
@@ -132,26 +136,26 @@ package enum DurableFile {
     if source != destination { try synchronize(directory: source) }
   }
 
-  /// Waits until the names in a directory are on the disk.
+  /// Waits until the names in a directory are on disk.
   package static func synchronize(directory: String) throws(SystemError) {
     try FileDescriptorHandle.open(directory, O_RDONLY | O_DIRECTORY).synchronize()
   }
 
-  /// Asks the kernel to begin writing a file's content to the disk, so that `synchronize(file:)` finds
-  /// less to wait for.
+  /// Asks the kernel to start writing a file to disk, so that a later `synchronize(file:)` waits
+  /// less.
   ///
-  /// Only a wish: a failure, of this call or of the writing, is told by the `synchronize` that follows.
+  /// Failures are not reported here; the later `synchronize` reports them.
   package static func beginWriteback(of file: String) {
     guard let opened = try? FileDescriptorHandle.open(file, O_RDONLY | O_NOFOLLOW) else { return }
     opened.beginWriteback()
   }
 
-  /// Waits until a file's content is on the disk.
+  /// Waits until the content of a file is on disk.
   package static func synchronize(file: String) throws(SystemError) {
     try FileDescriptorHandle.open(file, O_RDONLY | O_NOFOLLOW).synchronize()
   }
 
-  /// Waits until every file and directory under `path`, and itself, is on the disk.
+  /// Waits until `path` and every file and directory below it are on disk.
   package static func synchronize(tree path: String) throws(SystemError) {
     for name in try Files.list(path) {
       let child = path + "/" + name

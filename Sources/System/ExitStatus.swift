@@ -1,29 +1,26 @@
-/// The number that attache ends with: each stands here once, with what it means and which one is told
-/// when several hold.
+/// The exit statuses of attache, with their meanings and their precedence.
 package struct ExitStatus: RawRepresentable, Sendable, Hashable {
-  /// The number itself.
   package let rawValue: Int32
 
-  /// A status by its number.
   package init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Everything was done.
+  /// Success.
   package static let done = ExitStatus(rawValue: 0)
-  /// The disk, or a defect of attache.
+  /// I/O or internal error.
   package static let failed = ExitStatus(rawValue: 1)
-  /// The words on the command line were wrong.
+  /// The command line is invalid.
   package static let usage = ExitStatus(rawValue: 2)
-  /// Finished, and something waits for a person.
+  /// Completed, but some items need review.
   package static let needsAttention = ExitStatus(rawValue: 3)
-  /// The configuration is wrong, or the org or the ledger is another one.
+  /// The configuration is invalid, or the org or the ledger does not match the pipeline.
   package static let configuration = ExitStatus(rawValue: 4)
-  /// The org refused the login or a permission.
+  /// The org rejected the login or a permission.
   package static let authentication = ExitStatus(rawValue: 5)
-  /// The org is out of reach, or a limit or the deadline is reached.
+  /// The org is unreachable, or a limit or the deadline was reached.
   package static let tryLater = ExitStatus(rawValue: 6)
   /// Another run holds the lock.
   package static let locked = ExitStatus(rawValue: 7)
-  /// A file that was to be verified is damaged.
+  /// Verification found a damaged file.
   package static let damaged = ExitStatus(rawValue: 8)
 
   /// Ended by a signal: 130 for SIGINT, 143 for SIGTERM.
@@ -31,8 +28,10 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
     ExitStatus(rawValue: 128 + signal)
   }
 
-  /// What is told where several hold, and `done` for none: a signal first, as nothing was done after
-  /// it, then the order of this list.
+  /// The status to report if several apply; `done` if none does.
+  ///
+  /// A signal has precedence, as nothing was done after it. The others follow in the order of this
+  /// list.
   package static func told(of statuses: some Sequence<ExitStatus>) -> ExitStatus {
     let statuses = Set(statuses)
     return statuses.first { $0.rawValue > 128 }
@@ -40,24 +39,24 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
         where: statuses.contains) ?? statuses.first ?? done
   }
 
-  /// What each means, as every help page lists them.
+  /// The meanings that every help page lists.
   package static let meanings: [(status: String, meaning: String)] = [
     ("\(done.rawValue)", "done"),
-    ("\(failed.rawValue)", "failed: the disk, or a defect of attache"),
-    ("\(usage.rawValue)", "the command line is wrong"),
+    ("\(failed.rawValue)", "failed: I/O or internal error"),
+    ("\(usage.rawValue)", "the command line is invalid"),
     (
       "\(needsAttention.rawValue)",
-      "finished, and something waits for a person: edits that are not settled, of earlier runs too, "
-        + "skipped users, returns in quarantine; the report says which"
+      "completed; some items need review: open edits, also of earlier runs, "
+        + "skipped users, returns in quarantine; see the report"
     ),
     (
       "\(configuration.rawValue)",
-      "the configuration is wrong, or the org or the ledger is another one"
+      "the configuration is invalid, or the org or the ledger does not match the pipeline"
     ),
-    ("\(authentication.rawValue)", "the org refused the login or a permission"),
+    ("\(authentication.rawValue)", "the org rejected the login or a permission"),
     (
       "\(tryLater.rawValue)",
-      "the org cannot be reached, or a limit or the deadline is reached: try again later"
+      "the org is unreachable, or a limit or the deadline was reached: try again later"
     ),
     ("\(locked.rawValue)", "another run holds the lock"),
     ("\(damaged.rawValue)", "verify or check found damage"),

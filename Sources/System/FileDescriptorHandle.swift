@@ -1,11 +1,11 @@
 import CSystem
 import Glibc
 
-/// An open file that is closed with its value.
+/// An open file that is closed with its handle.
 package struct FileDescriptorHandle: ~Copyable, Sendable {
-  /// The descriptor, for calls that want it while this value lives.
+  /// The descriptor, valid as long as the handle.
   package let descriptor: Int32
-  /// The path it was opened by, for errors.
+  /// The path under which the file was opened, for error messages.
   package let path: String
 
   init(descriptor: Int32, path: String) {
@@ -27,15 +27,16 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     }
   }
 
-  /// Opens a file to whose end each write goes, or makes it; a pipe that nobody reads is an error, and not waited
-  /// for.
+  /// Opens or creates a file for appending.
+  ///
+  /// A pipe without a reader is an error; the call does not wait for one.
   package static func appending(
     _ path: String, mode: UInt32 = 0o600
   ) throws(SystemError) -> FileDescriptorHandle {
     try open(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode: mode)
   }
 
-  /// Fills `buffer` as far as the file goes and answers how much was read; 0 is the end.
+  /// Fills `buffer` from the file and returns the number of bytes read; 0 is the end.
   package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError)
     -> Int
   {
@@ -51,7 +52,6 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     return filled
   }
 
-  /// Writes all of `bytes`.
   package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var written = 0
     while written < bytes.count {
@@ -63,7 +63,6 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     }
   }
 
-  /// Writes all of `bytes`.
   package borrowing func write(_ bytes: [UInt8]) throws(SystemError) {
     var failure: SystemError?
     bytes.withUnsafeBytes { raw in
@@ -72,7 +71,7 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     if let failure { throw failure }
   }
 
-  /// Reads from a place of the file on, as far as it goes; answers how much.
+  /// Reads from an offset of the file and returns the number of bytes read.
   package borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(SystemError) -> Int {
@@ -88,7 +87,7 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     return filled
   }
 
-  /// Writes all of `bytes` at a place of the file.
+  /// Writes all of `bytes` at an offset of the file.
   package borrowing func write(
     _ bytes: UnsafeRawBufferPointer, at offset: Int
   ) throws(SystemError) {
@@ -102,24 +101,24 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     }
   }
 
-  /// What the file system says of the open file, whatever its name stands for by now.
+  /// The status of the open file, even if its name refers to another file by now.
   package borrowing func status() throws(SystemError) -> FileStatus {
     var status = stat()
-    if fstat(descriptor, &status) != 0 { throw .last("look at", path) }
+    if fstat(descriptor, &status) != 0 { throw .last("read the status of", path) }
     return FileStatus(status)
   }
 
-  /// Lets an empty file share all blocks of this one; false where the file system cannot.
+  /// Lets an empty file share all blocks of this one; returns false if the file system cannot.
   package borrowing func share(with other: borrowing FileDescriptorHandle) -> Bool {
     attache_clone(descriptor, other.descriptor) == 0
   }
 
-  /// Opens a file for reading and writing that is there.
+  /// Opens an existing file for reading and writing.
   package static func updating(_ path: String) throws(SystemError) -> FileDescriptorHandle {
     try open(path, O_RDWR | O_NOFOLLOW)
   }
 
-  /// Opens a file that has no name and goes with its handle, beside `path`.
+  /// Opens an unnamed temporary file in the directory of `path`; it disappears with its handle.
   package static func unnamed(beside path: String) throws(SystemError) -> FileDescriptorHandle {
     let name = DurableFile.temporaryName(for: path)
     let file = try open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -127,13 +126,13 @@ package struct FileDescriptorHandle: ~Copyable, Sendable {
     return file
   }
 
-  /// Asks the kernel to begin writing the file to the disk.
+  /// Asks the kernel to start writing the file to disk.
   package borrowing func beginWriteback() { attache_begin_writeback(descriptor) }
 
-  /// Waits until the file is on the disk.
+  /// Waits until the file is on disk.
   ///
-  /// A failure is final: the kernel forgets what it could not write, so a second call that succeeds
-  /// would prove nothing.
+  /// A failure is final: the kernel discards data that it could not write, so a second call that
+  /// succeeds would mean nothing.
   package borrowing func synchronize() throws(SystemError) {
     let fd = descriptor
     if retryingInterrupts({ Int(fsync(fd)) }) != 0 { throw .last("synchronize", path) }

@@ -1,47 +1,46 @@
 import CSystem
 import Glibc
 
-/// Why a lock was not given.
+/// The reason a lock was not acquired.
 package enum LockError: Error, Sendable, CustomStringConvertible {
-  /// Another process holds it; its note, as far as it could be read.
+  /// Another process holds the lock; `by` is its note, as far as it could be read.
   case held(by: String)
-  /// The file could not be opened or locked.
   case system(SystemError)
-  /// The directory is on a network file system, where such a lock proves nothing.
+  /// The directory is on a network file system, where such a lock is unreliable.
   case networkFileSystem(String)
 
-  /// One sentence: who holds it, or what failed.
+  /// One sentence: the holder or the failure.
   package var description: String {
     switch self {
     case .held(let note): "the lock is held by \(note)"
     case .system(let error): error.description
     case .networkFileSystem(let path):
-      "\(path) is on a network file system, where a lock cannot be relied on; "
+      "\(path) is on a network file system, where locks are unreliable; "
         + "keep the data on a local disk"
     }
   }
 }
 
-/// A lock on a file that the kernel frees when its holder dies, however it dies.
+/// A file lock that the kernel releases when its holder ends, for whatever reason.
 ///
-/// The file is not to be unlinked: a second process could then lock another file of the same name. Where somebody has
-/// done so before the lock was had, the file that bears the name now is taken. The note in it (who, since when) is for people only.
+/// Never unlink the lock file: a second process could then lock another file of the same name. If
+/// the file was removed before it was locked, the file that has the name now is locked instead. The
+/// note in the file (holder and start time) is for display only.
 package final class FileLock: Sendable {
   private let descriptor: Locked<Int32>
-  /// The lock file.
   package let path: String
 
-  /// Takes the lock without waiting.
+  /// Acquires the lock without waiting.
   ///
-  /// `note` is added to what stands in the file for others to read; with nil nothing is written, for
-  /// a lock on a file that is something else.
+  /// `note` is written to the file for display to others. If it is nil, nothing is written, for a
+  /// lock on a file with other content.
   package convenience init(
     _ path: String, exclusive: Bool = true, note: String? = ""
   ) throws(LockError) {
     try self.init(path, exclusive: exclusive, note: note) {}
   }
 
-  /// The same; `opened` is called between opening and locking.
+  /// Acquires the lock; calls `opened` between opening and locking.
   package init(
     _ path: String, exclusive: Bool, note: String?, opened: () -> Void
   ) throws(LockError) {
@@ -71,19 +70,21 @@ package final class FileLock: Sendable {
     throw .held(by: note == nil ? "another process" : FileLock.holder(path))
   }
 
-  /// How often a file is opened that somebody removes before it is locked.
+  /// The number of attempts if the file is removed between opening and locking.
   private static let looks = 100
 
-  /// Whether an open file still bears the name.
+  /// Whether the path still refers to the open file.
   private static func bears(_ path: String, _ descriptor: Int32) -> Bool {
     var (held, named) = (stat(), stat())
     return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0
       && (held.st_dev, held.st_ino) == (named.st_dev, named.st_ino)
   }
 
-  /// Takes the lock as soon as it is free, within so many seconds; it blocks its thread meanwhile.
+  /// Acquires the lock as soon as it is free, within a time limit.
   ///
-  /// - Throws: `LockError.held` when the time is over, or when `isCancelled` says so.
+  /// Blocks the thread meanwhile.
+  ///
+  /// - Throws: `LockError.held` when the time is over, or when `isCancelled` returns true.
   package static func waiting(
     _ path: String, exclusive: Bool = true, note: String? = "", seconds: Int,
     isCancelled: () -> Bool = { false }
@@ -104,10 +105,10 @@ package final class FileLock: Sendable {
 
   deinit { close() }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   ///
-  /// It is unlocked before it is closed: the lock belongs to the open file, and a child that is
-  /// being started has a copy of the descriptor until it becomes another program.
+  /// The file is unlocked before it is closed. The lock belongs to the open file, and a child
+  /// process that is being started has a copy of the descriptor until it executes its program.
   package func close() {
     descriptor.withLock { descriptor in
       if descriptor >= 0 {
@@ -118,7 +119,7 @@ package final class FileLock: Sendable {
     }
   }
 
-  /// What the last exclusive holder wrote into the file.
+  /// The note of the last exclusive holder.
   package static func holder(_ path: String) -> String {
     let bytes = (try? Files.read(path, limit: 4096)) ?? []
     let text = String(decoding: bytes, as: UTF8.self)
@@ -126,7 +127,7 @@ package final class FileLock: Sendable {
     return line.isEmpty ? "another process" : String(line)
   }
 
-  // Advisory, so a full disk does not take the lock away.
+  // The note is advisory: a full disk must not prevent the lock.
   private static func leave(_ note: String, in descriptor: Int32) {
     let since = Dates.utcSeconds(Clock.wallMilliseconds())
     let line = "process \(getpid()) since \(since)\(note.isEmpty ? "" : ", \(note)")\n"

@@ -1,25 +1,29 @@
 import Glibc
 
-/// Rooms of memory for the bytes of whole files: each is taken by one at a time, and used again by the next.
+/// Memory buffers for the bytes of whole files.
 ///
-/// Memory that is new costs as much as the reading: the kernel fills it with zeros, page by page.
+/// One task uses each buffer at a time; it is then reused.
+///
+/// New memory costs as much as reading the file: the kernel fills it with zeros, page by page.
 package final class FileRooms: Sendable {
-  /// The place of a room that nobody has.
+  /// The position of a free buffer.
   fileprivate struct Place: Sendable {
     let address: UInt
     let count: Int
   }
 
   private let free = Locked<[Place]>([])
-  /// The largest file that a room is made for, and the bytes behind it.
+  /// The maximum size of a file, and the bytes after it.
   private let (most, margin): (Int, Int)
 
-  /// No room yet; each may come to have so many bytes, and has more behind them that hold nothing.
+  /// Creates an empty pool.
+  ///
+  /// Each buffer may grow to the given size, followed by a margin of unused bytes.
   package init(most: Int, margin: Int = 0) { (self.most, self.margin) = (most, margin) }
 
   deinit { for place in free.withLock({ $0 }) { FileRoom.release(place) } }
 
-  /// Lends a room for the time of `body`.
+  /// Lends a buffer to `body`.
   package func lending<Answer>(_ body: (FileRoom) throws -> Answer) rethrows -> Answer {
     let room = FileRoom(free.withLock { $0.popLast() }, most: most, margin: margin)
     defer { if let place = room.leave() { free.withLock { $0.append(place) } } }
@@ -27,18 +31,18 @@ package final class FileRooms: Sendable {
   }
 }
 
-/// Room for the bytes of a file, for whoever has taken it.
+/// A buffer for the bytes of a file.
 package final class FileRoom {
   private var place: FileRooms.Place?
   private let (most, margin): (Int, Int)
-  /// The bytes that were put into it last; they stay until it is given back.
+  /// The bytes stored last; valid until the buffer is returned.
   package var content: UnsafeMutableRawBufferPointer?
 
   fileprivate init(_ place: FileRooms.Place?, most: Int, margin: Int) {
     (self.place, self.most, self.margin) = (place, most, margin)
   }
 
-  /// Room for so many bytes; nil where that is too much, or more than there is.
+  /// Reserves a number of bytes; nil if that exceeds the maximum or the available memory.
   package func reserve(_ bytes: Int) -> UnsafeMutableRawBufferPointer? {
     content = nil
     guard bytes > 0, bytes <= most else { return nil }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// What the file system says of one name.
+/// The status of a name in the file system.
 package struct FileStatus: Sendable, Hashable {
-  /// What kind of thing the name is.
+  /// The type of a file.
   package enum Kind: Sendable {
     case regular, directory, symbolicLink, other
 
-    /// What it is called, with its article.
+    /// The type with its article, for messages.
     package var words: String {
       switch self {
       case .regular: "a regular file"
@@ -17,23 +17,22 @@ package struct FileStatus: Sendable, Hashable {
     }
   }
 
-  /// What it is.
   package let kind: Kind
-  /// Bytes.
+  /// The size in bytes.
   package let size: Int64
   /// The permission bits.
   package let mode: UInt32
-  /// The user who owns it.
+  /// The ID of the owner.
   package let owner: UInt32
-  /// Nanoseconds since 1970 of the last change of content.
+  /// The last change of the content, in nanoseconds since 1970.
   package let modifiedNanoseconds: Int64
-  /// Nanoseconds since 1970 of the last change of content, name or rights, which nobody can set.
+  /// The last change of the content, name or permissions, in nanoseconds since 1970; users cannot
+  /// set it.
   package let changedNanoseconds: Int64
-  /// The device and the inode: the file's identity, whatever it is called.
+  /// The device, which together with the inode identifies the file regardless of its name.
   package let device: UInt64
-  /// See `device`.
   package let inode: UInt64
-  /// How many names the file has.
+  /// The number of names of the file.
   package let links: Int
 
   init(_ status: stat) {

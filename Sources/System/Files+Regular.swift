@@ -1,24 +1,27 @@
 import Glibc
 
 extension Files {
-  /// Refuses a pipe, a socket or a device, whose reader could wait without end; links are followed.
+  /// Rejects a pipe, a socket or a device, which could block a reader forever.
   ///
-  /// What is missing is no error: the call that opens the file reports it. Every file that a user names passes here:
-  /// through `openInput`, or before its path is handed to a library.
+  /// Links are followed.
+  ///
+  /// A missing file is not an error here: the call that opens it reports it. Every file that a user
+  /// names is checked here: by `openInput`, or before its path is passed to a library.
   package static func checkInput(_ path: String) throws(SystemError) {
     var found = stat()
     guard fstatat(AT_FDCWD, path, &found, 0) == 0 else { return }
     try requireReadable(found, path)
   }
 
-  /// Opens a regular file for reading without waiting for anything; links are followed.
+  /// Opens a regular file for reading without blocking; links are followed.
   package static func openInput(_ path: String) throws(SystemError) -> FileDescriptorHandle {
     try checkInput(path)
     return try opened(path, 0)
   }
 
-  /// Opens a regular file for reading; a link, a device or a pipe is refused without being opened
-  /// for long enough to matter.
+  /// Opens a regular file for reading.
+  ///
+  /// A link, device or pipe is rejected without an open that could have an effect.
   package static func openRegular(_ path: String) throws(SystemError) -> FileDescriptorHandle {
     let file = try opened(path, O_NOFOLLOW)
     if try file.status().kind != .regular {
@@ -27,13 +30,15 @@ extension Files {
     return file
   }
 
-  /// The name may stand for another file by now: the open file counts.
+  /// The name may refer to another file by now.
+  ///
+  /// The open file is checked.
   private static func opened(
     _ path: String, _ flags: Int32
   ) throws(SystemError) -> FileDescriptorHandle {
     let file = try FileDescriptorHandle.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | flags)
     var found = stat()
-    if fstat(file.descriptor, &found) != 0 { throw .last("look at", path) }
+    if fstat(file.descriptor, &found) != 0 { throw .last("read the status of", path) }
     try requireReadable(found, path)
     return file
   }
@@ -43,8 +48,9 @@ extension Files {
     throw SystemError(operation: "read", path: path, errno: SystemError.notAFile)
   }
 
-  /// The bytes of a regular file with the status of that very file: no link is followed, and nobody
-  /// can put another file there between the look and the read.
+  /// The bytes of a regular file with the status of the same file.
+  ///
+  /// No link is followed, and the file cannot be replaced between the check and the read.
   package static func readRegular(
     _ path: String, limit: Int
   ) throws(SystemError) -> (status: FileStatus, bytes: [UInt8]) {

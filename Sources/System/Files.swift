@@ -1,9 +1,9 @@
 import CSystem
 import Glibc
 
-/// Plain verbs of the file system, whose errors name the path.
+/// File system operations whose errors name the path.
 package enum Files {
-  /// The content of the regular file at `path`; an error if it is longer than `limit` bytes.
+  /// The content of the regular file at `path`; throws if it is longer than `limit` bytes.
   package static func read(_ path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
     let file = try openInput(path)
     var content: [UInt8] = []
@@ -11,7 +11,7 @@ package enum Files {
     while true {
       let count = try filling(&chunk, from: file)
       if content.count > limit - count {
-        throw SystemError(operation: "read the whole of", path: path, errno: EFBIG)
+        throw SystemError(operation: "read all of", path: path, errno: EFBIG)
       }
       content.append(contentsOf: chunk[..<count])
       if count < chunk.count { return content }
@@ -30,15 +30,17 @@ package enum Files {
     return count
   }
 
-  /// What stands at `path`; a symbolic link is described itself, never followed.
+  /// The status of `path`.
+  ///
+  /// A symbolic link is not followed.
   package static func status(_ path: String) throws(SystemError) -> FileStatus {
     var status = stat()
-    if lstat(path, &status) != 0 { throw .last("look at", path) }
+    if lstat(path, &status) != 0 { throw .last("read the status of", path) }
     return FileStatus(status)
   }
 
-  /// What keeps the caller from reading and writing `path`, the path itself or a directory on the way to it, and
-  /// whose that is; nil where nothing does, and where nothing is there.
+  /// The path component that the user may not read and write (`path` or a directory above it) and
+  /// its owner; nil if access is allowed or nothing exists there.
   package static func denied(_ path: String) -> (place: String, owner: String)? {
     guard faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0, errno == EACCES || errno == EPERM
     else { return nil }
@@ -51,14 +53,14 @@ package enum Files {
     return (place, ProcessEnvironment.userName(of: status.st_uid))
   }
 
-  /// The user to whom `path` belongs; nil where nothing is there.
+  /// The name of the owner of `path`; nil if nothing exists there.
   package static func owner(of path: String) -> String? {
     var status = stat()
     guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return nil }
     return ProcessEnvironment.userName(of: status.st_uid)
   }
 
-  /// Whether anything stands at `path`, a dangling link included.
+  /// Whether `path` exists; a dangling link counts.
   package static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
@@ -70,13 +72,12 @@ package enum Files {
     return fstatat(AT_FDCWD, path, &status, 0) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Whether `path` is a symbolic link.
   package static func isSymbolicLink(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// What a symbolic link points to, as it was written.
+  /// The target of a symbolic link, as written.
   package static func target(ofLink path: String) throws(SystemError) -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(path, &buffer, buffer.count)
@@ -84,12 +85,11 @@ package enum Files {
     return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// The bytes in the file.
   package static func size(of path: String) throws(SystemError) -> Int64 {
     try status(path).size
   }
 
-  /// Nanoseconds since 1970 of the last change.
+  /// The last change of the content, in nanoseconds since 1970.
   package static func modificationTime(of path: String) throws(SystemError) -> Int64 {
     try status(path).modifiedNanoseconds
   }
@@ -104,13 +104,14 @@ package enum Files {
 
   /// The names in a directory, sorted by their bytes, without `.` and `..`.
   ///
-  /// A name that is not UTF-8 is repaired, and nothing can be opened by it: see `listing`.
+  /// A name that is not UTF-8 is repaired for display, so nothing can be opened by it: see
+  /// `listing`.
   package static func list(_ directory: String) throws(SystemError) -> [String] {
     try rawNames(in: directory).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The names in a directory, sorted by their bytes: those that are text, and those that are not
-  /// UTF-8, repaired so that they can be shown.
+  /// The names in a directory, sorted by their bytes: the valid ones, and those that are not UTF-8,
+  /// repaired for display.
   package static func listing(
     _ directory: String
   ) throws(SystemError) -> (names: [String], unreadable: [String]) {
@@ -141,10 +142,12 @@ package enum Files {
     return names.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Makes a directory durably; one that is there already is left as it is when `intermediate`, and
-  /// an error otherwise.
+  /// Creates a directory durably.
   ///
-  /// Its name is on the disk when this returns: what is published in it would be lost with it.
+  /// An existing one is accepted if `intermediate` is set, and is an error otherwise.
+  ///
+  /// Its name is on disk when this returns; otherwise everything published in it could be lost with
+  /// it.
   package static func makeDirectory(
     _ path: String, mode: UInt32 = 0o700, intermediate: Bool = true
   ) throws(SystemError) {
@@ -154,15 +157,15 @@ package enum Files {
       try makeDirectory(parent, mode: mode)
       if mkdir(path, mode) == 0 { return try synchronizeName(of: path) }
       if errno == EEXIST { return }
-      throw .last("make directory", path)
+      throw .last("create directory", path)
     }
     if intermediate, code == EEXIST, isDirectory(path) { return }
-    throw SystemError(operation: "make directory", path: path, errno: code)
+    throw SystemError(operation: "create directory", path: path, errno: code)
   }
 
-  /// Makes a new directory for what nobody needs later, and answers its path; whoever asked removes it.
+  /// Creates a temporary directory and returns its path; the caller removes it.
   ///
-  /// It lies where the variable TMPDIR says, else in `/tmp`.
+  /// It is created in TMPDIR, or in `/tmp` if the variable is not set.
   package static func makeScratchDirectory(
     _ variables: [String: String]
   ) throws(SystemError) -> String {
@@ -176,14 +179,14 @@ package enum Files {
     do throws(SystemError) {
       try DurableFile.synchronize(directory: parent(of: path) ?? ".")
     } catch {
-      // In a directory that one may write and not read nothing can be synchronized.
+      // A directory that may be written but not read cannot be synced.
       if error.errno != EACCES { throw error }
     }
   }
 
   /// Removes a file or a whole tree; links are removed, never followed.
   ///
-  /// Nothing there is no error.
+  /// A missing path is not an error.
   package static func remove(_ path: String) throws(SystemError) {
     if unlink(path) == 0 || errno == ENOENT { return }
     let code = errno
@@ -193,12 +196,12 @@ package enum Files {
     if rmdir(path) != 0, errno != ENOENT { throw .last("remove", path) }
   }
 
-  /// Copies a regular file's content to a new file, by sharing its blocks where the file system
-  /// can.
+  /// Copies a regular file to a new file, sharing its blocks if the file system can.
   ///
-  /// What stands at `destination` is an error. A source that nobody reads soon can be forgotten: its pages leave
-  /// memory while it is copied, and the copy takes their place. A virtual machine gets memory that it has
-  /// never used from its host, and that takes several times as long as the copying.
+  /// An existing `destination` is an error. If the source is not needed soon, its pages can be
+  /// evicted from memory during the copy, so that the copy takes their place. On a virtual machine,
+  /// memory that was never used before comes from the host, which takes several times as long as
+  /// the copy.
   package static func copy(
     _ source: String, to destination: String, mode: UInt32 = 0o600, forgettingSource: Bool = false
   ) throws(SystemError) {
@@ -212,17 +215,17 @@ package enum Files {
     }
   }
 
-  /// Gives a regular file that is only read a second name, or makes a copy where the file system has no second
-  /// names.
+  /// Gives a read-only regular file a second name, or copies it if the file system has no hard
+  /// links.
   ///
-  /// What stands at `destination` is an error.
+  /// An existing `destination` is an error.
   package static func linkOrCopy(_ source: String, to destination: String) throws(SystemError) {
     guard try status(source).kind == .regular, link(source, destination) == 0 else {
       return try copy(source, to: destination)
     }
   }
 
-  /// Renames; what stands at `destination` is replaced.
+  /// Renames a file, replacing an existing `destination`.
   ///
   /// Not durable: see `DurableFile.rename`.
   package static func rename(_ source: String, to destination: String) throws(SystemError) {
@@ -231,14 +234,14 @@ package enum Files {
     }
   }
 
-  /// Makes a new, private file for writing; what stands at `path`, a link too, is an error.
+  /// Creates a private file for writing; throws if `path` exists, even as a link.
   package static func createNew(_ path: String, mode: UInt32 = 0o600) throws(SystemError)
     -> FileDescriptorHandle
   {
     try FileDescriptorHandle.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
   }
 
-  /// Adds bytes at the end of a file, made if need be, with one write.
+  /// Appends bytes to a file with a single write; creates the file if needed.
   package static func append(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600)
     throws(SystemError)
   {
@@ -246,20 +249,20 @@ package enum Files {
     try file.write(bytes)
   }
 
-  /// Adds a line at the end of a file, made if need be.
+  /// Appends a line to a file; creates the file if needed.
   package static func appendLine(_ line: String, to path: String, mode: UInt32 = 0o600)
     throws(SystemError)
   {
     try append(Array(line.utf8) + [0x0A], to: path, mode: mode)
   }
 
-  /// Sets the permission bits.
   package static func setMode(of path: String, _ mode: UInt32) throws(SystemError) {
     if chmod(path, mode) != 0 { throw .last("set the permissions of", path) }
   }
 
-  /// The one absolute path of what stands at `path`, with no link, `.` or `..` in it; where nothing
-  /// stands there yet, that of its directory with the last part behind it.
+  /// The absolute path of `path`, without links, `.` or `..`.
+  ///
+  /// If nothing exists there yet, the path of its directory followed by the last component.
   package static func resolved(_ path: String) throws(SystemError) -> String {
     if let whole = real(path) { return whole }
     let name = name(of: path)
@@ -269,10 +272,10 @@ package enum Files {
     return directory == "/" ? "/" + name : directory + "/" + name
   }
 
-  /// The same, and the path as it is where it leads nowhere.
+  /// The resolved path; the path unchanged if it leads nowhere.
   package static func resolvedIfThere(_ path: String) -> String { (try? resolved(path)) ?? path }
 
-  /// Says whether a path is that of a directory or of something below it; both are `resolved`.
+  /// Whether a path is a directory or below it; both must be `resolved`.
   package static func isWithin(_ path: String, _ directory: String) -> Bool {
     path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")
   }
@@ -283,7 +286,7 @@ package enum Files {
     return String(cString: text)
   }
 
-  /// The path of the directory that holds `path`; nil for a name alone's "." is ".".
+  /// The directory of `path`: `.` for a bare name, nil for `.`.
   package static func parent(of path: String) -> String? {
     var trimmed = Substring(path)
     while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
@@ -291,7 +294,7 @@ package enum Files {
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
   }
 
-  /// The last part of a path.
+  /// The last component of a path.
   package static func name(of path: String) -> String {
     var trimmed = Substring(path)
     while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }

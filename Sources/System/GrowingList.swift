@@ -1,16 +1,16 @@
 import Glibc
 
-/// A list to which one side adds while others wait for more; it ends once.
+/// A list that one side appends to while others wait for more elements; it ends once.
 ///
-/// Whoever waits blocks its thread: this is for threads of their own, such as a server's connections.
+/// Waiting blocks the thread, so use it only on dedicated threads, such as those of a server's
+/// connections.
 package final class GrowingList<Element: Sendable>: @unchecked Sendable {
-  // `elements` and `isEnded` are touched only while the lock is held; lock and condition never move.
+  // `elements` and `isEnded` are used only while the lock is held; lock and condition never move.
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let changed: UnsafeMutablePointer<pthread_cond_t>
   private var elements: [Element] = []
   private var isEnded = false
 
-  /// An empty list.
   package init() {
     lock = .allocate(capacity: 1)
     lock.initialize(to: pthread_mutex_t())
@@ -31,7 +31,7 @@ package final class GrowingList<Element: Sendable>: @unchecked Sendable {
     lock.deallocate()
   }
 
-  /// Adds an element; after the end it is dropped.
+  /// Appends an element; discarded if the list has ended.
   package func append(_ element: Element) {
     pthread_mutex_lock(lock)
     if !isEnded { elements.append(element) }
@@ -39,7 +39,7 @@ package final class GrowingList<Element: Sendable>: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Ends the list, with a last element; whoever waits goes on.
+  /// Ends the list with an optional last element, and wakes up all waiting threads.
   package func end(with last: Element? = nil) {
     pthread_mutex_lock(lock)
     if !isEnded, let last { elements.append(last) }
@@ -48,9 +48,9 @@ package final class GrowingList<Element: Sendable>: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// What follows the first `count` elements, and whether nothing follows any more.
+  /// The elements after the first `count`, and whether no further ones will follow.
   ///
-  /// Where there is nothing new it waits, at most `milliseconds`.
+  /// If there are none, it waits at most `milliseconds`.
   package func next(after count: Int, waiting milliseconds: Int) -> ([Element], isEnded: Bool) {
     var until = timespec()
     clock_gettime(CLOCK_MONOTONIC, &until)

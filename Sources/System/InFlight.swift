@@ -1,13 +1,14 @@
-/// Requests beside each other, never more of them than a limit: the one place that says how.
+/// Runs requests concurrently up to a limit, in one place for the whole program.
 ///
-/// What decides, notes and counts stays in the caller's task, one thing after another; only the requests
-/// themselves run in tasks of their own.
+/// Decisions, records and counts stay in the caller's task, in sequence; only the requests run in
+/// tasks of their own.
 package enum InFlight {
-  /// Starts the requests that `next` gives, and hands each answer to `take` as it comes.
+  /// Starts the requests that `next` provides, and passes each response to `take` as it arrives.
   ///
-  /// `next` answers nil when nothing can be started before an answer is taken; without a request on its way
-  /// that is the end. After an error nothing more is started: what is on its way is awaited and taken, and
-  /// the first error is thrown. `settle` comes before each request starts and before each answer is waited for.
+  /// `next` returns nil if no request can be started before a response is processed. If none is in
+  /// flight then, the work is done. After an error no further request is started: those in flight
+  /// are awaited and passed to `take`, and the first error is thrown. `settle` is called before
+  /// each request starts and before each response is awaited.
   package nonisolated(nonsending) static func run<Answer: Sendable>(
     _ limit: Int,
     next: nonisolated(nonsending) () async throws -> (@Sendable () async -> Answer)?,
@@ -35,9 +36,10 @@ package enum InFlight {
     if let failure { throw failure }
   }
 
-  /// The answers to requests, in the order of the requests.
+  /// The responses to requests, in the order of the requests.
   ///
-  /// After an answer that `stops` all nothing more is started: what was not asked has nil.
+  /// After a response for which `stops` returns true, no further request is started; requests that
+  /// were not sent have nil.
   package nonisolated(nonsending) static func all<Answer: Sendable>(
     _ limit: Int, _ requests: [@Sendable () async -> Answer],
     stops: (Answer) -> Bool = { _ in false }

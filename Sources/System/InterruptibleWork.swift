@@ -1,24 +1,21 @@
-/// Work that a signal or a deadline may end: what is said of it then, to whoever waits for it and in the
-/// ledger.
+/// Work that a signal or a deadline may interrupt, with its messages and error codes.
 package enum InterruptibleWork: String, Sendable {
-  /// A run of a pipeline.
   case run
   /// The syncs of a store.
   case sync
-  /// The demo.
   case demo
 
-  /// That a signal ended it.
+  /// The message for an interruption by a signal.
   package var interruptedText: String { "the \(rawValue) was interrupted" }
-  /// The code of an error that says so.
+  /// The error code of an interruption.
   package var interruptedCode: String { "\(rawValue).interrupted" }
 
-  /// That its deadline ended it.
+  /// The message for a reached deadline.
   package var deadlineText: String { "the \(rawValue)'s deadline was reached" }
-  /// The same for whoever may raise it.
+  /// The message for a deadline that the user can extend.
   package func deadlineText(seconds: Int) -> String {
     "the \(rawValue) reached its deadline of \(seconds) seconds"
   }
-  /// The code of an error that says so.
+  /// The error code of a reached deadline.
   package var deadlineCode: String { "\(rawValue).deadline" }
 }

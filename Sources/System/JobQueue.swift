@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The jobs that wait for a thread, and the thread's way to sleep.
+/// The jobs that wait for a thread, and the way the thread sleeps.
 final class JobQueue<Executor: Sendable>: Sendable {
   struct Entry: Sendable {
     let job: UnownedJob
@@ -30,7 +30,7 @@ final class JobQueue<Executor: Sendable>: Sendable {
     ready.signal()
   }
 
-  /// All that waits, in order; nil at the end.
+  /// All waiting jobs, in order; nil at the end.
   private func next() -> [Entry]? {
     while true {
       ready.wait()
@@ -43,7 +43,7 @@ final class JobQueue<Executor: Sendable>: Sendable {
     }
   }
 
-  /// Starts a thread that runs what comes until the queue is finished.
+  /// Starts a thread that runs jobs until the queue is finished.
   func start(_ name: String, run: @escaping @Sendable (UnownedJob, Executor) -> Void) {
     do throws(SystemError) {
       let thread = try OwnThread(name: name) {
@@ -53,7 +53,7 @@ final class JobQueue<Executor: Sendable>: Sendable {
       }
       state.withLock { $0.thread = thread }
     } catch {
-      // Without a thread nothing that is enqueued would ever run, silently.
+      // Without a thread, no enqueued job would ever run, and no error would show it.
       ProcessEnvironment.leave(because: error)
     }
   }

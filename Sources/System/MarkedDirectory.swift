@@ -1,14 +1,15 @@
-/// A directory whose content attache may replace, because a file in it says that attache made it.
+/// A directory whose content attache may replace, because a marker file shows that attache created
+/// it.
 ///
-/// Every command that empties a directory which a user names, or writes over files in it, goes through here. Without
-/// the marker only a directory that does not exist or has nothing to lose is taken.
+/// Every command that empties a directory named by a user, or overwrites files in it, uses this
+/// type. Without the marker, only a missing or empty directory is accepted.
 package struct MarkedDirectory: Sendable, Hashable {
-  /// The file that marks a directory.
+  /// The name of the marker file.
   package static let markerName = ".attache-made"
 
   /// The directory; a link to one is followed.
   package let path: String
-  /// The command that makes it, as its marker has it: `attache demo`.
+  /// The command that creates it, as in the marker: `attache demo`.
   package let maker: String
   /// The names that are written; nil for a directory that is emptied.
   package let names: Set<String>?
@@ -18,21 +19,20 @@ package struct MarkedDirectory: Sendable, Hashable {
     (self.path, self.maker, self.names) = (path, maker, names)
   }
 
-  /// Why a directory is not taken.
+  /// Thrown if attache did not create the directory.
   package struct Foreign: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The directory.
     package let path: String
-    /// The command that would have replaced what is there.
+    /// The command that would have replaced the content.
     package let maker: String
-    /// What is there: a name in the directory, or the directory's own where it is none.
+    /// A name in the directory, or the name of the file that is there instead of a directory.
     package let found: String
 
-    /// One sentence.
+    /// One sentence: the command, the directory and what is in danger.
     package var description: String {
-      "\(maker) did not make \(path), and would remove or replace \(found) there"
+      "\(maker) did not create \(path), and would remove or replace \(found) there"
     }
 
-    /// What to do.
+    /// The fix.
     package var fix: String {
       "name another directory, or move this one away; nothing was changed"
     }
@@ -41,9 +41,9 @@ package struct MarkedDirectory: Sendable, Hashable {
   private var marker: String { path + "/" + Self.markerName }
   private var mark: [UInt8] { Array("made by \(maker)\n".utf8) }
 
-  /// Refuses a directory with content that attache did not make.
+  /// Rejects a directory with content that attache did not create.
   ///
-  /// - Throws: `Foreign`, or `SystemError` where it cannot be read.
+  /// - Throws: `Foreign`, or `SystemError` if the directory cannot be read.
   package func check() throws {
     guard Files.exists(path) else { return }
     guard Files.isDirectory(path) else {
@@ -54,18 +54,18 @@ package struct MarkedDirectory: Sendable, Hashable {
     if let lost { throw Foreign(path: path, maker: maker, found: lost) }
   }
 
-  /// Checks the directory, makes it where it is missing, and marks it; what is there stays.
+  /// Checks the directory, creates it if it is missing, and marks it; its content stays.
   package func claim() throws {
     try check()
     try Files.makeDirectory(path)
     if !isMarked { try DurableFile.write(mark, to: marker) }
   }
 
-  /// Checks the directory, removes what is in it, and claims it.
+  /// Checks the directory, removes its content, and marks it.
   package func empty() throws {
     try check()
     if Files.isDirectory(path) {
-      // The marker stays as long as anything does: an interrupted removal can be repeated.
+      // The marker is removed last, so that an interrupted removal can be repeated.
       for name in try Files.list(path) where name != Self.markerName {
         try Files.remove(path + "/" + name)
       }

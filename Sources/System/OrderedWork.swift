@@ -1,15 +1,17 @@
-/// Work on a list of items of which the first part is done for several at once, on threads of its own, and the second
-/// one after the other, in the items' order.
+/// Processes a list of items in two steps: the first runs for several items at once on separate
+/// threads, the second in the order of the items.
 ///
-/// So nothing of what the second part does depends on which item was ready first.
+/// The results of the second step therefore do not depend on which item was ready first.
 package enum OrderedWork {
-  /// Hands each item to `make`, up to so many at once, and then with what that made to `take`.
+  /// Calls `make` for each item, for several at once, and then `take` with the result, in order.
   ///
-  /// What `isAlone` is made at its turn, and nothing else meanwhile. So is once more what has failed in such a way that
-  /// those beside it may have been in its way (`failedBesideOthers`): they are dropped, and made anew after it.
+  /// An item for which `isAlone` is true is made when its turn comes, with nothing else running.
+  /// The same applies to a retry after a failure that the other items may have caused
+  /// (`failedBesideOthers`): their results are discarded, and they are made again afterwards.
   ///
-  /// Of no more than one item above that number there is something made and not taken yet. When `take` throws, or the
-  /// task is cancelled, nothing more is begun; what is under way is waited for, and what is not taken goes to `drop`.
+  /// At most one item above the limit is made but not yet taken. If `take` throws or the task is
+  /// cancelled, no further item is started; running ones are awaited, and results not taken are
+  /// passed to `drop`.
   package static func perform<Item: Sendable, Made: Sendable>(
     _ items: [Item], atOnce: Int, name: String,
     isAlone: (Item) -> Bool = { _ in false },

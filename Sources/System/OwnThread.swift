@@ -1,12 +1,12 @@
 import CSystem
 import Glibc
 
-/// A thread that this program starts for one owner's work, and whose end is waited for.
+/// A thread that works for one owner and is joined at the end.
 ///
-/// A library may keep something for every thread and free it as the thread ends, as libcrypto does.
-/// That must not meet the end of the process, which takes the library itself down. So no thread is
-/// detached: its owner says when it is to end, and `ProcessEnvironment.leave` joins those that were
-/// told to. A thread that nobody told waits for work, and touches nothing.
+/// A library such as libcrypto may keep data per thread and free it when the thread ends. This must
+/// not coincide with the end of the process, which unloads the library. Therefore no thread is
+/// detached: its owner tells it to end, and `ProcessEnvironment.leave` joins the threads that were
+/// told. A thread that was not told waits for work, and uses nothing.
 package final class OwnThread: Sendable {
   private struct Leaving: Sendable {
     var threads: [pthread_t] = []
@@ -15,7 +15,7 @@ package final class OwnThread: Sendable {
   private static let leaving = Locked(Leaving())
   private let thread: pthread_t
 
-  /// Starts a thread that runs `body`; `name` is what it is called in a debugger and in `top -H`.
+  /// Starts a thread that runs `body`; `name` is shown in a debugger and in `top -H`.
   package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var thread = pthread_t()
     let context = Unmanaged.passRetained(ThreadStart(name: name, body: body)).toOpaque()
@@ -27,19 +27,22 @@ package final class OwnThread: Sendable {
     self.thread = thread
   }
 
-  /// Says that the thread has been told to end, once; whoever says so does not wait for it.
+  /// Declares, once, that the thread has been told to end.
+  ///
+  /// Does not wait for it.
   package func willEnd() {
     Self.leaving.withLock { leaving in
-      // What has ended meanwhile is let go of here, so that a long life does not gather threads.
+      // Threads that have ended are released here, so that they do not accumulate in a long-running
+      // process.
       leaving.threads.removeAll { attache_try_join($0) == 0 }
       leaving.threads.append(thread)
     }
   }
 
-  /// Waits for the threads that were told to end, all together no longer than so many milliseconds.
+  /// Waits for the threads that were told to end, up to a total time limit.
   ///
-  /// Those that are told meanwhile are waited for too, since a thread may tell others as it ends.
-  /// One that is held up longer, as by a resolver that does not answer, is left behind.
+  /// Threads told to end meanwhile are awaited too, since a thread may tell others as it ends. A
+  /// thread that takes longer, such as one blocked by DNS, is not awaited.
   package static func joinLeaving(withinMilliseconds limit: Int) {
     let end = Clock.monotonicNanoseconds() + UInt64(limit) * 1_000_000
     var threads: [pthread_t]
@@ -70,7 +73,7 @@ private final class ThreadStart: Sendable {
   }
 }
 
-// A C callback: file scope, so that it belongs to no actor.
+// A C callback at file scope, so that it is not isolated to an actor.
 private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context else { return nil }
   let start = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue()

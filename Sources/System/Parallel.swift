@@ -1,14 +1,14 @@
 import Glibc
 
-/// Work that is cut into independent parts for the cores there are.
+/// Work divided into independent parts for the available cores.
 package enum Parallel {
-  /// How many cores there are.
+  /// The number of cores.
   package static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-  /// Runs `body` for 0 to `count` - 1 on several threads and comes back when all are done.
+  /// Runs `body` for 0 to `count` - 1 on several threads and returns when all are done.
   ///
-  /// It blocks: call it from a thread of one's own, never from the cooperative pool. The threads are
-  /// the C library's, joined at the end, which the thread sanitizer understands.
+  /// It blocks: call it on a dedicated thread, never on the cooperative pool. The threads are the C
+  /// library's and are joined at the end, which the thread sanitizer understands.
   package static func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
     let threads = max(1, min(count, cores))
     withoutActuallyEscaping(body) { body in
@@ -19,15 +19,17 @@ package enum Parallel {
     }
   }
 
-  /// Begins `body` for 0 to `count` - 1, each on a thread of its own, and comes back at once.
+  /// Starts `body` for 0 to `count` - 1, each on its own thread, and returns at once.
   ///
-  /// Where no thread is to be had a part is done before the call comes back.
+  /// If no thread is available, the part is done before the call returns.
   package static func begin(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Running {
     let work = Work(count: count, threads: count, body: body)
     return Running((0..<count).compactMap { Part(work: work, first: $0).start() })
   }
 
-  /// Work that goes on while its owner does something else; whoever lets go of it waits for its end.
+  /// Work in progress while its owner does something else.
+  ///
+  /// Releasing it waits for its end.
   package final class Running {
     private var threads: [pthread_t]
 
@@ -35,14 +37,14 @@ package enum Parallel {
 
     deinit { wait() }
 
-    /// Waits until all is done, and what the work used is let go of.
+    /// Waits until all work is done and its resources are released.
     package func wait() {
       for thread in threads { pthread_join(thread, nil) }
       threads = []
     }
   }
 
-  /// The whole of the work: each thread takes every `threads`-th index.
+  /// The whole work: each thread processes every `threads`-th index.
   private struct Work: Sendable {
     let count: Int
     let threads: Int
@@ -53,7 +55,7 @@ package enum Parallel {
     }
   }
 
-  /// What one thread does.
+  /// The part of one thread.
   private final class Part: Sendable {
     let work: Work
     let first: Int
@@ -63,7 +65,7 @@ package enum Parallel {
       self.first = first
     }
 
-    /// Starts a thread; where none is to be had the caller does the part itself.
+    /// Starts a thread; if none is available, the caller does the part itself.
     func start() -> pthread_t? {
       var thread = pthread_t()
       let context = Unmanaged.passRetained(self).toOpaque()

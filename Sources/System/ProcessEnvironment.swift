@@ -2,9 +2,8 @@ import CSystem
 import Dispatch
 import Glibc
 
-/// What the process was started with, and its three streams.
+/// The environment of the process, and its three standard streams.
 package enum ProcessEnvironment {
-  /// Every environment variable.
   package static func variables() -> [String: String] {
     var found: [String: String] = [:]
     var entry = environ
@@ -18,41 +17,38 @@ package enum ProcessEnvironment {
     return found
   }
 
-  /// One environment variable.
   package static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// Forgets a variable, so that no child inherits it.
+  /// Removes a variable, so that no child process inherits it.
   ///
-  /// Call it while the process has one thread.
+  /// Call it while the process has only one thread.
   package static func unset(_ name: String) { unsetenv(name) }
 
   /// Sets a variable.
   ///
-  /// Call it while the process has one thread.
+  /// Call it while the process has only one thread.
   package static func set(_ name: String, _ value: String) { setenv(name, value, 1) }
 
-  /// The working directory.
   package static func currentDirectory() -> String {
     guard let path = getcwd(nil, 0) else { return "." }
     defer { free(path) }
     return String(cString: path)
   }
 
-  /// The program that runs.
+  /// The path of the running program.
   package static func executablePath() -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     return readlink("/proc/self/exe", &buffer, Int(PATH_MAX)) > 0 ? text(buffer) : ""
   }
 
-  /// The id of the process.
   package static func processID() -> Int32 { getpid() }
 
-  /// The name of the user who runs the process; the number where the system knows no name.
+  /// The name of the user who runs the process; the number if the system has no name for it.
   package static func userName() -> String { userName(of: geteuid()) }
 
-  /// The name of a user; the number where the system knows no name.
+  /// The name of a user; the number if the system has no name for it.
   static func userName(of number: uid_t) -> String {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -62,20 +58,21 @@ package enum ProcessEnvironment {
     return String(cString: name)
   }
 
-  /// Whether the user is root.
   package static func isRoot() -> Bool { geteuid() == 0 }
 
-  /// Ends the process with a status, by the one way out that there is.
+  /// Ends the process with a status.
   ///
-  /// Threads that were told to end are joined, and the process ends there and then: no handler of
-  /// `exit` takes libraries down under threads that may be in the midst of them. Nothing waits in the
-  /// C library to be written: all output goes through `write`.
+  /// This is the only way out.
+  ///
+  /// Threads that were told to end are joined; then the process ends at once. No handler of `exit`
+  /// unloads libraries while threads may still use them. The C library has no buffered output, as
+  /// all output is written with `write`.
   package static func leave(_ status: Int32) -> Never {
     OwnThread.joinLeaving(withinMilliseconds: 1000)
     _exit(status)
   }
 
-  /// Runs a program's asynchronous work while the calling thread waits, and leaves with its status.
+  /// Runs asynchronous work while the calling thread waits, and ends the process with its status.
   package static func leave(after work: @escaping @Sendable () async -> Int32) -> Never {
     let status = Locked<Int32>(1)
     let done = DispatchSemaphore(value: 0)
@@ -88,16 +85,15 @@ package enum ProcessEnvironment {
     leave(status.withLock { $0 })
   }
 
-  /// Ends the process because the system refuses what nothing can be done without.
+  /// Ends the process because the system denies an indispensable resource.
   static func leave(because error: SystemError) -> Never {
     write(2, "attache: \(error)\n")
     leave(1)
   }
 
-  /// The effective user's number, as `FileStatus.owner` has it.
+  /// The number of the effective user, as in `FileStatus.owner`.
   package static func userID() -> UInt32 { geteuid() }
 
-  /// The machine's name.
   package static func hostName() -> String {
     var buffer = [CChar](repeating: 0, count: 256)
     return gethostname(&buffer, 255) == 0 ? text(buffer) : ""
@@ -107,27 +103,28 @@ package enum ProcessEnvironment {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether the descriptor is a terminal.
   package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// How many characters a line of the terminal has; nil where the descriptor is none, or does not say.
+  /// The width of the terminal in characters; nil if the descriptor is not a terminal, or the width
+  /// is unknown.
   package static func columns(_ descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 
-  /// Opens something harmless in the place of each of the three streams that was closed: the next
-  /// file to be opened, the ledger at worst, would take its number, and messages would go into it.
+  /// Opens a harmless file in place of each standard stream that was closed.
   ///
-  /// Writing to it fails, as it does on a closed one.
+  /// Otherwise the next opened file, in the worst case the ledger, would get its number, and
+  /// messages would be written into it. Writing to the replacement fails, as it does on a closed
+  /// stream.
   package static func fillStandardStreams() {
     for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
       _ = attache_open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY, 0)
     }
   }
 
-  /// Writes all of `bytes` to a descriptor; answers why it could not, nil if it could.
+  /// Writes all of `bytes` to a descriptor; returns the error, or nil on success.
   @discardableResult
   package static func write(_ descriptor: Int32, _ bytes: [UInt8]) -> SystemError? {
     bytes.withUnsafeBytes { raw in
@@ -136,7 +133,7 @@ package enum ProcessEnvironment {
         let rest = UnsafeRawBufferPointer(rebasing: raw[written...])
         let count = retryingInterrupts { Glibc.write(descriptor, rest.baseAddress, rest.count) }
         if count < 0 {
-          // A terminal or pipe that somebody made non-blocking: wait for it.
+          // A terminal or pipe that another program made non-blocking: wait for it.
           guard errno == EAGAIN else { return .last("write", streams[descriptor] ?? "") }
           var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           _ = poll(&waiting, 1, -1)
@@ -150,7 +147,7 @@ package enum ProcessEnvironment {
 
   private static let streams: [Int32: String] = [1: "the output", 2: "the messages"]
 
-  /// Writes text to a descriptor; answers why it could not, nil if it could.
+  /// Writes text to a descriptor; returns the error, or nil on success.
   @discardableResult
   package static func write(_ descriptor: Int32, _ text: String) -> SystemError? {
     write(descriptor, Array(text.utf8))

@@ -2,23 +2,23 @@ import CSystem
 import Dispatch
 import Glibc
 
-/// What the process may do and how much it has taken.
+/// The resource limits and the resource use of the process.
 package enum ProcessLimits {
-  /// Leaves no core dump and lets no other process of the user look in.
+  /// Disables core dumps and access by other processes of the user.
   package static func harden() { _ = attache_harden_process() }
 
-  /// Makes an allocation that fails under a limit of memory an error with status 1, and not a crash.
+  /// Makes a failed allocation under a memory limit an error with status 1 instead of a crash.
   ///
-  /// Without such a limit nothing is changed, and a crash is one.
+  /// Without such a limit nothing changes, and a failed allocation crashes.
   package static func tellOfMemory() { attache_tell_of_memory() }
 
-  /// Lets long pages and buffers return to the system when they are freed.
+  /// Lets large pages and buffers return to the system when they are freed.
   package static func giveMemoryBack() { attache_give_memory_back() }
 
-  /// Finds out whether the process may have the threads that it needs; nil if it may.
+  /// Checks whether the process may start the threads it needs; nil if it may.
   ///
-  /// The concurrency runtime waits for ever where it gets no thread, so this is asked before it
-  /// starts.
+  /// The concurrency runtime waits forever if it cannot start a thread, so this is checked before
+  /// it starts.
   package static func threadTrouble() -> SystemError? {
     let gate = DispatchSemaphore(value: 0)
     var threads: [OwnThread] = []
@@ -38,16 +38,16 @@ package enum ProcessLimits {
     return trouble
   }
 
-  /// The pool's, the network's, the signals', and those of a few stores.
+  /// The threads of the pool, the network, the signals, and a few stores.
   private static let neededThreads = 8 + sysconf(Int32(_SC_NPROCESSORS_ONLN))
 
   /// Makes new files private by default.
   package static func umask077() { _ = umask(0o077) }
 
-  /// The most resident memory that the process ever had.
+  /// The peak resident memory of the process.
   package static func highWaterKiB() -> Int { statusKiB("VmHWM:") }
 
-  /// The processor time that the process has used, all threads together, in milliseconds.
+  /// The processor time used by all threads of the process, in milliseconds.
   package static func processorMilliseconds() -> (user: Int, system: Int) {
     var usage = rusage()
     guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return (0, 0) }
@@ -64,16 +64,15 @@ package enum ProcessLimits {
     return 0
   }
 
-  /// Bytes that an unprivileged writer may still write where `path` is; nil where unknown.
+  /// The bytes available to an unprivileged writer at `path`; nil if unknown.
   package static func freeBytes(at path: String) -> Int64? {
     let free = attache_free_bytes(path)
     return free < 0 ? nil : Int64(free)
   }
 
-  /// Whether `path` is on a file system of another machine, where locks and renames are not what
-  /// they are here.
+  /// Whether `path` is on a network file system, where locks and renames have weaker guarantees.
   ///
-  /// 9p is not counted: it is how containers and virtual machines see their own host's disk.
+  /// 9p does not count: containers and virtual machines access their host's disk through it.
   package static func isNetworkFileSystem(_ path: String) -> Bool {
     networkFileSystems.contains(UInt32(truncatingIfNeeded: attache_file_system_type(path)))
   }

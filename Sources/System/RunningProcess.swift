@@ -1,14 +1,14 @@
 import Glibc
 
-/// A program that was started and goes on by itself.
+/// A started program that runs in the background.
 package final class RunningProcess: Sendable {
-  /// Where its standard error goes.
+  /// The destination of the program's standard error.
   package enum ErrorStream: Sendable {
-    /// Where ours goes.
+    /// The standard error of this process.
     case inherited
-    /// Nowhere.
+    /// The output is discarded.
     case discarded
-    /// To the end of a file.
+    /// The output is appended to a file.
     case file(String)
   }
 
@@ -17,7 +17,7 @@ package final class RunningProcess: Sendable {
     var pending: [UInt8] = []
   }
 
-  /// Its id.
+  /// The process ID.
   package let pid: Int32
   private let output: Locked<Output>
   private let status = Locked<Int32?>(nil)
@@ -27,21 +27,22 @@ package final class RunningProcess: Sendable {
     self.output = Locked(Output(descriptor: output))
   }
 
-  // A child outlives its handle unless it is told to end; nobody waits for it then.
+  // A child process outlives its handle unless it is told to end; then no one waits for it.
   deinit { output.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
 
-  /// Asks it to end.
+  /// Sends SIGTERM.
   package func terminate() { kill(SIGTERM) }
 
-  /// Sends it a signal, unless it has been waited for: its id may belong to another by now.
+  /// Sends a signal, unless the process has been waited for: its ID may belong to another process
+  /// by now.
   package func kill(_ signal: Int32) {
     status.withLock { if $0 == nil { Glibc.kill(pid, signal) } }
   }
 
-  /// Waits for its end: its exit code, or 128 + the signal that ended it.
+  /// Waits for the end of the process and returns its exit code, or 128 + the number of its signal.
   @discardableResult
   package func wait() -> Int32 {
-    // Waits without reaping first, so that `kill` on another thread is not held up by the lock.
+    // Wait without reaping first, so that the lock does not delay `kill` on another thread.
     var information = siginfo_t()
     _ = retryingInterrupts { Int(waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT)) }
     return status.withLock { status in
@@ -52,7 +53,7 @@ package final class RunningProcess: Sendable {
     }
   }
 
-  /// The next line of its standard output, without the line's end; nil at the end.
+  /// The next line of the standard output, without its line end; nil at the end.
   package func readLine() -> String? {
     output.withLock { output in
       while true {

@@ -1,16 +1,17 @@
 import Glibc
 
-/// What systemd is told of a service that asks to be (sd_notify(3)): `NOTIFY_SOCKET` names where.
+/// Notifications to systemd (sd_notify(3)), sent to the socket in `NOTIFY_SOCKET`.
 package enum ServiceManager {
-  /// Tells a state, as `READY=1`, `STOPPING=1` or `STATUS=…`; nobody hears it where no service manager asks.
+  /// Sends a state such as `READY=1`, `STOPPING=1` or `STATUS=…`; does nothing without a service
+  /// manager.
   ///
-  /// It is one datagram, and no answer is waited for.
+  /// The state is sent as one datagram without a response.
   package static func tell(_ state: String, _ variables: [String: String]) {
     guard let place = variables["NOTIFY_SOCKET"], place.hasPrefix("/") || place.hasPrefix("@")
     else { return }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    // A name that begins with @ is one of no file: its first byte is 0.
+    // A name that starts with @ is an abstract socket: its first byte is 0.
     var name = Array(place.utf8)
     if name[0] == UInt8(ascii: "@") { name[0] = 0 }
     let room = MemoryLayout.size(ofValue: address.sun_path)

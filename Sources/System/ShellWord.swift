@@ -1,7 +1,7 @@
-/// A word of a command that somebody copies into a shell.
+/// A word of a command that users copy into a shell.
 package enum ShellWord {
-  /// The word as a shell reads it as one: unchanged where nothing in it means anything to a shell, else
-  /// in single quotes.
+  /// The word quoted for a shell: unchanged if it has no special characters, otherwise in single
+  /// quotes.
   package static func quoted(_ word: String) -> String {
     let isPlain = !word.isEmpty && !word.hasPrefix("~") && word.utf8.allSatisfy(isPlain)
     return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"

@@ -1,22 +1,24 @@
 import Glibc
 
-/// The signals that end a program politely.
+/// The signals that ask a program to end.
 package enum Signals {
-  /// A reader that went away is an error of `write`, not the end of the process; a file that grew
-  /// past its limit likewise.
+  /// Makes a broken pipe an error of `write` instead of the end of the process, and likewise a file
+  /// that exceeds the size limit.
   package static func ignorePipe() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
   }
 
-  /// Calls `body` with each INT, TERM or HUP, on a thread of its own where it may do anything; with one of
-  /// those that come together.
+  /// Calls `body` on a dedicated thread, where it may do anything, for each INT, TERM or HUP.
   ///
-  /// It may be called at any time: a handler takes the signal whichever thread it reaches, where a
-  /// mask would have to be set before any other thread starts. A signal that whoever started the
-  /// program wants ignored (`nohup`) stays ignored.
+  /// Signals that arrive together count as one.
   ///
-  /// With `spent`, `body` is called at once for each of them after so many: who listens late misses none.
+  /// It may be called at any time: a handler receives the signal on any thread, whereas a mask
+  /// would have to be set before any other thread starts. A signal that the parent process ignores
+  /// (`nohup`) stays ignored.
+  ///
+  /// With `spent`, `body` is called at once for each signal after that number, so that a late
+  /// listener misses none.
   package static func onTermination(
     after spent: Int? = nil, _ body: @escaping @Sendable (Int32) -> Void
   ) {
@@ -44,7 +46,7 @@ package enum Signals {
   }
 
   private static func isIgnored(_ action: sigaction) -> Bool {
-    // SIG_IGN is no function: only its address can be looked at.
+    // SIG_IGN is not a function; only its address can be compared.
     unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
@@ -52,7 +54,8 @@ package enum Signals {
   fileprivate static func tell(_ number: Int32) {
     let now = Clock.monotonicNanoseconds()
     let bodies = listener.withLock { state in
-      // `timeout` tells the program and then its group, a terminal that closes tells twice too: that is one.
+      // `timeout` signals the program and then its group, and a closing terminal also sends two
+      // signals. They count as one.
       if !state.numbers.isEmpty, now - state.last < 250_000_000 { return state.bodies.prefix(0) }
       state.last = now
       state.numbers.append(number)
@@ -65,15 +68,15 @@ package enum Signals {
 private struct Listener {
   var bodies: [@Sendable (Int32) -> Void] = []
   var isStarted = false
-  /// Those that came.
+  /// The signals received.
   var numbers: [Int32] = []
-  /// When the last of them came, in monotonic nanoseconds.
+  /// The time of the last signal, in monotonic nanoseconds.
   var last: UInt64 = 0
 }
 
 private let listener = Locked(Listener())
 
-/// The way from the handler, which may do next to nothing, to the thread that listens.
+/// The pipe from the handler, which may do almost nothing, to the listening thread.
 private let pipeEnds: (read: Int32, write: Int32) = {
   var ends: [Int32] = [-1, -1]
   guard pipe(&ends) == 0 else { return (-1, -1) }
@@ -81,7 +84,7 @@ private let pipeEnds: (read: Int32, write: Int32) = {
   return (ends[0], ends[1])
 }()
 
-// A C callback: file scope, so that it belongs to no actor.
+// A C callback at file scope, so that it is not isolated to an actor.
 private func noteSignal(_ number: Int32) {
   let saved = errno
   var byte = UInt8(truncatingIfNeeded: number)

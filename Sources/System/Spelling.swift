@@ -1,8 +1,8 @@
-/// Finds the word that somebody meant.
+/// Suggestions for misspelled words.
 package enum Spelling {
-  /// The known word nearest to `word`; nil when none is near.
+  /// The known word nearest to `word`; nil if none is similar.
   ///
-  /// With `takesBeginnings` the beginning of a word, of at least three letters, is as good as one slip.
+  /// With `takesBeginnings`, a prefix of at least three letters counts as a single mistake.
   package static func nearest(
     _ word: String, among known: [String], takesBeginnings: Bool = false
   ) -> String? {
@@ -17,8 +17,8 @@ package enum Spelling {
     return best.distance <= max(1, word.count / 3) ? best.word : nil
   }
 
-  /// The letters of `word` that stand where `known` has an ASCII letter that looks like them, or
-  /// nil.
+  /// The letters of `word` that only look like the ASCII letters of `known` at the same positions;
+  /// nil if the words differ otherwise.
   package static func lookAlikes(_ word: String, of known: String) -> [(
     wrong: Character, right: Character
   )]? {
@@ -31,7 +31,7 @@ package enum Spelling {
     return found
   }
 
-  /// How many letters must be added, removed, replaced or swapped to come from one to the other.
+  /// The number of letters to add, remove, replace or swap to turn one word into the other.
   package static func distance(_ left: String, _ right: String) -> Int {
     let left = Array(left)
     let right = Array(right)

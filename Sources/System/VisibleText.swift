@@ -1,40 +1,42 @@
-/// Text from outside — the names of files and soups, an org's words — made fit to be shown.
+/// Untrusted text, such as names of files and soups or an org's messages, made safe to display.
 ///
-/// A terminal obeys what it is sent: an escape sequence in a file's name moves its cursor, renames
-/// its window or writes a line that looks like ours; a line feed makes a second line of a log of
-/// what was one; an override of the direction lets `gpj.exe` read `exe.jpg`.
+/// A terminal obeys control characters: an escape sequence in a file name moves the cursor, changes
+/// the window's title or fakes a line of attache's output. A line feed turns one line of a log into
+/// two, and a direction override makes `gpj.exe` look like `exe.jpg`.
 package enum VisibleText {
-  /// On one line, with what would move the cursor or turn the direction written out.
+  /// The text on one line, with control and direction characters escaped.
   ///
-  /// It is written as JSON writes it: `\u001b`, and `\n` for a line feed. A tab stays.
+  /// Escapes are those of JSON: `\u001b`, and `\n` for a line feed. A tab stays.
   package static func line(_ text: String) -> String {
     isPlain(text) ? text : replacing(text) { $0.value == 9 ? nil : escape($0) }
   }
 
-  /// JSON whose strings hold nothing that a terminal obeys.
+  /// JSON whose strings contain no character that a terminal obeys.
   ///
-  /// Line ends stand between its tokens only, and stay.
+  /// Line ends occur only between tokens, and stay.
   package static func json(_ text: String) -> String {
     isPlain(text)
       ? text
       : replacing(text) { $0.value == 9 || $0.value == 10 || $0.value == 13 ? nil : escape($0) }
   }
 
-  /// A value of many lines, as a cell of a table may be, without what a terminal obeys.
+  /// A value with several lines, such as the cell of a table, without characters that a terminal
+  /// obeys.
   ///
-  /// It is left out and not written out: a program reads the cell.
+  /// They are removed rather than escaped, as programs read the cell.
   package static func cell(_ text: String) -> String {
     isPlain(text)
       ? text : replacing(text) { $0.value == 9 || $0.value == 10 || $0.value == 13 ? nil : "" }
   }
 
-  /// On one line, with a question mark for each character that misleads: for a sentence that goes into files too.
+  /// The text on one line, with a question mark for each misleading character, for a message that
+  /// is also written to files.
   package static func marked(_ text: String) -> String {
     isPlain(text) ? text : replacing(text) { _ in "?" }
   }
 
-  /// Whether there is nothing to replace, which is told from the bytes: no C0 control and no
-  /// delete, nor a byte that begins the others.
+  /// Whether there is nothing to replace, judged by the bytes: no C0 control, no delete, and no
+  /// byte that starts another such character.
   private static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
   }
@@ -53,9 +55,10 @@ package enum VisibleText {
     return String(result)
   }
 
-  /// Controls of both sets, what ends a line or a paragraph, what turns the direction, and what takes no room.
+  /// Whether a character is a control of either set, ends a line or paragraph, changes the
+  /// direction, or is invisible.
   ///
-  /// What joins letters and emoji takes none either, and stays.
+  /// Joiners of letters and emoji are invisible too, but are allowed.
   package static func isMisleading(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00...0x1F, 0x7F...0x9F, 0x061C, 0x200B, 0x200E, 0x200F, 0x2028...0x202E,

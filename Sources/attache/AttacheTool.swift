@@ -21,8 +21,7 @@ package enum AttacheTool {
       Note("sync", "Mobile Sync on one store, without a pipeline"),
     ],
     commands: [
-      RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileRetryCommand.self,
-      ReconcileUndoCommand.self,
+      RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileUndoCommand.self,
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
       PackCommand.self, PruneCommand.self, BackupCommand.self, RecoverCommand.self,
@@ -43,5 +42,19 @@ package enum AttacheTool {
       Note("ATTACHE_DATA", "where snapshots are kept, if --data does not say"),
       Note("NO_COLOR", "no colour"),
       Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
-    ])
+    ], former: former)
+
+  /// The words of versions before 1.0.
+  private static let former = FormerWords(
+    options: [
+      "again": "--retry", "drop": "--discard", "rehearse": "--dry-run --report DIR",
+      "json": "--format json", "conflicts": "--verdict conflict",
+      "clashes": "--verdict device-conflict", "failed": "--verdict failed",
+      "in-doubt": "--verdict unconfirmed", "created-twice": "--verdict duplicate-created",
+      "deleted": "--verdict deleted-on-server", "merged": "--verdict merged-on-server",
+      "not-visible": "--verdict not-visible", "not-permitted": "--verdict not-permitted",
+      "blocked": "--verdict blocked", "held": "--verdict not-attempted",
+      "not-configured": "--verdict not-configured",
+    ],
+    commands: ["reconcile retry": "attache decide PIPELINE --retry --verdict VERDICTS --now"])
 }

@@ -13,25 +13,31 @@ struct Options: Sendable {
   /// Where the local org keeps its data, unless it is told.
   static let orgDirectory = ".org"
 
-  /// `--json` and `--quiet`.
-  static var output: [Parameter<Options>] {
-    [
-      .flag("json", "print JSON: a document, or a line for each event with a summary last", \.json),
-      .flag(
-        "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
-        \.quiet),
-    ]
+  private static var json: Parameter<Options> {
+    .flag("json", "print JSON: a document, or a line for each event with a summary last", \.json)
   }
 
-  /// `--data`, with `--json` and `--quiet`.
-  static var pipeline: [Parameter<Options>] {
-    [
-      .option(
-        "data", "DIR",
-        "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
-        completes: .directories, \.data)
-    ] + output
+  private static var quiet: Parameter<Options> {
+    .flag(
+      "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
+      \.quiet)
   }
+
+  private static var data: Parameter<Options> {
+    .option(
+      "data", "DIR",
+      "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
+      completes: .directories, \.data)
+  }
+
+  /// `--json` and `--quiet`.
+  static var output: [Parameter<Options>] { [json, quiet] }
+
+  /// `--data`, with `--json` and `--quiet`.
+  static var pipeline: [Parameter<Options>] { [data] + output }
+
+  /// `--data` and `--quiet`, for a command whose forms `--format` names.
+  static var formatted: [Parameter<Options>] { [data, quiet] }
 
   /// Those of a command that runs a pipeline.
   static var run: [Parameter<Options>] {
@@ -70,10 +76,10 @@ extension Parameter {
     .flag("dry-run", short: "n", "show the plan, send and write nothing", path)
   }
 
-  /// `--rehearse` of a command that would send.
-  static func rehearse(_ path: WritableKeyPath<Root, String?>) -> Parameter {
+  /// `--report` of a command with `--dry-run`.
+  static func report(_ path: WritableKeyPath<Root, String?>) -> Parameter {
     .option(
-      "rehearse", "DIR", "a dry run that writes the report it foresees into a directory",
+      "report", "DIR", "with --dry-run: write the report that the run is expected to have into DIR",
       completes: .directories, path)
   }
 

@@ -161,7 +161,7 @@ import Testing
     for name in ["link.tar.gz", "encrypted.zip"] {
       let error = #expect(throws: ArchiveError.self) { try drain(directory.file(name)) }
       #expect(error?.kind == .refusedEntry, "\(name): \(String(describing: error))")
-      #expect(error?.message.contains("manifest.json is no plain file") == true)
+      #expect(error?.message.contains("manifest.json is not a regular file") == true)
     }
   }
 }

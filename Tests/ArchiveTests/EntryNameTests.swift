@@ -5,13 +5,13 @@ import Testing
   @Test(arguments: [
     ("", "is empty"), (String(repeating: "a", count: 513), "is longer than 512 bytes"),
     ("a\nb", "has control characters"), ("a\u{7F}", "has control characters"),
-    ("a\u{85}b", "has control characters"), ("a\u{202E}b", "has characters that are not shown"),
-    ("a\u{2028}b", "has characters that are not shown"),
-    (String(repeating: "ß", count: 128), "has a part longer than 255 bytes"),
+    ("a\u{85}b", "has control characters"), ("a\u{202E}b", "has invisible characters"),
+    ("a\u{2028}b", "has invisible characters"),
+    (String(repeating: "ß", count: 128), "has a component longer than 255 bytes"),
     ("a\\b", "has a backslash: a\\b"), ("/etc/passwd", "is an absolute path: /etc/passwd"),
-    ("C:/x", "begins with a drive: C:/x"), ("a//b", "has an empty part: a//b"),
-    ("a/", "has an empty part: a/"), ("a/../b", "climbs with ..: a/../b"),
-    ("./a", "climbs with .: ./a"),
+    ("C:/x", "starts with a drive letter: C:/x"), ("a//b", "has an empty component: a//b"),
+    ("a/", "has an empty component: a/"), ("a/../b", "contains ..: a/../b"),
+    ("./a", "contains .: ./a"),
   ])
   func `a name that may lead elsewhere is refused with reasons`(_ name: String, _ words: String) {
     #expect(EntryName.refusal(name) == words)

@@ -105,7 +105,7 @@ import Testing
     #expect(try Files.list(directory.path) == ["a.zip"])
     var changed = store.1
     changed[5000] ^= 1
-    #expect(try error([manifest, (store.0, changed)]).contains("has another SHA-256"))
+    #expect(try error([manifest, (store.0, changed)]).contains("has a different SHA-256"))
   }
 
   @Test(arguments: ArchiveFormat.allCases)

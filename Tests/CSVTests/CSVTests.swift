@@ -30,8 +30,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("a\n\"b\nc", "line 2: the quote that opens here is never closed"),
-      ("\"a\"b\n", "line 1: something follows the closing quote of a field"),
+      ("a\n\"b\nc", "line 2: the quote opened here is never closed"),
+      ("\"a\"b\n", "line 1: data follows the closing quote of a field"),
     ])
   func `a broken row is an error with its line`(text: String, expected: String) {
     let error = #expect(throws: CSVError.self) { try read(text) }

@@ -28,34 +28,34 @@ import Testing
     let text = try Self.text()
     let lines = text.split(separator: "\n").map(String.init)
     let wrong: [(String, String)] = [
-      ("", "is empty"), ("hello\n", "is no PEM: no line begins with -----BEGIN PRIVATE KEY-----"),
+      ("", "is empty"), ("hello\n", "is not PEM: no line starts with -----BEGIN PRIVATE KEY-----"),
       (
         lines.dropLast().joined(separator: "\n"),
-        "is cut off: the line -----END PRIVATE KEY----- is missing"
+        "is truncated: the line -----END PRIVATE KEY----- is missing"
       ),
-      (lines.joined(separator: " "), "stands on one line"),
-      (lines.joined(separator: "\\n"), "has the two characters \\n where lines end"),
+      (lines.joined(separator: " "), "is on a single line"),
+      (lines.joined(separator: "\\n"), "has the two characters \\n instead of line breaks"),
       (lines.map { "  " + $0 }.joined(separator: "\n"), "is indented"),
       (
         text.replacing(lines[3], with: "AAAA" + lines[3].dropFirst(4)).replacing(
           lines[1], with: "AAAA" + lines[1].dropFirst(4)),
-        "is a damaged private key: a letter of it was changed or lost"
+        "is a damaged private key: a character was changed or lost"
       ),
       (
         String(decoding: try Self.certificate(), as: UTF8.self),
         "holds a certificate, not a private key"
       ),
       (
-        Self.encrypted, "is a private key with a passphrase, which nobody can be asked for at night"
+        Self.encrypted, "is a private key with a passphrase, which a scheduled run cannot enter"
       ),
-      (Self.elliptic, "is a private key of another kind than RSA, which a login by JWT signs with"),
+      (Self.elliptic, "is not an RSA private key, which a JWT login needs"),
       (
         "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
         "holds a public key, not a private key"
       ),
       (
         "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n",
-        "is a key for ssh"
+        "is an SSH key"
       ),
     ]
     for (text, sentence) in wrong { #expect(fault(text) == sentence, "\(text.prefix(60))") }
@@ -68,8 +68,8 @@ import Testing
       PEMFault.ofAuthorities(bytes, now: now)?.message
     }
     #expect(fault([]) == "is empty")
-    #expect(try fault(Array(Self.text().utf8)) == "holds a private key, no certificate")
-    #expect(fault(certificate, now: 0) == "has no certificate that holds today")
+    #expect(try fault(Array(Self.text().utf8)) == "holds a private key, not a certificate")
+    #expect(fault(certificate, now: 0) == "has no certificate that is valid today")
     let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     #expect(fault(certificate + Array(damaged.utf8)) == "has a damaged certificate, number 2 of 2")
   }

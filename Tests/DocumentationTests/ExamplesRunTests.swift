@@ -64,17 +64,13 @@ import attache
     try scene.run("status field-service")
     try scene.run("report field-service")
     try scene.run("report field-service --user ada --format csv")
-    try scene.run(
-      "reconcile retry field-service 20260131T020000Z-12",
-      as: "reconcile retry field-service \(try scene.lastRun())")
     try playReturns(scene)
     try playDecisions(scene)
     try playStores(scene)
     try playRecovery(scene)
     try scene.run("run field-service --json")
     for words in [
-      "demo", "completion bash", "manual", "help completion", "complete pipelines",
-      "complete users field-service",
+      "demo", "completion bash", "manual", "help completion",
     ] { try scene.run(words) }
   }
 
@@ -128,13 +124,13 @@ import attache
       "explain field-service 37", "explain field-service 001xx000003DGb2AAG",
     ] { try scene.run(words, as: "explain field-service 1") }
     for words in [
-      "decide field-service --list", "decide field-service --conflicts --take server",
+      "decide field-service --list", "decide field-service --verdict conflict --take server",
       "decide field-service --file conflicts.csv --dry-run",
       "decide field-service --file conflicts.csv",
     ] { try scene.run(words) }
     for words in [
       "decide field-service 12 --take device", "decide field-service 12 13 --take server",
-      "decide field-service 12 --set Phone=+15550100", "decide field-service 15 --again",
+      "decide field-service 12 --set Phone=+15550100", "decide field-service 15 --retry",
       "decide field-service 12 --take device --now",
     ] {
       let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")

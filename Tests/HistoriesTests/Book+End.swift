@@ -118,7 +118,7 @@ extension Book {
     }
     try judgeOutside(row, told)
     switch told.verdict {
-    case .created, .updated, .alreadyThere, .unchanged:
+    case .created, .updated, .alreadyInOrg, .unchanged:
       if row.operation == .dropped || row.operation == .delete {
         return try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
       }
@@ -134,7 +134,7 @@ extension Book {
         throw Violation("it is deleted, and its device has not deleted the record")
       }
       try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
-    case .filtered:
+    case .notInFieldList:
       // What travels of it was sent with an earlier hand-back.
       let isSent = sent.allSatisfy { field, value in
         ids.contains { watch.hasSeen(value, $0, field) }
@@ -167,7 +167,8 @@ extension Book {
     guard world.runs.last?.report != nil else {
       throw Violation("it is \(told.verdict.rawValue), and the last run has no report")
     }
-    if let later = laterState(of: row, one), ![.createdTwice, .inDoubt].contains(told.verdict),
+    if let later = laterState(of: row, one),
+      ![.duplicateCreated, .unconfirmed].contains(told.verdict),
       !isTouchedLate(told)
     {
       throw Violation("it is left \(told.verdict.rawValue), and \(later.file) has it no more")
@@ -179,7 +180,7 @@ extension Book {
     let isOffices = { (record: OrgRecord) in
       record.name.hasPrefix("office") && world.watch.isTouchedByOffice(record.id)
     }
-    if told.verdict == .inDoubt, row.serverID == nil,
+    if told.verdict == .unconfirmed, row.serverID == nil,
       world.watch.records.contains(where: isOffices) || syncs.contains(where: \.isMade)
     {
       return
@@ -295,8 +296,8 @@ extension Book {
       let ids = Set(records.map(\.id))
       let again = orderedReports.flatMap(\.records).filter {
         // One that waits for a person has been made anew, too; a request that landed late has made another one.
-        ([.created, .inDoubt].contains($0.verdict)
-          || $0.verdict == .createdTwice && isTouchedLate($0))
+        ([.created, .unconfirmed].contains($0.verdict)
+          || $0.verdict == .duplicateCreated && isTouchedLate($0))
           && $0.otherID.map { ids.contains($0) } ?? false
       }
       let deleted = ids.filter { world.watch.wasDeleted($0) }
@@ -312,7 +313,7 @@ extension Book {
           && file.sent.values.contains { $0.marker == marker && own.contains($0.recordID) }
       }
       let isTold = orderedReports.flatMap(\.records).contains { row in
-        row.verdict == .createdTwice
+        row.verdict == .duplicateCreated
           && [row.recordID, row.otherID].contains { made.contains($0 ?? "") }
       }
       if let told, !isTold {

@@ -70,7 +70,7 @@ extension Book {
 
   /// A changed field that does not travel is named in a report.
   func judgeOutside(_ row: PhoneRow, _ told: Report.Row) throws {
-    guard [.created, .updated, .alreadyThere, .unchanged, .filtered].contains(told.verdict),
+    guard [.created, .updated, .alreadyInOrg, .unchanged, .notInFieldList].contains(told.verdict),
       row.operation == .update || row.operation == .create, let soup = Soup.named(row.id.soup)
     else { return }
     for (field, entry) in row.changed where !soup.listed.contains(field) {

@@ -169,7 +169,9 @@ extension Book {
     }
     let isFork = !isMarked || restored.contains(where: { isInstallation($0, of: change) })
     let isOlder = isPast(change, of: before)
-    if world.setup.across == .last, !isOlder || isFork, arrival(of: change) >= arrival(of: before) {
+    if world.setup.across == .lastWins, !isOlder || isFork,
+      arrival(of: change) >= arrival(of: before)
+    {
       return true
     }
     if isOlder {

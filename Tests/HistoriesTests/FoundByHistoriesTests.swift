@@ -45,7 +45,7 @@ import Testing
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
       phones: Self.phones(android: [false, true, true], marking: [false, true, true]))
-    setup.across = .first
+    setup.across = .firstWins
     await expectHolds(
       20_261_122_223, setup,
       [
@@ -62,7 +62,7 @@ import Testing
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 900, visitKey: .external,
       phones: Self.phones(android: [false, false, false]))
-    setup.across = .first
+    setup.across = .firstWins
     await expectHolds(
       777_035, setup,
       [
@@ -78,7 +78,7 @@ import Testing
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [false, false, false], marking: [true, false, false]))
-    setup.across = .first
+    setup.across = .firstWins
     await expectHolds(
       93_000_048, setup,
       [
@@ -112,7 +112,7 @@ import Testing
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [false, false, true]))
-    setup.across = .first
+    setup.across = .firstWins
     let office = OfficeWork(action: .update(field: 2), target: .ofPhone, isSameSecond: false)
     await expectHolds(
       20_261_122_487, setup,
@@ -198,7 +198,7 @@ import Testing
     var setup = HistorySetup(
       overwrites: true, strict: false, quietSeconds: 0, visitKey: .external,
       phones: Self.phones(android: [false, true, false]))
-    (setup.across, setup.carries) = (.first, true)
+    (setup.across, setup.carries) = (.firstWins, true)
     await expectHolds(
       20_261_122_001, setup,
       [

@@ -8,7 +8,7 @@ extension History {
 
   mutating func drawMore() {
     var random = HistoryRandom(seed ^ 0x5EC0_4D57)
-    setup.across = random.pick(weighted: [(3, .report), (1, .first), (1, .last)])
+    setup.across = random.pick(weighted: [(3, .manual), (1, .firstWins), (1, .lastWins)])
     for _ in 0..<(1 + random.below(3)) {
       let drawn = Self.more(&random, setup)
       steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))

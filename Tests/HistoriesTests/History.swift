@@ -10,9 +10,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var strict: Bool
   var quietSeconds: Int
   var visitKey: VisitKey
-  /// `reconcile.acrossSnapshots`.
-  var across = Across.report
-  /// `reconcile.nextGeneration`.
+  /// `reconcile.deviceConflicts`.
+  var across = DeviceConflicts.manual
+  /// `reconcile.returnOpenEdits`.
   var carries = false
   /// `org.concurrency`; in which order requests beside each other arrive, no seed says.
   var concurrency = 1
@@ -22,7 +22,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var prunes = false
   var phones: [PhoneSetup]
 
-  enum Across: String, Sendable, Hashable, CaseIterable { case report, first, last }
+  enum DeviceConflicts: String, Sendable, Hashable, CaseIterable {
+    case manual, firstWins, lastWins
+  }
 
   /// What keeps the creates of visits from being done twice.
   enum VisitKey: String, Sendable, Hashable {
@@ -49,9 +51,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var kinds: Set<Kind> {
     let kinds: Set<Kind> =
       switch across {
-      case .report: []
-      case .first: [.acrossFirst]
-      case .last: [.acrossLast]
+      case .manual: []
+      case .firstWins: [.acrossFirst]
+      case .lastWins: [.acrossLast]
       }
     return kinds.union(carries ? [.carries] : []).union(cuts ? [.cuts] : [])
   }
@@ -60,7 +62,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     (overwrites ? "OVERWRITE" : "LEAVE_IF_CHANGED") + (strict ? ", strict" : "")
       + ", quiet \(quietSeconds) s"
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
-      + (across == .report ? "" : ", across snapshots: \(across.rawValue)")
+      + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
       + (carries ? ", open edits are carried" : "")
       + (cuts ? ", accounts by a LIMIT that cuts" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) requests at once")

@@ -25,7 +25,7 @@ enum HistoryPipeline {
     if setup.prunes {
       pipeline.keep.isAsked = true
       pipeline.keep.generations = 1
-      (pipeline.keep.basesDays, pipeline.keep.returnedDays) = (0, 0)
+      (pipeline.keep.issuedRecordDays, pipeline.keep.returnedDays) = (0, 0)
     }
     return (pipeline, variables)
   }
@@ -35,7 +35,7 @@ enum HistoryPipeline {
       setup.visitKey == .correlation
       ? #","correlationField":{"Site_Visit__c":"External_Id__c"}"# : ""
     let across =
-      setup.across == .report ? "" : #","acrossSnapshots":"\#(setup.across.rawValue)""#
+      setup.across == .manual ? "" : #","deviceConflicts":"\#(setup.across.rawValue)""#
     return """
       {"format":1,"name":"\(name)",
        "org":{"url":{"env":"ATTACHE_ORG_URL"},"concurrency":\(setup.concurrency),"login":{"method":"jwt",
@@ -47,8 +47,8 @@ enum HistoryPipeline {
        "prime":{"ghosts":{"everyRuns":1}},
        "pack":{"format":"zip"},
        "inbox":{"settleSeconds":0},
-       "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"strict":\(setup.strict)
-         \(correlation)\(across),"nextGeneration":\(setup.carries)},
+       "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"conditionalUpdates":\(setup.strict)
+         \(correlation)\(across),"returnOpenEdits":\(setup.carries)},
        "report":{"formats":["json"]},
        "limits":{"jobs":1,"freeDiskMiB":1}}
       """

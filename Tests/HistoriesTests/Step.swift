@@ -60,7 +60,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   /// What of a pipeline is run.
   enum Verb: Sendable, Hashable, CustomStringConvertible {
     case all, ingest, reconcile, pack
-    /// `reconcile retry` of one of the runs so far.
+    /// A retry of the open edits of one of the runs so far.
     case retry(pick: Int)
     /// `reconcile undo` of one of the runs so far, counted from the last.
     case undo(back: Int)
@@ -71,7 +71,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       case .ingest: "ingest"
       case .reconcile: "reconcile"
       case .pack: "run --only pack"
-      case .retry(let pick): "reconcile retry of run \(pick)"
+      case .retry(let pick): "retry of run \(pick)"
       case .undo(let back): "reconcile undo of the run \(back) before the last"
       }
     }

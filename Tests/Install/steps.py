@@ -312,7 +312,7 @@ def leaves_a_decision(debian, _):
     listed = debian.run(f"attache decide {PIPELINE} --list", user=ATTACHE)
     number = re.search(r"edit (\d+)", listed)
     assert number, listed
-    debian.run(f"attache decide {PIPELINE} {number[1]} --drop --now", user=ATTACHE)
+    debian.run(f"attache decide {PIPELINE} {number[1]} --discard --now", user=ATTACHE)
     status = debian.run(f"attache status {PIPELINE}", user=ATTACHE)
     assert "edits not settled: 0" in status, status
     debian.run("rm -r /tmp/phone /tmp/return.sqlite")
@@ -373,7 +373,7 @@ def recovers(debian, _):
     # The device has heard of nothing and hands back once more.
     other.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
     said = other.run(f"attache run {PIPELINE}", user=ATTACHE)
-    assert "1  already there" in said, said
+    assert "1  already in org" in said, said
     status = other.run(f"attache status {PIPELINE}", user=ATTACHE)
     assert "edits not settled: 0" in status and "quarantine: 0 returns" in status, status
     debian.run("rm -r /tmp/phone /tmp/return.sqlite")

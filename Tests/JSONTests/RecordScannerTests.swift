@@ -157,13 +157,13 @@ import Testing
   @Test(arguments: [
     "": "line 1, column 1: the text ends in the middle of a value",
     "[]": "line 1, column 1: an object is expected here",
-    "{}": "line 1, column 2: the member that holds the records is missing",
-    #"{"a":1}"#: "line 1, column 8: the member that holds the records is missing",
+    "{}": "line 1, column 2: the member with the records is missing",
+    #"{"a":1}"#: "line 1, column 8: the member with the records is missing",
     #"{"records":{}}"#: "line 1, column 12: an array is expected here",
     "{\"records\":[\n 1]}": "line 2, column 2: a record (an object) or null is expected here",
     #"{"records":[],"records":[]}"#:
-      "line 1, column 15: the member that holds the records appears twice",
-    #"{"records":[]} x"#: "line 1, column 16: something follows the end of the value",
+      "line 1, column 15: the member with the records appears twice",
+    #"{"records":[]} x"#: "line 1, column 16: data follows the end of the value",
     #"{"records":[{"a":"\x"}]}"#: "line 1, column 19: this escape sequence does not exist in JSON",
   ])
   func `a page that is none is refused with its place`(text: String, expected: String) {

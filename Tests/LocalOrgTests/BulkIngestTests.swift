@@ -75,7 +75,7 @@ import Testing
       "ClientInputError : LineEnding is invalid on user data. Current LineEnding setting is LF"
     ),
     ("insert", "Name,Site\nx\n", "InvalidBatch : a row has 1 fields, the header has 2"),
-    ("insert", "Name\n\"x\n", "InvalidBatch : line 2: the quote that opens here is never closed"),
+    ("insert", "Name\n\"x\n", "InvalidBatch : line 2: the quote opened here is never closed"),
     ("delete", "Id,Name\n1,2\n", "InvalidBatch : A delete has the one column Id"),
   ])
   func `bad CSV makes the job fail`(operation: String, csv: String, message: String) async throws {

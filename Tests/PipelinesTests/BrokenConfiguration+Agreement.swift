@@ -118,10 +118,11 @@ extension BrokenConfiguration {
     .init(
       "what was issued kept for fewer days than a bundle is good",
       #"""
-      pipeline.json:23:25: keep.basesDays: a bundle is good for 35 days, and what it issued would be kept for 30; write 35 or more in keep.basesDays, or fewer days in pack.expiresAfterDays
-      pipeline.json:23:41: keep.runsDays: what was issued is kept for 30 days, and what became of its edits for 20; write 30 or more in keep.runsDays
+      pipeline.json:23:32: keep.issuedRecordDays: a bundle is good for 35 days, and what it issued would be kept for 30; write 35 or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays
+      pipeline.json:23:48: keep.runsDays: what was issued is kept for 30 days, and what became of its edits for 20; write 30 or more in keep.runsDays
       """#,
-      .pipeline(#""limits""#, "\"keep\": {\"basesDays\": 30, \"runsDays\": 20},\n  \"limits\"")),
+      .pipeline(
+        #""limits""#, "\"keep\": {\"issuedRecordDays\": 30, \"runsDays\": 20},\n  \"limits\"")),
     .init(
       "a metrics file that nobody would read",
       #"pipeline.json:23:29: report.metricsFile: "attache.prom" is no file that node exporter reads; write its whole path, ending with .prom"#,
@@ -159,8 +160,8 @@ extension BrokenConfiguration {
     .init(
       "an address with a name and a password",
       #"""
-      pipeline.json:5:12: org.url: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
-      pipeline.json:23:27: notify.heartbeat: an address must not hold a name or password; remove what stands before the @; a login is written in org.login
+      pipeline.json:5:12: org.url: an address must not contain a user name or password; remove what stands before the @; a login is written in org.login
+      pipeline.json:23:27: notify.heartbeat: an address must not contain a user name or password; remove what stands before the @; a login is written in org.login
       """#,
       .pipeline("https://example.my", "https://ada:s3cret@example.my"),
       .pipeline(
@@ -183,7 +184,7 @@ extension BrokenConfiguration {
       #"pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it"#,
       .pipeline(
         #""limits""#,
-        "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"trust\": \"diff\"},\n  \"limits\""
+        "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"detectEdits\": \"compare\"},\n  \"limits\""
       )),
   ]
 

@@ -117,7 +117,7 @@ extension BrokenConfiguration {
       .syncs(#""soql""#, #""sql""#)),
     .init(
       "SOSL under the name of SOQL",
-      #"syncs.json:9:18: syncs[0].target.query: a SOQL query begins with SELECT; this is SOSL: write "type": "sosl""#,
+      #"syncs.json:9:18: syncs[0].target.query: a SOQL query starts with SELECT; this is SOSL: write "type": "sosl""#,
       .syncs("SELECT Id, LastName FROM Contact", "FIND {Ada} RETURNING Contact(Id)")),
     .init(
       "a field list that is a text",
@@ -141,7 +141,7 @@ extension BrokenConfiguration {
       .syncs(#""syncName": "up""#, #""syncName": "down""#)),
     .init(
       "a raw line break in a string",
-      #"syncs.json:9:38: a line break stands inside a string; join the lines: "SELECT Id, LastName FROM Contact""#,
+      #"syncs.json:9:38: a string contains a line break; join the lines: "SELECT Id, LastName FROM Contact""#,
       .syncs("SELECT Id, LastName FROM Contact", "SELECT Id, LastName\n          FROM Contact")),
     .init(
       "a briefcase with two infos for one soup",
@@ -153,7 +153,7 @@ extension BrokenConfiguration {
     .init(
       "a sync that is not in its file",
       #"""
-      pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; remove it: there is none
+      pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; remove it: none is defined
       pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; write "syncUpContacts"
       syncs.json:1:1: this is one sync, not a file of syncs; wrap it: {"syncs": [ … ]}
       syncs.json:2:1: the closing quote after syncName is missing; write "syncName":
@@ -185,7 +185,7 @@ extension BrokenConfiguration {
       pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; write "sync1"
       pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; write "sync2"
       syncs.json:6:19: syncs[0].soupName: the sync "sync1" uses the soup "accounts", which is not in store.json; add the soup to store.json, or name one of "contacts"
-      syncs.json:7:76: a line break stands inside a string; join the lines: "SELECT Id, Name, LastModifiedDate FROM Account"
+      syncs.json:7:76: a string contains a line break; join the lines: "SELECT Id, Name, LastModifiedDate FROM Account"
       syncs.json:14:19: syncs[1].soupName: the sync "sync2" uses the soup "accounts", which is not in store.json; add the soup to store.json, or name one of "contacts"
       """#,
       .sample(.syncs, "broken-accounts.usersyncs.json")),
@@ -194,14 +194,14 @@ extension BrokenConfiguration {
       #"""
       pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; write "syncDownContacts"
       pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; write "syncUpContacts"
-      syncs.json:8:64: a line break stands inside a string; join the lines: "SELECT FirstName, LastName, Title, MobilePhone, Email, Department, HomePhone FROM Contact LIMIT 10000"
+      syncs.json:8:64: a string contains a line break; join the lines: "SELECT FirstName, LastName, Title, MobilePhone, Email, Department, HomePhone FROM Contact LIMIT 10000"
       """#,
       .sample(.syncs, "broken-contacts.usersyncs.json")),
     .init(
       "the documentation's typographic quotes",
       #"""
       pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; write "syncDownContacts"
-      pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; remove it: there is none
+      pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; remove it: none is defined
       syncs.json:16:25: syncs[0].target.infos[0].soupName: the sync "syncDownContacts" uses the soup "accounts", which is not in store.json; add the soup to store.json, or name one of "contacts"
       syncs.json:21:15: these are typographic quotes (“ and ”); write "FistName"
       syncs.json:21:39: these are typographic quotes (“ and ”); write "Title"

@@ -14,7 +14,7 @@ extension BrokenConfiguration {
       .bytes(.pipeline, [0x7B, 0xFF])),
     .init(
       "a trailing comma",
-      #"pipeline.json:23:25: a comma stands before the closing }; remove the comma"#,
+      #"pipeline.json:23:25: there is a comma before the closing }; remove the comma"#,
       .pipeline(
         "\"platforms\": [\"ios\"],\n  \"limits\": {\"jobs\": 60}",
         "\"platforms\": [\"ios\"],\n  \"limits\": {\"jobs\": 60},")),
@@ -38,7 +38,7 @@ extension BrokenConfiguration {
       .pipeline(#""format": 1"#, #""format" 1"#)),
     .init(
       "a missing bracket",
-      #"pipeline.json:23:11: ":" cannot stand here; write a comma, or ] to close the array that opens at line 22"#,
+      #"pipeline.json:23:11: ":" is not allowed here; write a comma, or ] to close the array that opens at line 22"#,
       .pipeline(#"["ios"]"#, #"["ios""#)),
     .init(
       "a key that is there twice",
@@ -47,18 +47,18 @@ extension BrokenConfiguration {
     .init(
       "a word that JSON writes in small letters",
       #"pipeline.json:22:27: True is not a JSON word; write true"#,
-      .pipeline(#""platforms""#, "\"reconcile\": {\"strict\": True},\n  \"platforms\"")),
+      .pipeline(#""platforms""#, "\"reconcile\": {\"conditionalUpdates\": True},\n  \"platforms\"")),
     .init(
       "a no-break space",
       #"pipeline.json:3:10: U+00A0 is not white space in JSON; write an ordinary space"#,
       .pipeline(#""name": "first""#, #""name": "first""#)),
     .init(
       "something after the end",
-      #"pipeline.json:24:2: something follows the end of the file's object; remove it"#,
+      #"pipeline.json:24:2: data follows the end of the file's object; remove it"#,
       .pipeline("\"limits\": {\"jobs\": 60}\n}", "\"limits\": {\"jobs\": 60}\n}}")),
     .init(
       "a string that is not closed",
-      #"pipeline.json:3:11: the string that opens here is not closed on its line; write " at its end; a line break cannot stand in a string"#,
+      #"pipeline.json:3:11: the string opened here is not closed on its line; write " at its end; a string cannot contain a line break"#,
       .pipeline(#""name": "first","#, #""name": "first,"#)),
     .init(
       "an unknown key",
@@ -106,12 +106,35 @@ extension BrokenConfiguration {
         #""limits""#, "\"reconcile\": {\"maxChanges\": {\"deletes\": \"110%\"}},\n  \"limits\"")),
     .init(
       "a flag in quotes",
-      #"pipeline.json:23:27: reconcile.strict: this must be true or false, not a string; write true without quotes"#,
-      .pipeline(#""limits""#, "\"reconcile\": {\"strict\": \"true\"},\n  \"limits\"")),
+      #"pipeline.json:23:39: reconcile.conditionalUpdates: this must be true or false, not a string; write true without quotes"#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"conditionalUpdates\": \"true\"},\n  \"limits\"")),
     .init(
       "a merge word that is not known",
       #"pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a way to decide; write one of "whenProvedDeleted", "never", "asSDK""#,
       .pipeline(#""limits""#, "\"reconcile\": {\"recreateDeleted\": \"always\"},\n  \"limits\"")),
+    .init(
+      "a former key with a former value",
+      #"pipeline.json:23:17: reconcile.acrossSnapshots: the section reconcile has no key "acrossSnapshots"; write "deviceConflicts": "firstWins""#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"acrossSnapshots\": \"first\"},\n  \"limits\"")),
+    .init(
+      "a former value",
+      #"pipeline.json:23:36: reconcile.deviceConflicts: "report" is not a value of "deviceConflicts"; write "manual""#,
+      .pipeline(#""limits""#, "\"reconcile\": {\"deviceConflicts\": \"report\"},\n  \"limits\"")),
+    .init(
+      "former keys",
+      #"""
+      pipeline.json:23:17: reconcile.strict: the section reconcile has no key "strict"; write "conditionalUpdates"
+      pipeline.json:23:33: reconcile.nextGeneration: the section reconcile has no key "nextGeneration"; write "returnOpenEdits"
+      pipeline.json:23:58: reconcile.trust: the section reconcile has no key "trust"; write "detectEdits": "compare"
+      pipeline.json:24:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
+      """#,
+      .pipeline(
+        #""limits""#,
+        """
+        "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff"},
+          "keep": {"basesDays": 30},
+          "limits"
+        """)),
     .init(
       "an inbox outside",
       #"pipeline.json:23:21: inbox.path: "../inbox" leads out of the pipeline's directory; write a name below snapshots/, or a whole path"#,

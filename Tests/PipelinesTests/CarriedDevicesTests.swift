@@ -26,17 +26,19 @@ import Testing
     for id in ids {
       try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
     }
-    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.held: 3])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.notAttempted: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: ids[0], ["Phone": "changed"], now: scene.later(30))
-    #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .held: 3])
+    #expect(
+      try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .notAttempted: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) != "device") }
   }
 
   @Test func `two rows of one record that contradict each other clash when mended`() async throws {
     let scene = try CarriedScene(twoSoups: "OVERWRITE") {
       $0.replacing(
-        #""nextGeneration": true"#, with: #""nextGeneration": true, "acrossSnapshots": "first""#)
+        #""returnOpenEdits": true"#,
+        with: #""returnOpenEdits": true, "deviceConflicts": "firstWins""#)
     }
     try await scene.world.run()
     try scene.world.org.moveClock(by: 5000)
@@ -45,14 +47,14 @@ import Testing
     let before = try scene.scene.field("Phone", of: id)
     try device.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
     try device.edit("vips", id: id, ["Phone": "two"], now: scene.later())
-    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.clash: 2])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.deviceConflict: 2])
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try scene.dirty(phone).count == 1 && scene.dirty(phone, "vips").count == 1)
     // The first of the two would be sent by itself, where nobody knew the other.
     try phone.edit("vips", id: id, ["Phone": "mended"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts[.superseded] == 1 && night.verdicts[.updated] == nil)
-    #expect(try scene.scene.open() == [.clash: 2])
+    #expect(try scene.scene.open() == [.deviceConflict: 2])
     #expect(try scene.scene.field("Phone", of: id) == before)
     // Both are on the phone still, and it may install.
     let next = try scene.world.device("ada", as: "ada-3")
@@ -163,7 +165,7 @@ import Testing
 
   @Test func `an app that sets no flags gives up no edit that it was given`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try scene.world.rewrite(#""nextGeneration": true"#, #""trust": "diff""#)
+    try scene.world.rewrite(#""returnOpenEdits": true"#, #""detectEdits": "compare""#)
     try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     for _ in 0..<2 {

@@ -102,14 +102,14 @@ import Testing
       try phone.edit("accounts", id: id, ["Phone": .string("p\(place)")], now: scene.later())
       try scene.handBack(phone, as: "\(place).sqlite")
     }
-    #expect(try await scene.world.run().verdicts == [.clash: 2])
+    #expect(try await scene.world.run().verdicts == [.deviceConflict: 2])
     #expect(try scene.includes().isEmpty)
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `without nextGeneration the return is left out; its device keeps it`() async throws {
+  @Test func `without returnOpenEdits the return is left out; its device keeps it`() async throws {
     let scene = try CarriedScene {
-      $0.replacing(#""nextGeneration": true"#, with: #""nextGeneration": false"#)
+      $0.replacing(#""returnOpenEdits": true"#, with: #""returnOpenEdits": false"#)
     }
     let (phone, _) = try await scene.carriedConflict()
     #expect(try scene.dirty(phone).isEmpty)
@@ -185,7 +185,7 @@ import Testing
     try phone.mend("accounts", id: id, ["Phone": "office"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     let writes = scene.world.server.log.writes.count
-    #expect(try await scene.world.run().verdicts == [.superseded: 1, .alreadyThere: 1])
+    #expect(try await scene.world.run().verdicts == [.superseded: 1, .alreadyInOrg: 1])
     #expect(scene.world.server.log.writes.count == writes)
   }
 

@@ -142,7 +142,7 @@ import Testing
     try scene.handBack(device, as: "one.sqlite")
     try scene.scene.office(ids[0], ["Description": "entered"])
     let held = try await world.runAllAsWritten()
-    #expect(held.verdicts == [.held: 2])
+    #expect(held.verdicts == [.notAttempted: 2])
     let phone = try world.device("ada", as: "ada-2")
     #expect(try scene.row(ids[0], on: phone)["Description"] == "entered")
     let digest = try #require(held.confirm.first?.split(separator: " ").last)
@@ -173,7 +173,7 @@ import Testing
     try next.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(next, as: "two.sqlite") == [.superseded: 1, .notVisible: 1])
     try scene.world.org.transfer(id, to: "ada@example.com")
-    try scene.scene.decide(2, .again)
+    try scene.scene.decide(2, .retry)
     #expect(try await scene.world.run().verdicts == [.conflict: 1])
     #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
   }

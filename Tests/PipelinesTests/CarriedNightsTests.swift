@@ -52,7 +52,7 @@ import Testing
 
     // Settled, it is clean, and there is one store again.
     try scene.scene.decide(1, .server)
-    #expect(try await scene.world.run().verdicts == [.dropped: 1])
+    #expect(try await scene.world.run().verdicts == [.discarded: 1])
     let last = try #require(try scene.world.data.generations(of: ada).last)
     #expect(last == newest + 1)
     #expect(!Files.exists(scene.world.data.generation(last, of: ada) + "/clean"))

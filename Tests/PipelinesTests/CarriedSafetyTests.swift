@@ -144,7 +144,7 @@ import Testing
     #expect(try scene.includes() == [scene.install(of: one): 1])
     try scene.scene.decide(1, .server)
     try scene.scene.decide(2, .device)
-    #expect(try await scene.world.run().verdicts == [.dropped: 1, .updated: 1])
+    #expect(try await scene.world.run().verdicts == [.discarded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "two")
     #expect(try scene.dirty(scene.world.device("ada", as: "five")).isEmpty)
     #expect(try scene.includes().count == 2)
@@ -153,13 +153,14 @@ import Testing
   @Test func `what was carried once and is in doubt now stays carried`() async throws {
     let scene = try CarriedScene {
       $0.replacing(
-        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+        #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
     }
     let (_, id) = try await scene.carriedConflict()
     try scene.scene.decide(1, .device)
     scene.world.server.faults.add(
       .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
-    #expect(try await scene.world.run().verdicts == [.inDoubt: 1])
+    #expect(try await scene.world.run().verdicts == [.unconfirmed: 1])
     let row = try scene.row(id, on: scene.world.device("ada", as: "fresh"))
     #expect(row["Phone"] == "device" && row["__local__"] == true)
     #expect(
@@ -178,13 +179,13 @@ import Testing
     try other.mend("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
     try scene.handBack(phone, as: "2-mended.sqlite")
     let night = try await scene.run(other, as: "3-otherwise.sqlite")
-    #expect(night.verdicts == [.superseded: 1, .clash: 2])
+    #expect(night.verdicts == [.superseded: 1, .deviceConflict: 2])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
     // A person ends it.
     try scene.scene.decide(2, .device)
     try scene.scene.decide(3, .server)
-    #expect(try await scene.world.run().verdicts == [.updated: 1, .dropped: 1])
+    #expect(try await scene.world.run().verdicts == [.updated: 1, .discarded: 1])
     #expect(try scene.scene.field("Phone", of: id) == "mended")
   }
 
@@ -202,11 +203,11 @@ import Testing
       try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     }
     let night = try await scene.run(phone, as: "two.sqlite")
-    #expect(night.verdicts == [.superseded: 3, .held: 3])
+    #expect(night.verdicts == [.superseded: 3, .notAttempted: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }
     let digest = try #require(night.confirm.first?.split(separator: " ").last.map(String.init))
     let mistyped = try await scene.world.run { $0.confirmed = ["0000000000000000"] }
-    #expect(mistyped.verdicts == [.held: 3])
+    #expect(mistyped.verdicts == [.notAttempted: 3])
     #expect(
       mistyped.warnings.contains { $0.contains("--confirm 0000000000000000 confirms nothing") })
     let sent = try await scene.world.run { $0.confirmed = [digest] }
@@ -243,16 +244,16 @@ import Testing
       now: world.org.now() - 100_000_000_000)
     try scene.handBack(phone, as: "two.sqlite")
     let night = try await world.run()
-    #expect(night.verdicts == [.createdTwice: 1])
+    #expect(night.verdicts == [.duplicateCreated: 1])
     let told = try #require(try scene.scene.edits(of: night.run).first)
     #expect(told.detail.otherID == own.id)
     // To ask once more mends nothing.
     let ours = try #require(told.detail.recordID)
-    try scene.scene.decide(told.number, .again)
-    #expect(try await world.run().open == [.createdTwice: 1])
+    try scene.scene.decide(told.number, .retry)
+    #expect(try await world.run().open == [.duplicateCreated: 1])
     let gone = world.org.delete("Account", id: ours, as: try world.user("admin"))
     #expect(gone.errors.isEmpty)
-    try scene.scene.decide(told.number, .again)
+    try scene.scene.decide(told.number, .retry)
     #expect(try await world.run().open == [:])
   }
 
@@ -277,13 +278,13 @@ import Testing
       try decisions.decide(1, .server)
       try two.edit("accounts", id: second, ["Phone": "other"], now: scene.later())
       try scene.handBack(two, as: "two.sqlite")
-      #expect(try await world.run().verdicts == [.dropped: 1, .conflict: 1])
+      #expect(try await world.run().verdicts == [.discarded: 1, .conflict: 1])
     }
     // The phone has the generation that was lost, in which another row was carried.
     try scene.handBack(#require(phone), as: "three.sqlite")
     let night = try await world.run()
     #expect(night.verdicts[.superseded] == nil)
-    #expect(try scene.verdicts().prefix(2) == ["dropped", "conflict"])
+    #expect(try scene.verdicts().prefix(2) == ["discarded", "conflict"])
     #expect(try decisions.field("Phone", of: first) == "office")
   }
 

@@ -23,8 +23,8 @@ struct CarriedScene {
   init(maxChanges: Int) throws {
     try self.init {
       $0.replacing(
-        #""nextGeneration": true"#,
-        with: #""nextGeneration": true, "maxChanges": {"perSnapshot": \#(maxChanges)}"#)
+        #""returnOpenEdits": true"#,
+        with: #""returnOpenEdits": true, "maxChanges": {"perSnapshot": \#(maxChanges)}"#)
     }
   }
 
@@ -36,7 +36,7 @@ struct CarriedScene {
 
   private static func carrying(_ text: String) -> String {
     text.replacing(
-      #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#)
+      #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
   }
 
   /// A scene with an edit that was carried: ada's next phone, and the account.

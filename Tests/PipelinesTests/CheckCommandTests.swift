@@ -66,7 +66,7 @@ import Testing
     #expect(
       wrong.messages.contains(
         "org.login.key.file: \(directory.file("jwt.key")) holds a certificate, not"))
-    #expect(wrong.messages.contains("org.caFile: \(directory.file("ca.pem")) is no PEM"))
+    #expect(wrong.messages.contains("org.caFile: \(directory.file("ca.pem")) is not PEM"))
     try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"), mode: 0o644)
     try DurableFile.write(key.certificate, to: directory.file("ca.pem"))
     let open = try await ProgramRun.blocking(["check", directory.file("first.json")])

@@ -41,7 +41,7 @@ import Testing
     // A run with an edit that is open writes its report anew.
     let run = try await attache(["run", file, "--only", "ingest"])
     #expect(run.status == 3)
-    let again = try await attache(["decide", file, "1", "--again", "--now"])
+    let again = try await attache(["decide", file, "1", "--retry", "--now"])
     #expect(again.output.contains("attache decide '\(file)' EDIT "), "\(again.everything)")
     let ledger = try #require(try world.data.ledgerIfThere())
     defer { ledger.close() }
@@ -66,7 +66,7 @@ import Testing
       let dry = try await pasted(command + " --dry-run")
       #expect([0, 3].contains(dry.status), "\(command): \(dry.everything)")
     }
-    let refused = try await attache(["decide", file, "1", "--drop"])
+    let refused = try await attache(["decide", file, "1", "--discard"])
     let hint = try #require(refused.messages.firstMatch(of: /(attache decide .* --list) shows/)?.1)
     #expect(try await pasted(String(hint)).output.hasPrefix("edit 1: conflict"))
   }

@@ -52,7 +52,7 @@ import Testing
       localID: "local_1", now: now)
     try world.handBack(device, as: "ada.sqlite")
     let night = try await world.runAllAsWritten()
-    #expect(night.verdicts == [.filtered: 2, .updated: 1, .unchanged: 1, .created: 1])
+    #expect(night.verdicts == [.notInFieldList: 2, .updated: 1, .unchanged: 1, .created: 1])
     let edits = try DecisionScene(world).edits(of: night.run)
     func outside(_ id: String?) -> [String] {
       edits.first { ($0.localID ?? $0.recordID) == id }?.detail.outside.map(\.name) ?? ["none"]

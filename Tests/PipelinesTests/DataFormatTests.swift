@@ -137,7 +137,7 @@ import Testing
     await refused { try await world.run { $0.isDryRun = true } }
     await refused { _ = try PipelineStatus.read(world.pipeline, root: world.root) }
     for (command, more) in [
-      ("report", []), ("decide", ["--list"]), ("decide", ["1", "--drop"]), ("explain", ["1"]),
+      ("report", []), ("decide", ["--list"]), ("decide", ["1", "--discard"]), ("explain", ["1"]),
     ] {
       let program = try await world.program([command], more)
       #expect(program.status == 4, "\(command)")

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `what is open is listed with its values and what may be decided`() async throws {
-    let none = try await decide("1", "--drop")
+    let none = try await decide("1", "--discard")
     #expect(none.status == 4 && none.messages.contains("decide.no-ledger"))
     #expect(try await decide("--list").output == "nothing is open\n")
     let id = try await scene.conflict()
@@ -35,12 +35,13 @@ import Testing
     #expect(list.output.contains("! Phone: device device, server office, base +1 555 0100"))
     #expect(
       list.output.contains(
-        "attache decide \(scene.world.called) 1 --take device | --take server | --set FIELD=VALUE | --again"
+        "attache decide \(scene.world.called) 1 --take device | --take server | --set FIELD=VALUE | --retry"
       ))
     let json = try JSONValue(parsing: Array(try await decide("--list", "--json").output.utf8))
-    #expect(json[0]?["possible"] == ["device", "server", "set", "again"])
+    #expect(json[0]?["possible"] == ["device", "server", "set", "retry"])
     #expect(json[0]?["fields"]?[0]?["server"] == "office")
-    #expect(try await decide("--list", "--clashes").output == "nothing is open\n")
+    #expect(
+      try await decide("--list", "--verdict", "device-conflict").output == "nothing is open\n")
   }
 
   @Test func `a decision is entered by the system's user, shown, replaced, and carried out`()
@@ -69,44 +70,45 @@ import Testing
 
   @Test func `by verdict, at once, and by another name`() async throws {
     _ = try await scene.conflict()
-    let done = try await decide("--conflicts", "--take", "server", "--now", "--by", "grace")
+    let done = try await decide(
+      "--verdict", "conflict", "--take", "server", "--now", "--by", "grace")
     #expect(done.status == 0)
-    #expect(done.output.contains("1  dropped"))
+    #expect(done.output.contains("1  discarded"))
     #expect(try scene.open() == [:])
     let run = try scene.withLedger { try $0.runs(limit: 1)[0].id }
     #expect(try scene.edits(of: run).first?.detail.decision?.by == "grace")
-    let none = try await decide("--conflicts", "--take", "server")
+    let none = try await decide("--verdict", "conflict", "--take", "server")
     #expect(none.status == 0)
     #expect(none.output == "no edit is open that could be decided so\n")
   }
 
-  /// The options that name edits by their verdicts.
+  /// The words that name edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
-    ("conflicts", .conflict), ("clashes", .clash), ("failed", .failed), ("in-doubt", .inDoubt),
-    ("created-twice", .createdTwice), ("deleted", .deletedOnServer),
-    ("merged", .mergedOnServer), ("not-visible", .notVisible),
-    ("not-permitted", .notPermitted), ("blocked", .blocked), ("held", .held),
-    ("not-configured", .notConfigured),
+    ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
+    ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),
+    ("deleted-on-server", .deletedOnServer), ("merged-on-server", .mergedOnServer),
+    ("not-visible", .notVisible), ("not-permitted", .notPermitted), ("blocked", .blocked),
+    ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
-  @Test func `each verdict that needs review has an option, which names its edits and no others`()
+  @Test func `each verdict that needs review has a word, which names its edits and no others`()
     async throws
   {
     #expect(Set(Self.words.map(\.verdict)) == Set(Verdict.allCases.filter { !$0.isSettled }))
     _ = try await scene.conflict()
     for (place, (word, verdict)) in Self.words.enumerated() {
       try turn(into: verdict)
-      let list = try await decide("--list", "--" + word)
+      let list = try await decide("--list", "--verdict", word)
       #expect(list.output.hasPrefix("edit 1: \(verdict.rawValue), "), "\(word): \(list.output)")
       let other = Self.words[(place + 1) % Self.words.count].word
-      #expect(try await decide("--list", "--" + other).output == "nothing is open\n")
+      #expect(try await decide("--list", "--verdict", other).output == "nothing is open\n")
     }
     // A record is named, and an edit is discarded.
     try turn(into: .held)
     let refused = try await decide("1", "--record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
-    #expect(try await decide("1", "--drop").output.contains("edit 1: "))
-    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try await decide("1", "--discard").output.contains("edit 1: "))
+    #expect(try await scene.night().verdicts == [.discarded: 1])
     #expect(try scene.open() == [:])
   }
 
@@ -114,16 +116,17 @@ import Testing
     _ = try await scene.conflict()
     let wrong = "edit 1: "
     let drop =
-      "--drop is not possible for an edit that is in conflict; possible: --take device, "
-      + "--take server, --set FIELD=VALUE, --again"
+      "--discard is not possible for an edit that is in conflict; possible: --take device, "
+      + "--take server, --set FIELD=VALUE, --retry"
     for (words, status, message) in [
-      (["1", "--drop"], 4, drop), (["1", "--drop"], 4, "nothing was decided   [decide.refused]"),
-      (["--conflicts", "--set", "Nme=x", "--dry-run"], 3, wrong),
-      (["--conflicts", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
-      (["--take", "device"], 2, ""), (["1", "--take", "device", "--drop"], 2, ""),
+      (["1", "--discard"], 4, drop),
+      (["1", "--discard"], 4, "nothing was decided   [decide.refused]"),
+      (["--verdict", "conflict", "--set", "Nme=x", "--dry-run"], 3, wrong),
+      (["--verdict", "conflict", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
+      (["--take", "device"], 2, ""), (["1", "--take", "device", "--discard"], 2, ""),
       (["1", "--set", "Phone"], 2, ""), (["1", "--record", "xyz"], 2, ""),
       (["1", "--take", "office"], 2, ""), (["--list", "--now"], 2, ""),
-      (["1", "--file", "x.json"], 2, ""), (["x", "--drop"], 2, ""),
+      (["1", "--file", "x.json"], 2, ""), (["x", "--discard"], 2, ""),
     ] as [([String], Int32, String)] {
       let run = try await scene.world.program(["decide"], words)
       let isNamed = message.isEmpty || run.messages.contains(message)
@@ -145,7 +148,7 @@ import Testing
     #expect(wrong.messages.contains("\"devcie\" is not a decision"))
     #expect(wrong.messages.contains("decisions[1]"))
     let half = try await decide(
-      #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "drop"}"#)
+      #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "discard"}"#)
     #expect(half.status == 4)
     #expect(half.messages.contains("edit 7: there is no edit of this number"))
     #expect(try scene.states() == [])

@@ -162,7 +162,7 @@ extension DecisionPlay {
       #expect(play.summary?.exitStatus == .needsAttention)
     },
     "runs retry": { play, _ in
-      play.retry = .init(run: try #require(play.summary).run, verdicts: [.createdTwice])
+      play.retry = .init(run: try #require(play.summary).run, verdicts: [.duplicateCreated])
     },
     "runs retry no more": { play, _ in play.retry = nil },
     "the org refuses Harbour": { play, _ in try play.refuse("Harbour") },

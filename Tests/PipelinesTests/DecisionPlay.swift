@@ -207,7 +207,7 @@ final class DecisionPlay {
       return
     }
     let detail = try #require(told, "\(subject): \(verdict) is not told").detail
-    if [.conflict, .clash].contains(verdict), subject.creations.isEmpty,
+    if [.conflict, .deviceConflict].contains(verdict), subject.creations.isEmpty,
       let record = try? world.record(subject.object, subject.record)
     {
       for field in detail.fields {

@@ -35,7 +35,7 @@ struct DecisionRow: Sendable {
         return reconciling("\"sendAs\": \"integration\"").replacing(
           "\"scope\": \"global\",", with: "\"scope\": \"global\", \"reconcile\": [],")
       case .guarded: return reconciling("\"maxChanges\": {\"perSnapshot\": 1}")
-      case .late, .lost: return reconciling("\"strict\": false")
+      case .late, .lost: return reconciling("\"conditionalUpdates\": false")
       case .unlisted: return text
       }
     }

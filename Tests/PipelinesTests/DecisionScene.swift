@@ -87,7 +87,7 @@ struct DecisionScene {
   }
 
   /// Ada and ben edit an account that both have, and neither is sent; the account.
-  func clash(
+  func deviceConflict(
     ada fields: JSONObject, ben others: JSONObject
   ) async throws -> String {
     try await world.run()
@@ -102,7 +102,7 @@ struct DecisionScene {
     try world.handBack(ada, as: "ada.sqlite")
     try world.handBack(ben, as: "ben.sqlite")
     let (verdicts, edits) = try await night()
-    #expect(verdicts == [.clash: 2])
+    #expect(verdicts == [.deviceConflict: 2])
     // The org's values stand beside the devices'.
     #expect(edits.allSatisfy { $0.detail.fields.allSatisfy { $0.server != nil } })
     return id

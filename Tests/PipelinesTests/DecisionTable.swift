@@ -6,7 +6,7 @@ import Ledger
 /// The rows `everywhere` are what happens to all rows of their settings.
 enum DecisionTable {
   static let rows =
-    [records, limits, doubts, unanswered, mended("twice", "again"), mended("retried", "")]
+    [records, limits, doubts, unanswered, mended("twice", "retry"), mended("retried", "")]
     .joined(separator: "\n").parsed
 
   private static let records = """
@@ -14,61 +14,61 @@ enum DecisionTable {
     the device's edit is sent over the values that were shown
       TWO; device > updated; is Phone=device Description=mine
     a field that only the org's users changed stays
-      CONFLICT; office enters Website=office.example; again > conflict; device > updated
+      CONFLICT; office enters Website=office.example; retry > conflict; device > updated
       is Phone=device Website=office.example
     the org's values stay
-      CONFLICT; server > dropped; is Phone=office
+      CONFLICT; server > discarded; is Phone=office
     a conflict is merged field by field
       TWO; set Phone=both > updated; is Phone=both Description=mine
     the device's value, entered where the org's field was emptied, is sent
-      CONFLICT; office enters Phone=; again > conflict; set Phone=device rest server > updated
+      CONFLICT; office enters Phone=; retry > conflict; set Phone=device rest server > updated
       nothing else is told as entered; is Phone=device
     if the rest stays as in the org, only the entered value is sent
       TWO; set Description=typed rest server > updated; is Phone=office Description=typed
     an empty value, entered where the org's field is empty, is there already
-      TWO; set Description= rest server > already there; is Phone=office Description=
+      TWO; set Description= rest server > already in org; is Phone=office Description=
     values that moved since they were shown are asked again
       CONFLICT; device; office enters Phone=1 > conflict; server; office enters Phone=2 > conflict
       set Phone=both; office enters Phone=3 > conflict; is Phone=3; device > updated; is Phone=device
     a value that was never shown is not overwritten
-      CONFLICT; the report loses its values; device > conflict; is Phone=office; server > dropped
+      CONFLICT; the report loses its values; device > conflict; is Phone=office; server > discarded
     a conflict is over if the org's users enter the device's value
-      CONFLICT; office enters Phone=device; again > already there
+      CONFLICT; office enters Phone=device; retry > already in org
     a deletion is sent over a later change
       ada deletes; office enters Phone=office > conflict; device > deleted; is gone
     a deletion is discarded
-      ada deletes; office enters Phone=office > conflict; refuses set; server > dropped
+      ada deletes; office enters Phone=office > conflict; refuses set; server > discarded
       is Phone=office
     one of two clashing edits is sent, the other is discarded
-      CLASH; server; second device > dropped, updated; is Description=right
+      CONTRADICT; server; second device > discarded, updated; is Description=right
     two clashing edits of different fields can both be sent
-      ada edits Description=left; ben edits Website=right.example > clash, clash
+      ada edits Description=left; ben edits Website=right.example > device conflict, device conflict
       device; second device > updated, updated; is Description=left Website=right.example
     two clashing edits of one field are not both sent
-      CLASH; device; second device > updated, conflict; is Description=left
+      CONTRADICT; device; second device > updated, conflict; is Description=left
       second set Description=both > updated, updated; is Description=both
     a clash is over if the other edit is discarded
-      CLASH; second server > clash, dropped; again > updated, dropped; is Description=left
+      CONTRADICT; second server > device conflict, discarded; retry > updated, discarded; is Description=left
     a value of neither device is sent
-      CLASH; set Description=middle; second server > updated, dropped; is Description=middle
+      CONTRADICT; set Description=middle; second server > updated, discarded; is Description=middle
     of two copies of a new record one is discarded and one sent
-      COPIES; drop > dropped, clash; second device > dropped, created; ONECOPY
+      COPIES; discard > discarded, device conflict; second device > discarded, created; ONECOPY
     of two copies of a new record one is discarded and one tried again
-      COPIES; drop > dropped, clash; second again > dropped, created; ONECOPY
+      COPIES; discard > discarded, device conflict; second retry > discarded, created; ONECOPY
     a deleted record is recreated
       DELETED; device > created; finds 1 Account WHERE Name = 'Row#' AND Phone = 'device'
     a deleted record stays deleted
-      DELETED; server > dropped; finds 0 Account WHERE Name = 'Row#'
+      DELETED; server > discarded; finds 0 Account WHERE Name = 'Row#'
     to recreate a record that was restored meanwhile is asked again
       DELETED; office restores; device > conflict; device > updated; is Phone=device
     that a record stays deleted is asked again if it was restored meanwhile
-      DELETED; server; office restores > conflict; server > dropped; is Phone=555
+      DELETED; server; office restores > conflict; server > discarded; is Phone=555
     a restored record has a new date
-      DELETED; office restores; again > conflict; device > updated; is Phone=device
+      DELETED; office restores; retry > conflict; device > updated; is Phone=device
     an edit of a merged record is discarded
-      MERGED; server > dropped; is Phone=555
+      MERGED; server > discarded; is Phone=555
     a record that was merged and restored has a new date
-      MERGED; office restores; again > conflict; device > updated; is Phone=device
+      MERGED; office restores; retry > conflict; device > updated; is Phone=device
     an edit of a merged record is sent into the remaining one, as it was shown
       MERGED; told Phone=555; device; office enters Phone=office > merged on server
       told Phone=office; device > updated; both records are told; is Phone=device Website=row.example
@@ -76,21 +76,21 @@ enum DecisionTable {
       MERGED; set Phone=entered; office merges > merged on server; is Phone=555
       set Phone=entered > updated; is Phone=entered
     a hidden record that is shared again has a new date from its new owner
-      EDIT; office hides it from ada > not visible; office shares it with ada; again > conflict
+      EDIT; office hides it from ada > not visible; office shares it with ada; retry > conflict
       device > updated; is Phone=device
     an edit of a hidden record is discarded
-      EDIT; office hides it from ada > not visible; drop > dropped; is Phone=555
+      EDIT; office hides it from ada > not visible; discard > discarded; is Phone=555
     an edit of a hidden record is sent if the record is shared again
       ben edits Phone=device; office hides it from ben > not visible
-      office shares it with ben; again > updated; is Phone=device
+      office shares it with ben; retry > updated; is Phone=device
 
     [merging]
     a conflict is over if the org's users take their change back
-      CONFLICT; office enters Phone=555; again > updated; is Phone=device
+      CONFLICT; office enters Phone=555; retry > updated; is Phone=device
     an edit of a deleted record is sent after it was restored
-      DELETED; office restores; again > updated; is Phone=device
+      DELETED; office restores; retry > updated; is Phone=device
     an edit of a merged record is sent after it was restored
-      MERGED; office restores; again > updated; is Phone=device
+      MERGED; office restores; retry > updated; is Phone=device
 
     [unlisted]
     an edit of a field that is not sent any more is asked again
@@ -99,7 +99,7 @@ enum DecisionTable {
       CONFLICT; set Phone=boss > conflict; UNSENT; device > conflict
       set Phone=boss > updated; is Phone=boss
     without its only field an edit is filtered
-      CONFLICT; device > conflict; UNSENT; again > filtered; is Phone=office
+      CONFLICT; device > conflict; UNSENT; retry > not in field list; is Phone=office
     everywhere
       >; the list loses Phone >; >; the list has Phone again
     """
@@ -109,47 +109,47 @@ enum DecisionTable {
     everywhere
       the org refuses Harbour >; the org refuses nobody
     a refused edit and the one that waits for it are sent once the rule is gone
-      ada creates accounts Name=Harbour#; KEEL; again; second again > created, created
+      ada creates accounts Name=Harbour#; KEEL; retry; second retry > created, created
       finds 1 Contact WHERE LastName = 'Keel#' AND Account.Name = 'Harbour#'
     a refused create is tried again, and discarded with the one that waits for it
-      PAIR; refuses server; second refuses device; again > failed, blocked
-      drop; second drop > dropped, dropped; finds 0 Contact WHERE LastName = 'Keel#'
+      PAIR; refuses server; second refuses device; retry > failed, blocked
+      discard; second discard > discarded, discarded; finds 0 Contact WHERE LastName = 'Keel#'
     a refused create is sent with another value, and its child follows
       PAIR; set Name=Crane# > created, created; the entered name is told
       finds 1 Contact WHERE LastName = 'Keel#' AND Account.Name = 'Crane#'
     a refused create is settled with a record of the org's
-      PAIR; office makes Account Name=Office; record > already there, created
+      PAIR; office makes Account Name=Office; record > already in org, created
       the record is told; is Name=Office; OFTHERECORD
     a record that waits for another is sent with one that is there
       PAIR; office makes Account Name=Office; second set AccountId=@ > failed, created
-      OFTHERECORD; drop > dropped, created
+      OFTHERECORD; discard > discarded, created
     an edit that no sync up covers is discarded
-      ORDER; refuses device; drop > dropped
+      ORDER; refuses device; discard > discarded
     an edit is sent once a sync up covers it
-      ORDER; > not configured; a sync up covers work orders; again > created
+      ORDER; > not configured; a sync up covers work orders; retry > created
       finds 1 WorkOrder WHERE Subject = 'Order#'
 
     [integration]
     an edit of a record that its user was not issued is allowed
       FOREIGN; device > created; OFTHERECORD
     an edit of a record that its user was not issued is discarded
-      FOREIGN; drop > dropped; finds 0 Contact WHERE LastName = 'Keel#'
+      FOREIGN; discard > discarded; finds 0 Contact WHERE LastName = 'Keel#'
     an edit is sent once its user was issued the record
-      FOREIGN; office shares it with ada; a generation is primed; again > created; OFTHERECORD
+      FOREIGN; office shares it with ada; a generation is primed; retry > created; OFTHERECORD
 
     [guarded]
     a held edit is sent alone
-      EDIT > held; device > updated; is Phone=device
+      EDIT > not attempted; device > updated; is Phone=device
     a held edit is discarded
-      EDIT > held; > held; drop > dropped
+      EDIT > not attempted; > not attempted; discard > discarded
     the last held edit is within the limit
-      EDIT > held; > held; > updated; is Phone=device
+      EDIT > not attempted; > not attempted; > updated; is Phone=device
     a held edit is sent once the limit is raised
-      ben edits Phone=device > held; > held; > held; again > updated; is Phone=device
+      ben edits Phone=device > not attempted; > not attempted; > not attempted; retry > updated; is Phone=device
     another held edit is sent once the limit is raised
-      ben edits Phone=device > held; > held; > held; again > updated; is Phone=device
+      ben edits Phone=device > not attempted; > not attempted; > not attempted; retry > updated; is Phone=device
     an edit is sent once its user can log in again
-      cleo edits Phone=device > held; again > updated; is Phone=device
+      cleo edits Phone=device > not attempted; retry > updated; is Phone=device
     everywhere
       cleo cannot log in >; cleo can log in >; >; the limit is raised
     """
@@ -157,26 +157,26 @@ enum DecisionTable {
   private static let doubts = """
     [doubted]
     a create in doubt is settled with a record that is named
-      DOUBT; BYRON > in doubt, blocked; refuses server; ISBYRON
+      DOUBT; BYRON > unconfirmed, blocked; refuses server; ISBYRON
     a record of another object is asked again
-      DOUBT; > in doubt, blocked; record > in doubt, blocked; BYRON; ISBYRON
+      DOUBT; > unconfirmed, blocked; record > unconfirmed, blocked; BYRON; ISBYRON
     a create in doubt is sent again
-      DOUBT; BYRON > in doubt, blocked; device > created, created; ONELOVELACE
+      DOUBT; BYRON > unconfirmed, blocked; device > created, created; ONELOVELACE
     a create in doubt is discarded
-      DOUBT; BYRON > in doubt, blocked; drop; second drop > dropped, dropped
+      DOUBT; BYRON > unconfirmed, blocked; discard; second discard > discarded, discarded
       finds 0 Contact WHERE LastName = 'Lovelace#'
     the rules send a create in doubt again after its window
-      ben creates contacts LastName=Lovelace# > in doubt; again > created; ONELOVELACE
+      ben creates contacts LastName=Lovelace# > unconfirmed; retry > created; ONELOVELACE
     everywhere
       creates are lost twice >; a day passes >
 
     [twice]
     one record is named
-      TWICE; refuses record; record ours > already there; > already there; > already there; NEXT
+      TWICE; refuses record; record ours > already in org; > already in org; > already in org; NEXT
     the other record is named
-      TWICE; refuses record; record other > already there; > already there; > already there; NEXT
+      TWICE; refuses record; record other > already in org; > already in org; > already in org; NEXT
     both records stay
-      ben creates contacts LastName=Lovelace# > in doubt; > created; > created twice; drop > dropped
+      ben creates contacts LastName=Lovelace# > unconfirmed; > created; > duplicate created; discard > discarded
     an entered value is not replaced by the one that the device still holds
       ENTERED; ada edits Phone=1 > updated, updated; is Title=Engineer Phone=1
     an entered value is not overwritten unasked by a later one of the device
@@ -199,14 +199,14 @@ enum DecisionTable {
     """
 
   /// The org's users delete or merge one of the two records that were made.
-  private static func mended(_ setting: String, _ again: String) -> String {
+  private static func mended(_ setting: String, _ retry: String) -> String {
     ["ours", "other"].flatMap { lost in
       ["deletes", "merges"].map {
         """
         [\(setting)]
         of two records the org's users merge or delete one: \($0) \(lost)
-          TWICE; \(again) > created twice; UNMENDED; \(again) > created twice; UNMENDED
-          office \($0) \(lost); \(again) > unchanged; the record is told; ONELOVELACE; COUNTESS
+          TWICE; \(retry) > duplicate created; UNMENDED; \(retry) > duplicate created; UNMENDED
+          office \($0) \(lost); \(retry) > unchanged; the record is told; ONELOVELACE; COUNTESS
 
         """
       }
@@ -218,38 +218,38 @@ enum DecisionTable {
     everywhere
       updates and deletions arrive late >; late requests arrive
     an update arrives after it was sent again
-      EDIT > in doubt; device > updated; is Phone=device
+      EDIT > unconfirmed; device > updated; is Phone=device
     an update arrives after it was tried again
-      EDIT > in doubt; again > updated; is Phone=device
+      EDIT > unconfirmed; retry > updated; is Phone=device
     an update arrives after it was discarded, and stays open until it is decided again
-      EDIT > in doubt; drop > conflict; > conflict; server > dropped; is Phone=device
+      EDIT > unconfirmed; discard > conflict; > conflict; server > discarded; is Phone=device
     a deletion arrives after it was sent again
-      ada deletes > in doubt; device > deleted; is gone
+      ada deletes > unconfirmed; device > deleted; is gone
     a deletion arrives after it was tried again
-      ada deletes > in doubt; again > deleted; is gone
+      ada deletes > unconfirmed; retry > deleted; is gone
     a deletion arrives after it was discarded, and stays open until it is decided again
-      ada deletes > in doubt; drop > conflict; > conflict; server > already there; is gone
+      ada deletes > unconfirmed; discard > conflict; > conflict; server > already in org; is gone
 
     [lost]
     everywhere
       updates and deletions arrive late >
     a lost update is sent again
-      EDIT > in doubt; device > updated; is Phone=device
+      EDIT > unconfirmed; device > updated; is Phone=device
     a lost update is tried again
-      EDIT > in doubt; again > updated; is Phone=device
+      EDIT > unconfirmed; retry > updated; is Phone=device
     a lost update is discarded
-      EDIT > in doubt; drop > dropped; is Phone=555
+      EDIT > unconfirmed; discard > discarded; is Phone=555
     a lost deletion is sent again
-      ada deletes > in doubt; device > deleted; is gone
+      ada deletes > unconfirmed; device > deleted; is gone
     a lost deletion is tried again
-      ada deletes > in doubt; again > deleted; is gone
+      ada deletes > unconfirmed; retry > deleted; is gone
     a lost deletion is discarded
-      ada deletes > in doubt; drop > dropped; is Phone=555
+      ada deletes > unconfirmed; discard > discarded; is Phone=555
     to send an update over a later change is asked again
-      EDIT > in doubt; office enters Phone=office; device > conflict; is Phone=office
+      EDIT > unconfirmed; office enters Phone=office; device > conflict; is Phone=office
       device > updated; is Phone=device
     to try an update over a later change is asked again
-      EDIT > in doubt; office enters Phone=office; again > conflict; is Phone=office
+      EDIT > unconfirmed; office enters Phone=office; retry > conflict; is Phone=office
       device > updated; is Phone=device
     """
 
@@ -258,9 +258,10 @@ enum DecisionTable {
     "EDIT": "ada edits Phone=device",
     "CONFLICT": "ada edits Phone=device; office enters Phone=office > conflict",
     "TWO": "ada edits Phone=device Description=mine; office enters Phone=office > conflict",
-    "CLASH": "ada edits Description=left; ben edits Description=right > clash, clash",
+    "CONTRADICT":
+      "ada edits Description=left; ben edits Description=right > device conflict, device conflict",
     "COPIES": "cleo creates contacts LastName=Copied#; copy creates contacts LastName=Copied#; "
-      + "cleo edits Title=left; copy edits Title=right > clash, clash",
+      + "cleo edits Title=left; copy edits Title=right > device conflict, device conflict",
     "ONECOPY": "finds 1 Contact WHERE LastName = 'Copied#'",
     "DELETED": "ada edits Phone=device; office deletes > deleted on server",
     "MERGED": "ada edits Phone=device; office merges > merged on server",
@@ -272,14 +273,15 @@ enum DecisionTable {
     "ORDER": "ada creates workorders Subject=Order# > not configured",
     "FOREIGN": "cleo owns it; ada creates contacts LastName=Keel# AccountId=@ > not permitted",
     "DOUBT": "ada creates contacts LastName=Lovelace#; "
-      + "ada creates workorders Subject=Engine# ContactId=local_#_1 > in doubt, blocked",
+      + "ada creates workorders Subject=Engine# ContactId=local_#_1 > unconfirmed, blocked",
     "BYRON": "office makes Contact LastName=Byron",
     "ISBYRON": "record > created, created; finds 0 Contact WHERE LastName = 'Lovelace#'; "
       + "finds 1 WorkOrder WHERE ContactId = '@'",
     "ONELOVELACE": "finds 1 Contact WHERE LastName = 'Lovelace#'",
-    "TWICE": "ada creates contacts LastName=Lovelace# > in doubt; > created; > created twice",
+    "TWICE":
+      "ada creates contacts LastName=Lovelace# > unconfirmed; > created; > duplicate created",
     "UNMENDED": "that both records are there is told; the run needs attention",
-    "NEXT": "ada edits Title=Countess > already there, updated; is Title=Countess",
+    "NEXT": "ada edits Title=Countess > already in org, updated; is Title=Countess",
     "COUNTESS": "ada edits Title=Countess > unchanged, updated; is Title=Countess",
     "ENTERED": "it is a contact; ada edits Title=LONG > failed; set Title=Engineer > updated; "
       + "> updated; > updated; > updated; > updated",

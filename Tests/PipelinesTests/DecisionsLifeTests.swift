@@ -56,7 +56,7 @@ import Testing
     scene.world.server.faults.add(.kind(.collectionUpdate), .drop(afterCommit: true))
     scene.world.server.faults.add(.kind(.composite), .drop(afterCommit: true))
     let verdicts = try await scene.night().verdicts
-    #expect(verdicts == [.updated: 1] || verdicts == [.inDoubt: 1])
+    #expect(verdicts == [.updated: 1] || verdicts == [.unconfirmed: 1])
     try scene.office(id, ["Website": "https://office.example"])
     _ = try await scene.night()
     #expect(try scene.field("Phone", of: id) == "device")
@@ -94,10 +94,10 @@ import Testing
     // The last of several decisions counts.
     try scene.decide(1, .device, shown: ["Phone": .value("office")])
     try scene.decide(1, .server)
-    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try await scene.night().verdicts == [.discarded: 1])
     #expect(try scene.states() == ["device withdrawn", "server done"])
     let error = #expect(throws: PipelineError.self) { try scene.decide(1, .device) }
-    #expect(error?.reason?.contains("it is settled (dropped)") == true)
+    #expect(error?.reason?.contains("it is settled (discarded)") == true)
   }
 
   @Test
@@ -108,7 +108,7 @@ import Testing
     func all(_ decision: Decision, by name: String) throws -> PipelineDecisions.Result {
       try scene.decisions.enter([], .init([.conflict, .failed], .whole(decision)), by: name)
     }
-    let impossible = try all(.drop, by: "grace")
+    let impossible = try all(.discard, by: "grace")
     #expect(impossible.decided.isEmpty && impossible.refused.map(\.edit) == [1])
     try scene.decide(1, .device)
     let other = try all(.server, by: "hopper")
@@ -143,7 +143,7 @@ import Testing
 
   @Test func `a dry run of decisions says what the run does, and decides nothing`() async throws {
     _ = try await scene.conflict()
-    for (decision, verdict) in [(Decision.device, Verdict.updated), (.server, .dropped)] {
+    for (decision, verdict) in [(Decision.device, Verdict.updated), (.server, .discarded)] {
       let dry = try await scene.world.run(.reconcile) {
         $0.isDryRun = true
         $0.decisions = [EditDecision(1, decision)]
@@ -165,7 +165,8 @@ import Testing
       #"["Name", "Website", "Description"], "mergeMode""#, in: "demo/usersyncs.json")
     try scene.handBack(phone, as: "two.sqlite")
     let verdicts = try await scene.scene.night().verdicts
-    #expect(verdicts[.conflict] == 1 && verdicts[.filtered] == nil && verdicts[.updated] == nil)
+    #expect(
+      verdicts[.conflict] == 1 && verdicts[.notInFieldList] == nil && verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
   }
@@ -198,7 +199,7 @@ import Testing
     }
     try scene.office(id, ["Phone": "newer", "Description": .string(theirs)])
     #expect(try scene.states() == [])
-    try scene.decide(1, .again)
+    try scene.decide(1, .retry)
     #expect(try await scene.night().verdicts == [.conflict: 1])
     let error = #expect(throws: PipelineError.self) { try enter(old) }
     #expect(error?.reason?.contains("the last report") == true)

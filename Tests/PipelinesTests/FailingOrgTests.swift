@@ -173,7 +173,7 @@ import Testing
     let summary = try await run(.ingest, .reconcile)
     #expect(summary.findings == [.limitReached, .unsettledEdits])
     #expect(summary.exitStatus == .tryLater)
-    #expect(summary.verdicts == [.held: 1])
+    #expect(summary.verdicts == [.notAttempted: 1])
     world.server.faults.removeAll()
     let next = try await run(.ingest, .reconcile)
     #expect(next.verdicts == [.updated: 1])

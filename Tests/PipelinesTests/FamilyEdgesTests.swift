@@ -94,7 +94,10 @@ import Testing
   func `the edit of a moved detail is sent, and does not move it`(_ mode: String) async throws {
     let world = try Self.world {
       mode == "overwrite"
-        ? $0 : $0.replacing("\"strict\":true", with: "\"strict\":true,\"mode\":\"mergeFields\"")
+        ? $0
+        : $0.replacing(
+          "\"conditionalUpdates\":true",
+          with: "\"conditionalUpdates\":true,\"mode\":\"mergeFields\"")
     } others: {
       guard mode == "overwrite" else { return $0 }
       return $0.replacing(
@@ -193,13 +196,13 @@ import Testing
     #expect(try world.record("Contact", family.child)["LastName"] == "Child")
 
     let scene = DecisionScene(world)
-    try scene.decide(edits.child, .again)
+    try scene.decide(edits.child, .retry)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.blocked: 1])
     #expect(try world.record("Contact", family.child)["LastName"] == "Child")
 
-    try scene.decide(edits.parent, .drop)
+    try scene.decide(edits.parent, .discard)
     let last = try await world.run(.ingest, .reconcile)
-    #expect(last.verdicts == [.dropped: 1, .updated: 1])
+    #expect(last.verdicts == [.discarded: 1, .updated: 1])
     #expect(last.open == [:])
     #expect(try world.record("Contact", family.child)["LastName"] == "Grown")
     #expect(try isThere("Account", family.parent, world))
@@ -212,7 +215,7 @@ import Testing
     let edits = try await refusedDeletion(family, world)
     let closed = world.org.delete("Case", id: edits.keeper, as: try world.user("admin"))
     #expect(closed.errors == [])
-    try DecisionScene(world).decide(edits.parent, .again)
+    try DecisionScene(world).decide(edits.parent, .retry)
     let last = try await world.run(.ingest, .reconcile)
     #expect(last.verdicts == [.deleted: 2])
     #expect(last.open == [:])
@@ -254,7 +257,7 @@ import Testing
       now: world.org.now())
     try world.handBack(family.device, as: "1.sqlite")
     let summary = try await world.run(other, as: "2.sqlite", .ingest, .reconcile)
-    #expect(summary.verdicts == [.clash: 3])
+    #expect(summary.verdicts == [.deviceConflict: 3])
     #expect(summary.exitStatus == .needsAttention)
     #expect(try isThere("Account", family.parent, world))
     #expect(try isThere("Contact", family.child, world))
@@ -289,7 +292,7 @@ import Testing
     try family.device.edit("children", id: family.child, ["Phone": "1"], now: world.org.now())
     try world.handBack(family.device, as: "night.sqlite")
     let summary = try await world.run(.ingest, .reconcile)
-    #expect(summary.verdicts == [.unchanged: 1, .filtered: 1])
+    #expect(summary.verdicts == [.unchanged: 1, .notInFieldList: 1])
     #expect(summary.open == [:])
     #expect(world.server.log.writes.isEmpty)
   }

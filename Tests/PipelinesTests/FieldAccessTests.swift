@@ -175,7 +175,7 @@ import Testing
     try world.handBack(ada, as: "ada.sqlite")
     let summary = try await world.run(ben, as: "ben.sqlite")
     // What of a listed field is hidden is unknown: the record's date decides then.
-    #expect(summary.verdicts == [.clash: 2, .conflict: 2, .updated: 1])
+    #expect(summary.verdicts == [.deviceConflict: 2, .conflict: 2, .updated: 1])
     let kept = try world.record("Account", bens[2])
     #expect(kept["Site"] == "6" && kept["Tradestyle"] == "canary of the night")
     #expect(try Self.hits("canary", "ben", world) == [])

@@ -141,7 +141,7 @@ import Testing
     let others: [any Error] = [
       SystemError(operation: "write", path: "/x", errno: 5), SQLiteError(code: 10, path: "/x"),
       StoreError.database(path: "/x", code: 11, message: "damaged"), SyncError(.store, "x"),
-      BundleError.archive(ArchiveError(.file, "/x", "no memory to write it")),
+      BundleError.archive(ArchiveError(.file, "/x", "out of memory while writing it")),
     ]
     for error in others {
       #expect(PipelineError(describing: error).code != "disk.full", "\(error)")

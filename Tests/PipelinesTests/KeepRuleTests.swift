@@ -11,7 +11,7 @@ import Testing
   private static func settings(_ random: inout HistoryRandom) throws -> KeepSettings {
     var pipeline = try World().pipeline
     pipeline.keep.generations = 1 + random.below(4)
-    pipeline.keep.basesDays = 1 + random.below(60)
+    pipeline.keep.issuedRecordDays = 1 + random.below(60)
     pipeline.keep.returnedDays = 1 + random.below(60)
     pipeline.keep.runsDays = 60 + random.below(60)
     return pipeline.keep
@@ -42,7 +42,7 @@ import Testing
     for _ in 0..<3000 {
       var keep = some
       keep.generations = 1 + random.below(4)
-      keep.basesDays = 1 + random.below(60)
+      keep.issuedRecordDays = 1 + random.below(60)
       var facts = KeepFacts(now: Self.now)
       facts.openEdits = Set((0..<9).filter { _ in random.chance(30) })
       facts.snapshots = [Self.snapshot(&random)]
@@ -57,7 +57,8 @@ import Testing
         let isNeeded =
           one.goodUntil ?? 0 >= facts.now || !one.openEdits.isEmpty || one.isLastReturned
           || !one.carried.isDisjoint(with: facts.openEdits)
-        let isOld = one.retired.map { facts.now - $0 >= Int64(keep.basesDays) * Self.day } ?? false
+        let isOld =
+          one.retired.map { facts.now - $0 >= Int64(keep.issuedRecordDays) * Self.day } ?? false
         let mayGo = !isServed && one.damage == nil
         #expect(stores.contains(one.number) == (mayGo && one.storeBytes != nil))
         let isDone = mayGo && isOld && !isNeeded

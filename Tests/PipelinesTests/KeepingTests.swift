@@ -25,7 +25,7 @@ import Testing
       ).replacing(
         #""inbox": {"#,
         with: #"""
-          "keep": { "generations": 1, "basesDays": 20, "returnedDays": 30, "runsDays": 40 },
+          "keep": { "generations": 1, "issuedRecordDays": 20, "returnedDays": 30, "runsDays": 40 },
             "inbox": {
           """#)
     }

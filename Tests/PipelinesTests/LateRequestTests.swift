@@ -17,7 +17,8 @@ import Testing
     // Without conditions in the org itself, so that a late request goes through.
     world = try World {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+        of: #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
     }
   }
 
@@ -86,7 +87,7 @@ import Testing
     try handBack(device, account, phone: "1")
     world.server.faults.add(
       .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: 1])
     world.server.deliverHeld()
     try handBack(device, account, phone: "2")
     let night = try await world.run(.ingest, .reconcile)
@@ -152,21 +153,21 @@ import Testing
       localID: "local_1", now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
     world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: 1])
     try world.org.moveClock(by: 1_000_000)
     let made = try await world.run(.ingest, .reconcile)
     #expect(made.verdicts == [.created: 1])
     world.server.deliverHeld()
     let night = try await world.run(.ingest, .reconcile)
-    #expect(night.verdicts == [.createdTwice: 1])
+    #expect(night.verdicts == [.duplicateCreated: 1])
     let detail = try #require(try edits(of: night).first?.detail)
     #expect(detail.otherID != nil && detail.otherID != detail.recordID)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
     // What the phone enters next does not put the second record out of sight.
     try device.edit("contacts", id: "local_1", ["Title": "Countess"], now: world.org.now())
     let later = try await world.run(device, as: "ada-2.sqlite", .ingest, .reconcile)
-    #expect(later.open == [.createdTwice: 1])
-    let told = try #require(try edits(of: later).first { $0.verdict == .createdTwice }?.detail)
+    #expect(later.open == [.duplicateCreated: 1])
+    let told = try #require(try edits(of: later).first { $0.verdict == .duplicateCreated }?.detail)
     #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
   }
 
@@ -177,11 +178,11 @@ import Testing
       "contacts", type: "Contact", ["Title": "Analyst"], localID: "local_1", now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
     world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: 1])
     try world.org.moveClock(by: 1_000_000)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
     world.server.deliverHeld()
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.createdTwice: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.duplicateCreated: 1])
   }
 
   @Test func `a create that waited between attempts is in doubt from the last on`() async throws {
@@ -198,8 +199,8 @@ import Testing
     world.server.faults.add(
       .kind(.collectionCreate), nth: 4, .deliverLate(seconds: 1_000_000))
     let lost = try await world.runAsWritten([.ingest, .reconcile])
-    #expect(lost.verdicts == [.inDoubt: 1])
-    #expect(try await world.run(.ingest, .reconcile).open == [.inDoubt: 1])
+    #expect(lost.verdicts == [.unconfirmed: 1])
+    #expect(try await world.run(.ingest, .reconcile).open == [.unconfirmed: 1])
     world.server.deliverHeld()
     try world.org.moveClock(by: 1_000_000)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
@@ -214,7 +215,8 @@ import Testing
     try world.handBack(device, as: "ada-gone.sqlite")
     try await conflict(over: .collectionDelete, account)
     // The other phone knows nothing of it.
-    try world.rewrite(#""strict": false"#, #""strict": false, "nextGeneration": false"#)
+    try world.rewrite(
+      #""conditionalUpdates": false"#, #""conditionalUpdates": false, "returnOpenEdits": false"#)
     _ = try await world.runAllAsWritten()
     let newer = try world.device("ada", as: "newer")
     try handBack(newer, account, phone: "2")
@@ -249,7 +251,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
-  @Test(arguments: [Decision.again, .device])
+  @Test(arguments: [Decision.retry, .device])
   func `a decision about a late edit tells that the org has it`(_ decision: Decision) async throws {
     for isChanged in [false, true] {
       let tests = try LateRequestTests()
@@ -268,7 +270,7 @@ import Testing
         (verdicts, edits) = try await scene.night()
         #expect(verdicts == [.updated: 1])
       } else {
-        #expect(verdicts == [.alreadyThere: 1])
+        #expect(verdicts == [.alreadyInOrg: 1])
       }
       #expect(edits.first?.detail.fields.map(\.name) == ["Phone"])
       #expect(try tests.phone(account) == "1")
@@ -281,7 +283,7 @@ import Testing
     try handBack(device, account, phone: "1")
     world.server.faults.add(
       .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.inDoubt: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: 1])
     try handBack(device, account, phone: "2")
     let server = world.server
     // The run has looked for the older edit, and has sent the newer one.

@@ -44,7 +44,7 @@ import Testing
   private func retry(_ run: String) async throws -> RunSummary {
     try await world.run(.reconcile) {
       $0.retry = .init(
-        run: run, verdicts: [.conflict, .notVisible, .failed, .clash, .deletedOnServer])
+        run: run, verdicts: [.conflict, .notVisible, .failed, .deviceConflict, .deletedOnServer])
     }
   }
 
@@ -185,7 +185,7 @@ import Testing
     try Files.copy(backup, to: device.storePath)
     try device.edit("accounts", id: id, ["Phone": "+1 555 0003"], now: world.org.now() + 120_000)
     let restored = try await world.run(device, as: "restored.sqlite", .ingest, .reconcile)
-    #expect(restored.verdicts == [.clash: 1])
+    #expect(restored.verdicts == [.deviceConflict: 1])
     #expect(try phone(id) == "+1 555 0002")
   }
 

@@ -33,7 +33,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
     world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))
     let lost = try await world.run(.ingest, .reconcile)
-    #expect(lost.verdicts == [.inDoubt: contacts.count])
+    #expect(lost.verdicts == [.unconfirmed: contacts.count])
   }
 
   /// The contacts that there are of a name, deleted ones too.
@@ -120,7 +120,7 @@ import Testing
     let other = world.org.create(
       "Contact", ["LastName": "Byron", "Title": "Poet"], as: try world.user("ada"))
     let (summary, edits) = try await nextNight()
-    #expect(summary.verdicts == [.inDoubt: 1])
+    #expect(summary.verdicts == [.unconfirmed: 1])
     #expect(edits.first?.detail.otherID == other.id)
     #expect(try contacts().isEmpty)
   }
@@ -153,7 +153,7 @@ import Testing
     #expect(made.count == (isMade ? 1 : 0))
     let (summary, edits) = try await nextNight()
     // That the record is that create's, a person has to say.
-    #expect(summary.verdicts == [isMade ? .inDoubt : .created: 1])
+    #expect(summary.verdicts == [isMade ? .unconfirmed : .created: 1])
     #expect(try contacts("Unnamed").count == 1)
     if isMade { #expect(edits.first?.detail.otherID == made.first) }
   }

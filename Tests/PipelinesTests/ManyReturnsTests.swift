@@ -44,7 +44,8 @@ struct ManyReturnsTests {
     #expect(told == count.verdicts)
     #expect(told.values.reduce(0, +) == fleet.returns * fleet.edits)
     #expect(count.lost == 0 && count.doubled == 0)
-    #expect(Set(["updated", "created", "conflict", "failed", "clash"]).isSubset(of: told.keys))
+    #expect(
+      Set(["updated", "created", "conflict", "failed", "device conflict"]).isSubset(of: told.keys))
     return calls
   }
 }

@@ -20,9 +20,9 @@ import Testing
     try scene.world.handBack(ada, as: "ada.sqlite")
     try scene.world.handBack(ben, as: "ben.sqlite")
     let (verdicts, edits) = try await scene.night()
-    #expect(verdicts == [.updated: 1, .filtered: 1])
+    #expect(verdicts == [.updated: 1, .notInFieldList: 1])
     #expect(try scene.field("Phone", of: id) == "+1 555 0001")
-    let left = try #require(edits.first { $0.verdict == .filtered })
+    let left = try #require(edits.first { $0.verdict == .notInFieldList })
     #expect(left.detail.outside.map(\.name) == ["BillingCity"])
   }
 
@@ -50,7 +50,7 @@ import Testing
       case "merged": .mergedOnServer
       default: .notVisible
       }
-    try await scene.handBack(device, leaves: [.unchanged: 1, .filtered: 1, left: 1])
+    try await scene.handBack(device, leaves: [.unchanged: 1, .notInFieldList: 1, left: 1])
     let open = try scene.open().values.reduce(0, +)
     #expect(open == (left == .created ? 0 : 1))
   }
@@ -66,7 +66,7 @@ import Testing
     for id in ids {
       try device.edit("accounts", id: id, ["BillingCity": "Bergen"], now: scene.world.org.now())
     }
-    try await scene.handBack(device, leaves: [.filtered: 2])
+    try await scene.handBack(device, leaves: [.notInFieldList: 2])
     try scene.world.rewrite(
       #"["Name", "Phone", "Website", "Description"]"#,
       #"["Name", "Phone", "Website", "Description", "BillingCity"]"#, in: "demo/usersyncs.json")
@@ -74,16 +74,16 @@ import Testing
     try device.edit("accounts", id: ids[0], ["BillingCity": "Bergen"], now: scene.world.org.now())
     try scene.world.handBack(device, as: "again.sqlite")
     let run = try await scene.world.runAsWritten([.ingest, .reconcile])
-    #expect(run.verdicts[.updated] == 1 && run.verdicts[.filtered] == nil)
+    #expect(run.verdicts[.updated] == 1 && run.verdicts[.notInFieldList] == nil)
     #expect(try scene.field("BillingCity", of: ids[0]) == "Bergen")
     #expect(try scene.field("BillingCity", of: ids[1]) == before)
-    let advice = try #require(Verdict.filtered.advice)
+    let advice = try #require(Verdict.notInFieldList.advice)
     #expect(advice.contains("once its row is saved again"))
   }
 
   @Test func `two devices' edits that are sent are a clash still`() async throws {
     let scene = try DecisionScene()
-    _ = try await scene.clash(
+    _ = try await scene.deviceConflict(
       ada: ["Phone": "+1 555 0001"], ben: ["Phone": "+1 555 0002", "BillingCity": "Bergen"])
   }
 

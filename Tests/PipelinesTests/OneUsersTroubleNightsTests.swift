@@ -44,7 +44,7 @@ import Testing
     world.server.faults.add(
       .init(pathPrefix: "/services/data/v66.0/queryAll"), times: 1000,
       .status(400, code: "MALFORMED_QUERY"))
-    #expect(try await run().verdicts == [.inDoubt: 2])
+    #expect(try await run().verdicts == [.unconfirmed: 2])
     world.server.faults.removeAll()
   }
 
@@ -61,10 +61,10 @@ import Testing
       .init(pathPrefix: "/services/data/v66.0/query", user: name + "@example.com"), times: 1000,
       .status(401, code: "INVALID_SESSION_ID"))
     let night = try await run()
-    #expect(night.verdicts == [.created: 1, .inDoubt: 1])
+    #expect(night.verdicts == [.created: 1, .unconfirmed: 1])
     #expect(night.exitStatus == .needsAttention)
     #expect(
-      night.warnings.contains { $0.contains("1 edits of \(name)@example.com stay in doubt") },
+      night.warnings.contains { $0.contains("1 edits of \(name)@example.com stay unconfirmed") },
       "\(night.warnings)")
     world.server.faults.removeAll()
     let next = try await run()

@@ -42,7 +42,8 @@ import Testing
     return DecisionScene(
       try World(directory, file: World.repository + "/pipelines/demo.json") {
         $0.replacing(
-          "\"reconcile\": {", with: "\"reconcile\": { \"strict\": false, \"mode\": \"\(mode)\", ")
+          "\"reconcile\": {",
+          with: "\"reconcile\": { \"conditionalUpdates\": false, \"mode\": \"\(mode)\", ")
       })
   }
 

@@ -114,7 +114,7 @@ import Testing
     let admin = try world.user("admin")
     let closed = world.org.update("WorkOrder", id: made[0], ["Status": "Completed"], as: admin)
     #expect(closed.errors == [])
-    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.alreadyThere: 1])
+    #expect(try await world.verdicts(device, as: "ada.sqlite") == [.alreadyInOrg: 1])
     #expect(try !ids("orders").contains(made[0]))
   }
 

@@ -125,7 +125,7 @@ import Testing
       (["org", "login", "method"], "sf"), (["users", "self"], true), (["zzz"], 1),
       (["prime", "ghosts", "maxDeletes"], 10), (["prime", "ghosts", "maxDeletes"], "101%"),
       (["platforms"], []), (["platforms"], ["ios", "ios"]), (["limits", "jobs"], 0),
-      (["stores", "0", "scope"], "users"), (["reconcile", "trust"], "guess"),
+      (["stores", "0", "scope"], "users"), (["reconcile", "detectEdits"], "guess"),
       (["inbox", "acceptExpired"], "true"), (["org", "url"], ["env": "A", "file": "b"]),
     ] as [([String], JSONValue)])
   func `the schema refuses what the reader refuses`(path: [String], value: JSONValue) throws {

@@ -93,7 +93,7 @@ import Testing
     world.server.faults.add(.writes, times: 1000, .limitExceeded)
     let summary = try await run([.ingest, .reconcile])
     #expect(summary.findings.contains(.limitReached))
-    #expect(summary.verdicts == [.held: 1])
+    #expect(summary.verdicts == [.notAttempted: 1])
     #expect(summary.exitStatus == .tryLater)
     world.server.faults.removeAll()
     #expect(try await run([.reconcile]).verdicts == [.updated: 1])

@@ -42,7 +42,7 @@ import Testing
     #expect(try scene.field("Description", of: ids[1])?.string != "mine")
     let number = try #require(edits.first { $0.verdict == .conflict }?.number)
     try scene.decide(number, .server)
-    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try await scene.night().verdicts == [.discarded: 1])
     try await scene.expectClosed()
   }
 
@@ -69,7 +69,7 @@ import Testing
 
   @Test(arguments: ["flags", "diff"])
   func `an unflagged edit of an app is found by comparison alone`(_ trust: String) async throws {
-    let scene = try DecisionScene(Self.setting("\"trust\": \"\(trust)\""))
+    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"\(trust)\""))
     let world = scene.world
     let device = try await world.primed("ada")
     let ids = try (0..<4).map { try scene.account(device, $0) }
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `an edit without a flag is left where the office changed the record`() async throws {
-    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let (device, id) = try await scene.primed()
     try device.write(
       "accounts", id: id, ["Phone": "unflagged"], now: scene.world.org.now() + 60_000)
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test func `where what was issued cannot be read, edits are found by their flags`() async throws {
-    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let world = scene.world
     let device = try await world.primed("ada")
     let ids = try (0..<2).map { try scene.account(device, $0) }
@@ -128,7 +128,7 @@ import Testing
 
   @Test(arguments: ["damaged", "absent", "flags"])
   func `an open unflagged edit stays open where none are looked for`(_ way: String) async throws {
-    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let world = scene.world
     let device = try await world.primed("ada")
     let ids = try (0..<2).map { try scene.account(device, $0) }
@@ -143,7 +143,9 @@ import Testing
     case "damaged":
       try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     case "absent": try Files.remove(issued)
-    default: try world.rewrite(#""trust": "diff""#, #""trust": "flags", "nextGeneration": false"#)
+    default:
+      try world.rewrite(
+        #""detectEdits": "compare""#, #""detectEdits": "flags", "returnOpenEdits": false"#)
     }
     // Its app has saved the row once more.
     try device.write("accounts", id: ids[0], [:], now: now + 60_000)
@@ -161,7 +163,7 @@ import Testing
   }
 
   @Test func `an open edit without a flag that is taken back is closed`() async throws {
-    let scene = try DecisionScene(Self.setting("\"trust\": \"diff\""))
+    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let world = scene.world
     let device = try await world.primed("ada")
     let id = try scene.account(device)
@@ -191,7 +193,7 @@ import Testing
     try tablet.edit("accounts", id: ids[3], ["Phone": "tablet"], now: world.org.now())
     try world.handBack(phone, as: "phone.sqlite")
     let run = try await world.run(tablet, as: "tablet.sqlite", .ingest, .reconcile)
-    #expect(run.verdicts == [.held: 3, .updated: 1])
+    #expect(run.verdicts == [.notAttempted: 3, .updated: 1])
     #expect(try scene.field("Phone", of: ids[3]) == "tablet")
     let command = try #require(run.confirm.first)
     let called = world.pipeline.called
@@ -220,9 +222,10 @@ import Testing
   func `which edit of a clash is sent holds for earlier ones too`(_ policy: String) async throws {
     let scene = try DecisionScene()
     let world = scene.world
-    let id = try await scene.clash(ada: ["Description": "first"], ben: ["Description": "last"])
+    let id = try await scene.deviceConflict(
+      ada: ["Description": "first"], ben: ["Description": "last"])
     #expect(try await scene.night().verdicts == [:])
-    try world.rewrite("\"reconcile\": {", "\"reconcile\": { \"acrossSnapshots\": \"\(policy)\",")
+    try world.rewrite("\"reconcile\": {", "\"reconcile\": { \"deviceConflicts\": \"\(policy)\",")
     func night(_ isDry: Bool = false) async throws -> [Verdict: Int] {
       try await world.runAsWritten([.ingest, .reconcile]) { $0.isDryRun = isDry }.verdicts
     }
@@ -231,22 +234,22 @@ import Testing
     #expect(try scene.field("Description", of: id) == .string(policy))
     // The other waits for a person, and asks nobody again by itself.
     #expect(try await night() == [:])
-    #expect(try scene.open() == [.clash: 1])
+    #expect(try scene.open() == [.deviceConflict: 1])
     try scene.decide(policy == "first" ? 2 : 1, .server)
-    #expect(try await night() == [.dropped: 1])
+    #expect(try await night() == [.discarded: 1])
     try await scene.expectClosed("ada")
     try await scene.expectClosed("ben")
   }
 
   @Test(arguments: [
-    ("\"trust\": \"diff\", \"nextGeneration\": true", "go by the flags of their rows"),
-    ("\"trust\": \"diff\"", "overwrites, and with"),
+    ("\"detectEdits\": \"compare\", \"returnOpenEdits\": true", "go by the flags of their rows"),
+    ("\"detectEdits\": \"compare\"", "overwrites, and with"),
   ])
   func `edits without flags are refused beside carried ones and beside sync ups that overwrite`(
     _ settings: String, _ words: String
   ) throws {
     let problems = #expect(throws: Problems.self) {
-      if !settings.contains("nextGeneration") {
+      if !settings.contains("returnOpenEdits") {
         let world = try World()
         let path = world.pipeline.directory + "/demo/usersyncs.json"
         let text = String(decoding: try Files.read(path), as: UTF8.self)

@@ -101,7 +101,7 @@ import Testing
     try world.loseLedger()
     try world.recover()
     let summary = try await world.run()
-    #expect(summary.verdicts == [.conflict: 1, .inDoubt: 1], "\(summary.verdicts)")
+    #expect(summary.verdicts == [.conflict: 1, .unconfirmed: 1], "\(summary.verdicts)")
     #expect(try contacts("Lindqvist") + contacts("Lindquist") == 1)
     // What is told of it is that nobody knows, and not that an answer was lost.
     let stories = try await [
@@ -130,7 +130,7 @@ import Testing
     try world.change(accounts[0], ["Phone": "+1 555 0199"])
     try world.loseLedger()
     try world.recover()
-    #expect(try await world.runAllAsWritten().verdicts == [.conflict: 1, .alreadyThere: 1])
+    #expect(try await world.runAllAsWritten().verdicts == [.conflict: 1, .alreadyInOrg: 1])
     #expect(try world.record("Account", accounts[0])["Phone"] == "+1 555 0199")
     // What comes from bundles since then overwrites as ever.
     let next = try world.device("ada", as: "next")
@@ -180,7 +180,7 @@ import Testing
     try world.recover()
     try world.handBack(next, as: "ben.sqlite")
     let first = try await world.runAllAsWritten()
-    #expect(first.verdicts == [.inDoubt: 2], "\(first.verdicts)")
+    #expect(first.verdicts == [.unconfirmed: 2], "\(first.verdicts)")
     try world.org.setClock(world.org.now() + 1_000_000)
     let second = try await world.runAllAsWritten()
     #expect(second.verdicts == [.created: 2], "\(second.verdicts)")
@@ -195,7 +195,7 @@ import Testing
       "contacts", id: Self.localID, ["LastName": "Lindquist", "Title": "Owner"],
       now: world.org.now() + 60_000)
     try world.recover()
-    #expect(try await world.verdicts(device, as: "again.sqlite") == [.inDoubt: 1])
+    #expect(try await world.verdicts(device, as: "again.sqlite") == [.unconfirmed: 1])
     #expect(try contacts("Lindquist") == 0)
   }
 
@@ -218,7 +218,7 @@ import Testing
     let summary = try await world.run(late, as: "late.sqlite")
     #expect(try contacts("Lindqvist") == 1)
     #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
-    #expect(summary.verdicts[.alreadyThere] == 1, "\(summary.verdicts)")
+    #expect(summary.verdicts[.alreadyInOrg] == 1, "\(summary.verdicts)")
     #expect(try world.record("Account", other)["Description"] == "+1 555 0160")
     #expect(summary.warnings.contains { $0.contains("this ledger does not know") })
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)

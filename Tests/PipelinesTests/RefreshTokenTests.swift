@@ -103,7 +103,8 @@ import Testing
     #expect(summary.findings == [.skippedUser])
     #expect(world.skipped.count == 1)
     #expect(
-      world.skipped.first?.contains("the refresh token is of ada@example.com, for ben@example.com")
+      world.skipped.first?.contains(
+        "the refresh token belongs to ada@example.com, for ben@example.com")
         == true, "\(world.skipped)")
     #expect(!Files.exists(try world.snapshot("ben")))
   }

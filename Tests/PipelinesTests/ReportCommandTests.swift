@@ -62,7 +62,7 @@ import Testing
     #expect(
       try ChildProcess.run("/bin/cp", ["-r", world.data.report(name), older], environment: [:])
         .status == 0)
-    let shown = try attache("report", world.pipeline.file, "--json")
+    let shown = try attache("report", world.pipeline.file, "--format", "json")
     #expect(try JSONValue(parsing: shown.output)["run"]?["id"]?.string == name)
   }
 
@@ -75,7 +75,7 @@ import Testing
     let last = try await world.run()
     #expect(RunRow.time(ofID: ingest.run) > RunRow.time(ofID: last.run))
     #expect([ingest.report, last.report].allSatisfy { $0 != nil })
-    let shown = try attache("report", world.pipeline.file, "--json")
+    let shown = try attache("report", world.pipeline.file, "--format", "json")
     #expect(try JSONValue(parsing: shown.output)["run"]?["id"]?.string == last.run)
     let status = try attache("status", world.pipeline.file, "--json")
     let first = try JSONValue(parsing: status.output)["runs"]?.array?.first
@@ -110,7 +110,7 @@ import Testing
     #expect(text(said.output) == "1\tconflict\n")
     #expect(text(said.error).contains("has not ended"))
     let json = try JSONValue(
-      parsing: try attache("report", world.pipeline.file, dead, "--json").output)
+      parsing: try attache("report", world.pipeline.file, dead, "--format", "json").output)
     #expect(json["verdicts"]?["conflict"] == 1)
     #expect(json["run"]?["id"]?.string == dead)
     // A day later another run tells it, and the first one's report says which.
@@ -165,7 +165,8 @@ import Testing
         == attache("report", world.pipeline.file).output)
     for (word, count) in [("ada", 1), ("ADA@example.com", 1), ("ben", 0)] {
       let json = try JSONValue(
-        parsing: try attache("report", world.pipeline.file, "--user", word, "--json").output)
+        parsing: try attache("report", world.pipeline.file, "--user", word, "--format", "json")
+          .output)
       #expect(json["edits"]?.int == Int64(count))
       #expect(try JSONSchema(published: "report.schema.json").faults(json) == [])
     }

@@ -86,7 +86,7 @@ import Testing
     try restore()
     for place in [world.data.reports, world.data.done] { try Files.remove(place) }
     try Files.copy(device.storePath, to: world.data.inbox("inbox") + "/ada.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.alreadyThere: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.alreadyInOrg: 1])
     #expect(try world.record("Account", account)["Phone"] == "8")
     // Now it is known.
     try Files.copy(device.storePath, to: world.data.inbox("inbox") + "/again.sqlite")

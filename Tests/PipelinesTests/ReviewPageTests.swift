@@ -242,7 +242,7 @@ struct ReviewPageTests {
   @Test(arguments: [true, false])
   func `a clash stands beside the other edit, with its difference`(_ overlaps: Bool) async throws {
     let scene = try DecisionScene()
-    let id = try await scene.clash(
+    let id = try await scene.deviceConflict(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])
     let (server, browser) = try await open(scene)
     let words = try await browser.text("#detail")
@@ -272,14 +272,14 @@ struct ReviewPageTests {
     try device.create(
       "contacts", type: "Contact", contact, localID: "local_1", now: scene.world.org.now())
     scene.world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
-    try await scene.handBack(device, leaves: [.inDoubt: 1])
+    try await scene.handBack(device, leaves: [.unconfirmed: 1])
     // Two records of her own by hand, each of which might be the one.
     let made = try (1...2).map { _ in
       try #require(
         scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
     }
     try scene.world.org.moveClock(by: 86_400_000)
-    #expect(try await scene.night().verdicts == [.inDoubt: 1])
+    #expect(try await scene.night().verdicts == [.unconfirmed: 1])
 
     let (server, browser) = try await open(scene)
     // What the org has of each stands beside its Id.

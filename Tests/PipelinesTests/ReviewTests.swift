@@ -92,7 +92,7 @@ import Testing
     let page = try await visit(scene)
     let list = try await page.get("edits")
     #expect(list["by"] == "grace" && list["edits"]?.array?.count == 1)
-    #expect(list["edits"]?[0]?["possible"] == ["device", "server", "set", "again"])
+    #expect(list["edits"]?[0]?["possible"] == ["device", "server", "set", "retry"])
     #expect(try await page.get("details?of=1")["edits"]?[0]?["fields"]?[0]?["server"] == "office")
     try scene.office(id, ["Phone": "office again"])
     #expect(try await page.work("look", ["edits": [1]])["looked"] == [1])
@@ -119,7 +119,7 @@ import Testing
     let plan = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
     #expect(plan["planned"]?[0]?["verdict"] == "deleted on server")
     #expect(plan["planned"]?[0]?["action"] == .null)
-    let sent = try await send(page, [["edit": 1, "decision": "again"]])
+    let sent = try await send(page, [["edit": 1, "decision": "retry"]])
     #expect(sent["results"]?[0]?["verdict"] == "deleted on server")
   }
 
@@ -247,7 +247,7 @@ import Testing
     let id = try await scene.conflict()
     let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
-    try scene.decide(1, .again)
+    try scene.decide(1, .retry)
     #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "revision": 1, "decision": "device"]]], status: 409)
@@ -258,7 +258,7 @@ import Testing
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let body: JSONValue = [
-      "decisions": [["edit": 1, "decision": "server"], ["edit": 9, "decision": "drop"]]
+      "decisions": [["edit": 1, "decision": "server"], ["edit": 9, "decision": "discard"]]
     ]
     let plan = try await page.work("plan", body)
     #expect(plan["planned"]?.array?.count == 1)

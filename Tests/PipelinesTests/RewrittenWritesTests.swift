@@ -14,7 +14,8 @@ import Testing
   init() throws {
     scene = try DecisionScene {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900, "strict": false"#)
+        of: #""quietWindowSeconds": 0"#,
+        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
     }
   }
 
@@ -104,13 +105,13 @@ import Testing
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
       localID: "local_1", now: world.org.now())
     world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
-    try await scene.handBack(device, leaves: [.inDoubt: 1])
+    try await scene.handBack(device, leaves: [.unconfirmed: 1])
     try world.org.moveClock(by: 1_000_000)
     #expect(try await scene.night().verdicts == [.created: 1])
     #expect(try await scene.night().verdicts == [:])
     world.server.deliverHeld()
     let night = try await scene.night()
-    #expect(night.verdicts == [.createdTwice: 1])
+    #expect(night.verdicts == [.duplicateCreated: 1])
     let detail = try #require(night.edits.first?.detail)
     #expect(detail.otherID != nil && detail.otherID != detail.recordID)
     #expect(try await scene.night().verdicts == [:])
@@ -123,11 +124,11 @@ import Testing
     let account = try scene.account(device)
     world.server.faults.add(
       .kind(.collectionUpdate), nth: 1, times: 2, .deliverLate(seconds: 1_000_000))
-    try await edit(device, account, "device", leaves: [.inDoubt: 1])
+    try await edit(device, account, "device", leaves: [.unconfirmed: 1])
     try scene.office(account, ["Name": "Office"])
     #expect(try await scene.night().verdicts == [.conflict: 1])
     try scene.decide(1, .server)
-    #expect(try await scene.night().verdicts == [.dropped: 1])
+    #expect(try await scene.night().verdicts == [.discarded: 1])
     // Both requests that were lost arrive.
     world.server.deliverHeld()
     #expect(try name(account) == (writesCapitals ? "DEVICE" : "device"))

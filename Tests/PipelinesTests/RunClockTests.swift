@@ -37,10 +37,10 @@ import Testing
 
   /// A phone with Ada's newest bundle hands back an edit of the account: two others contradict each other there,
   /// and it cannot know of that.
-  private func thirdClashes(_ account: String, _ device: Device) async throws {
+  private func thirdConflicts(_ account: String, _ device: Device) async throws {
     try world.handBack(device, as: "third.sqlite", edited: account, ["Phone": "of the third"])
     let verdicts = try await world.run().verdicts
-    #expect(verdicts == [.clash: 1], "\(verdicts)")
+    #expect(verdicts == [.deviceConflict: 1], "\(verdicts)")
     #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
   }
 
@@ -66,8 +66,8 @@ import Testing
     let third = try world.device("ada", as: "third")
     try world.org.moveClock(by: -3_600_000)
     try handBack(devices)
-    #expect(try await world.run().verdicts == [.clash: 2])
-    try await thirdClashes(devices.account, third)
+    #expect(try await world.run().verdicts == [.deviceConflict: 2])
+    try await thirdConflicts(devices.account, third)
     let times = try times()
     #expect(times == Array(Set(times)).sorted(), "\(times)")
   }
@@ -80,8 +80,8 @@ import Testing
     let third = try world.device("ada", as: "third")
     try handBack(devices)
     try await world.run(.ingest)
-    #expect(try await world.run(.reconcile).verdicts == [.clash: 2])
-    try await thirdClashes(devices.account, third)
+    #expect(try await world.run(.reconcile).verdicts == [.deviceConflict: 2])
+    try await thirdConflicts(devices.account, third)
   }
 
   @Test func `what a resumed run takes is news to what it published before`() async throws {
@@ -103,8 +103,8 @@ import Testing
     try world.org.moveClock(by: 3_600_000)
     try handBack(devices)
     let resumed = try await world.run()
-    #expect(resumed.verdicts == [.clash: 2], "\(resumed.verdicts)")
-    try await thirdClashes(devices.account, third)
+    #expect(resumed.verdicts == [.deviceConflict: 2], "\(resumed.verdicts)")
+    try await thirdConflicts(devices.account, third)
     #expect(try times().count == 3)
   }
 

@@ -214,7 +214,7 @@ import Testing
     let empty = try await world.program(["report"])
     #expect(empty.status == 0, "\(empty.everything)")
     #expect(empty.output.contains("no run had anything to report"))
-    #expect(try await world.program(["report"], ["--json"]).output == "null\n")
+    #expect(try await world.program(["report"], ["--format", "json"]).output == "null\n")
   }
 
   @Test func `a damaged ledger is told with what mends it`() async throws {

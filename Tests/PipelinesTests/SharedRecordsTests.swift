@@ -112,7 +112,7 @@ import Testing
       try device.edit(soup, id: other, ["Phone": "+1 555 0003"], now: world.org.now())
     }
     let run = try await world.run(device, as: "one.sqlite", .ingest, .reconcile)
-    #expect(run.verdicts == [.clash: 2, .updated: 1, .alreadyThere: 1])
+    #expect(run.verdicts == [.deviceConflict: 2, .updated: 1, .alreadyInOrg: 1])
     #expect(try world.record("Account", id)["Phone"] == before)
     #expect(try world.record("Account", other)["Phone"] == "+1 555 0003")
     let clashes = try details(run.run, world).filter { $0.recordID == id }
@@ -131,7 +131,7 @@ import Testing
     // So that there is something new to bring to the phones.
     let admin = try world.user("admin")
     _ = world.org.update("Account", id: id, ["Website": "https://new.example"], as: admin)
-    #expect(try await world.run().verdicts == [.clash: 2])
+    #expect(try await world.run().verdicts == [.deviceConflict: 2])
     let next = try world.device("ada", as: "three")
     #expect(
       try next.elements("accounts").contains { $0["Website"]?.string == "https://new.example" })
@@ -146,7 +146,10 @@ import Testing
     let id = try account(device, world)
     try device.delete("accounts", id: id, now: world.org.now())
     try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
-    #expect(try await world.verdicts(device, as: "one.sqlite", .ingest, .reconcile) == [.clash: 2])
+    #expect(
+      try await world.verdicts(device, as: "one.sqlite", .ingest, .reconcile) == [
+        .deviceConflict: 2
+      ])
     #expect(try world.record("Account", id)["Website"] != "https://vip.example")
   }
 

@@ -230,7 +230,7 @@ final class UpWorld {
   init(isStrict: Bool = false) async throws {
     self.isStrict = isStrict
     world = try World(file: Self.files.get().file("up.json")) {
-      $0.replacing("\"strict\":false", with: "\"strict\":\(isStrict)")
+      $0.replacing("\"conditionalUpdates\":false", with: "\"conditionalUpdates\":\(isStrict)")
     }
     admin = try world.user("admin")
     var scenes: [(device: String, scene: UpScene, ids: [String])] = []
@@ -276,7 +276,7 @@ final class UpWorld {
     return try SmallPipeline(
       name: "up", soups: UpScene.soups.map(\.soup) + children, syncs: syncs,
       user: "admin@example.com", integrationUser: "admin@example.com",
-      more: #""reconcile":{"strict":false,"quietWindowSeconds":0},"platforms":["ios"]"#
+      more: #""reconcile":{"conditionalUpdates":false,"quietWindowSeconds":0},"platforms":["ios"]"#
     ).write()
   }
 
@@ -406,7 +406,7 @@ final class UpWorld {
       case .left(.deletedOnServer): "deleted on server"
       case .left(.serverUnknown): "not visible"
       case .failed: "failed"
-      case .inDoubt: "in doubt"
+      case .unconfirmed: "unconfirmed"
       }
     return "\(record.operation.rawValue): \(end)"
   }
@@ -428,7 +428,7 @@ final class UpWorld {
         == scenes.flatMap { isStrict ? $0.strictRequests : $0.requests }.sorted())
     var ends: [String: [String]] = [:]
     for edit in try DecisionScene(world).edits(of: run) where edit.source == source {
-      let verdict = edit.verdict == .alreadyThere ? Verdict.deleted : edit.verdict
+      let verdict = edit.verdict == .alreadyInOrg ? Verdict.deleted : edit.verdict
       ends[edit.soup.replacing("_children", with: ""), default: []]
         .append("\(edit.operation.rawValue): \(verdict.rawValue)")
     }

@@ -248,7 +248,7 @@ import Testing
     let (id, run, _) = try await deleted()
     scene.world.server.faults.add(
       .kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
-    #expect(try await scene.undo(run).verdicts == [.inDoubt: 1])
+    #expect(try await scene.undo(run).verdicts == [.unconfirmed: 1])
     #expect(try !scene.isThere(id, "Contact"))
     scene.world.server.deliverHeld()
     #expect(try scene.isThere(id, "Contact"))
@@ -277,7 +277,7 @@ import Testing
       (.status(500, code: "API_DISABLED_FOR_ORG", message: "API is off"), "API is off"),
       (
         .status(500, code: "INVALID_SESSION_ID", message: "no"),
-        "SOAP does not take the session: no"
+        "SOAP does not accept the session: no"
       ),
     ]
     for (fault, words) in faults {
@@ -299,7 +299,7 @@ import Testing
     let (id, run, _) = try await deleted()
     scene.world.server.faults.add(.kind(.soapUndelete), .limitExceeded)
     let held = try await scene.undo(run)
-    #expect(held.verdicts == [.held: 1])
+    #expect(held.verdicts == [.notAttempted: 1])
     #expect(held.exitStatus == .tryLater)
     #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.undone: 1])
     #expect(try scene.isThere(id, "Contact"))

@@ -86,7 +86,7 @@ import Testing
   @Test func `a new record that was undone is carried whole, and can be made anew`() async throws {
     let scene = try UndoScene({
       $0.replacing(
-        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "nextGeneration": true"#)
+        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
     })
     let phone = try await scene.phone()
     try phone.create(

@@ -131,7 +131,7 @@ import Testing
     let writes = scene.writes
     scene.world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
     var verdicts = try await scene.undo(run).verdicts
-    if verdicts == [.inDoubt: 1] {
+    if verdicts == [.unconfirmed: 1] {
       scene.world.server.faults.removeAll()
       verdicts = try await scene.world.run(.ingest, .reconcile).verdicts
     }
@@ -219,13 +219,13 @@ import Testing
     let (id, _, run) = try await sent()
     try await scene.undoLater(run)
     let ledger = try scene.world.data.openLedger()
-    for decision in [Decision.again, .device] {
+    for decision in [Decision.retry, .device] {
       let refusal = #expect(throws: DecisionRefusal.self) {
         try ledger.decide([EditDecision(1, decision)], by: "grace")
       }
-      #expect(refusal.map { "\($0)".contains("--drop") } == true)
+      #expect(refusal.map { "\($0)".contains("--discard") } == true)
     }
-    try ledger.decide([EditDecision(1, .drop)], by: "grace")
+    try ledger.decide([EditDecision(1, .discard)], by: "grace")
     ledger.close()
     let next = try await scene.world.run(.ingest, .reconcile)
     #expect(next.verdicts == [.notUndone: 1])
@@ -267,10 +267,10 @@ import Testing
       now: scene.world.org.now())
     scene.world.server.faults.add(.writes, .drop(afterCommit: true))
     let lost = try await scene.night(phone)
-    #expect(lost.verdicts == [.inDoubt: 1])
+    #expect(lost.verdicts == [.unconfirmed: 1])
     let plan = try scene.undoing.plan(run: lost.run)
     #expect(plan.edits == [])
-    #expect(plan.refused.first?.reason.contains("it is in doubt") == true)
+    #expect(plan.refused.first?.reason.contains("it is unconfirmed") == true)
     try scene.world.org.moveClock(by: 100_000_000)
     let found = try await scene.world.run(.ingest, .reconcile)
     #expect(found.verdicts == [.created: 1])

@@ -27,7 +27,7 @@ import Testing
   @Test("why nothing is undone is told beside a mask, too")
   func tellsReason() {
     let detail = OutcomeDetail.because("the record was changed in the org since")
-    for verdict in [Verdict.notUndone, .held] {
+    for verdict in [Verdict.notUndone, .notAttempted] {
       #expect(line(verdict, detail, ReportMask(mask: ["Email"])).contains("changed in the org"))
     }
   }

@@ -46,7 +46,7 @@ import Testing
     ),
     (
       "a quote that is not closed", Array("Username\nben@example.com\n\"ada@example.com\n".utf8), 3,
-      "the quote that opens here is never closed", "correct the line"
+      "the quote opened here is never closed", "correct the line"
     ),
     (
       "no table at all", [0xFF, 0xFE, 0x55, 0x00, 0x0A, 0x00], 1,

@@ -46,7 +46,7 @@ import Testing
       #expect(
         open?["next"]?.string
           == "Compare the values and decide: attache decide \(world.pipeline.called) \(edit) "
-          + "--take device, --take server, --set FIELD=VALUE or --again.")
+          + "--take device, --take server, --set FIELD=VALUE or --retry.")
     }
     #expect(told.times(edit) == 1)
     #expect(try status().open.map(\.number) == [edit])
@@ -60,9 +60,9 @@ import Testing
     try world.org.setActive("ben@example.com", true)
     runs.append(try await world.run(.ingest, .reconcile))
     let told = try Told(world)
-    #expect(told.news(runs[0].run).values.sorted() == ["held", "held"])
+    #expect(told.news(runs[0].run).values.sorted() == ["not attempted", "not attempted"])
     #expect(told.news(runs[1].run) == [:])
-    #expect(told.open(runs[1].run).values.sorted() == ["held", "held"])
+    #expect(told.open(runs[1].run).values.sorted() == ["not attempted", "not attempted"])
     #expect(runs[1].exitStatus == .needsAttention)
     #expect(told.news(runs[2].run).values.sorted() == ["conflict", "updated"])
     #expect(told.open(runs[2].run) == [:])

@@ -11,6 +11,8 @@ import Testing
 
 /// A data directory that the first version left: the demo's, with its org and a device that has not
 /// come back (`Tests/Fixtures/version-1.tar.gz`).
+///
+/// The verdicts in its ledger have the labels of version 1.0.
 @Suite struct VersionOneTests {
   let world: World
 
@@ -82,7 +84,8 @@ import Testing
     #expect(told.news(run.run) == [:])
     #expect(
       told.open(run.run).values.sorted() == [
-        "clash", "clash", "conflict", "deleted on server", "failed", "not visible",
+        "conflict", "deleted on server", "device conflict", "device conflict", "failed",
+        "not visible",
       ])
     let open = try #require(told.report(run.run)["stillOpen"]?.array)
     #expect(Set(open.map { $0["foundBy"]?.string }) == [Self.reconciled])

@@ -37,7 +37,7 @@ import Testing
       ).replacing(
         #""inbox": {"#,
         with: #"""
-          "keep": { "generations": 3, "basesDays": 20, "returnedDays": 30, "runsDays": 60 },
+          "keep": { "generations": 3, "issuedRecordDays": 20, "returnedDays": 30, "runsDays": 60 },
             "inbox": {
           """#)
     }

@@ -175,7 +175,7 @@ struct BulkIngestTests {
   @Test(arguments: [true, false])
   func `others' changes after the plan are a conflict in a job too`(_ strict: Bool) async throws {
     let day = try FieldDay()
-    day.options.strict = strict
+    day.options.conditionalUpdates = strict
     day.options.bulkAbove = 3
     let ids = try (0..<5).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
@@ -269,7 +269,7 @@ struct BulkIngestTests {
       day.server.faults.add(.kind(kind), nth: nth, times: 1, action)
       var summary = try await day.run()
       // A login that ends holds its user's edits.
-      if summary.interruption != nil || summary.verdicts[.held] != nil {
+      if summary.interruption != nil || summary.verdicts[.notAttempted] != nil {
         summary = try await day.run()
       }
       let end = try End(day, summary)
@@ -289,7 +289,7 @@ struct BulkIngestTests {
         ServerResponse(
           status: 200, headers: ["Content-Type": "application/json"],
           body: Array(#"{"id":"750","state":"InProgress"}"#.utf8))))
-    #expect(day.verdicts(try await day.run()) == "in doubt 5")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 5")
     let words = try day.details().compactMap(\.message)
     #expect(words.count == 5)
     #expect(words.allSatisfy { $0.hasPrefix("the org is still at work on the bulk job 750") })
@@ -327,12 +327,12 @@ struct BulkIngestTests {
     try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: day.ben)
     day.server.faults.add(.kind(kind), times: 1000, loss)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "in doubt 5, updated 1")
+    #expect(day.verdicts(summary) == "unconfirmed 5, updated 1")
     #expect(summary.interruption == nil)
     // What is handed back meanwhile is sent by a night that begins with the same question.
     try day.handBack([try day.edited(account: id, ["Phone": "3"])], user: day.ben, handback: 2)
     let second = try await day.run()
-    #expect(day.verdicts(second) == "in doubt 5, updated 1")
+    #expect(day.verdicts(second) == "unconfirmed 5, updated 1")
     #expect(second.interruption == nil)
     let told = try day.details().compactMap(\.message).filter { $0.contains("the bulk job 750") }
     #expect(told.count == 5)
@@ -350,7 +350,7 @@ struct BulkIngestTests {
     day.server.faults.add(.kind(.userinfo), nth: 3, times: 1000, .drop(afterCommit: false))
     let summary = try await day.run()
     #expect(summary.interruptionCause?.kind == .unreachable)
-    #expect(day.verdicts(summary) == "in doubt 5")
+    #expect(day.verdicts(summary) == "unconfirmed 5")
   }
 
   @Test(arguments: [true, false])
@@ -369,7 +369,7 @@ struct BulkIngestTests {
     for nth in [lost, lost + 2] { day.server.faults.add(.kind(.bulkResults), nth: nth, broken) }
     #expect(
       day.verdicts(try await day.run())
-        == (areRefusedTold ? "failed 1, in doubt 4" : "created 4, in doubt 1"))
+        == (areRefusedTold ? "failed 1, unconfirmed 4" : "created 4, unconfirmed 1"))
     #expect(
       day.verdicts(try await day.run())
         == (areRefusedTold ? "created 4" : "failed 1"))

@@ -91,7 +91,7 @@ struct CascadeTests {
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
       try handBack(edit, isDeletion, one.isOfOneUser)
     }
-    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(day.writes.isEmpty)
     #expect(try isThere("Account", account))
     let details = try day.details()
@@ -101,7 +101,7 @@ struct CascadeTests {
     try decide(deleted, .server)
     try decide(3 - deleted, .device)
     let summary = try await day.run()
-    #expect(summary.verdicts[.dropped] == 1)
+    #expect(summary.verdicts[.discarded] == 1)
     #expect(try day.state.unsettledEdits().isEmpty)
     #expect(try isThere("Account", account))
   }
@@ -109,11 +109,11 @@ struct CascadeTests {
   @Test func `what was sent below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
-    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try decide(1, .again)
-    #expect(day.verdicts(try await day.run()) == "clash 1")
+    try decide(1, .retry)
+    #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try isThere("Contact", contact))
     // Who decides now knows of it.
     try decide(1, .device)
@@ -124,16 +124,16 @@ struct CascadeTests {
   @Test func `a decided deletion is sent, and what was written below stays open`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
-    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
-    #expect(try day.state.unsettledEdits() == [.clash: 1])
+    #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
 
   @Test func `a device's own edits below the record that it deletes go with it`() async throws {
     try day.handBack([try edit(.changesDetail), try deletion()])
     let summary = try await day.run()
-    #expect(summary.verdicts[.clash] == nil)
+    #expect(summary.verdicts[.deviceConflict] == nil)
     #expect(try day.state.unsettledEdits().isEmpty)
     #expect(try !isThere("Account", account))
   }
@@ -145,9 +145,11 @@ struct CascadeTests {
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
   }
 
-  @Test(arguments: [ReconcileOptions.Across.first, .last])
-  func `a policy says which of the two stands`(_ policy: ReconcileOptions.Across) async throws {
-    day.options.acrossSnapshots = policy
+  @Test(arguments: [ReconcileOptions.DeviceConflicts.firstWins, .lastWins])
+  func `a policy says which of the two stands`(_ policy: ReconcileOptions.DeviceConflicts)
+    async throws
+  {
+    day.options.deviceConflicts = policy
     try handBack(try deletion(), true, false)
     try handBack(try edit(.changesDetail), false, false)
     let summary = try await day.run()

@@ -132,7 +132,7 @@ import Testing
       // Nothing was edited: nothing is sent, not even the base's values over theirs.
       #expect(verdict(step) == .unchanged)
     } else if compare(situation).edited.areAlreadyThere {
-      #expect(verdict(step) == .alreadyThere)
+      #expect(verdict(step) == .alreadyInOrg)
     } else if mode == .leaveIfChanged {
       guard case .settle(let settlement) = step else {
         Issue.record("\(step)")

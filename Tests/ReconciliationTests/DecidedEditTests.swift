@@ -94,8 +94,8 @@ struct DecidedEditTests {
     Case("the device's edit of an unlisted field", unlisted(.device), .conflict),
     Case(
       "an unlisted field that holds it already",
-      unlisted(.device, .update, server("device"), shown: [:]), .filtered),
-    Case("the org's value of an unlisted field", unlisted(.server), .dropped),
+      unlisted(.device, .update, server("device"), shown: [:]), .notInFieldList),
+    Case("the org's value of an unlisted field", unlisted(.server), .discarded),
     Case(
       "a value for an unlisted field", unlisted(.set(["A": "x"], rest: .server)), .conflict),
     Case(
@@ -122,9 +122,9 @@ struct DecidedEditTests {
     Case(
       "an empty value, entered where the org's is empty",
       facts(.set(["A": .null], rest: .server), .update, server(.null), shown: ["A": .null]),
-      .alreadyThere),
+      .alreadyInOrg),
     Case(
-      "a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyThere),
+      "a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyInOrg),
     Case(
       "a value over one that moved and was not shown",
       facts(.set(["B": "x"], rest: .server), .update, moved), .conflict),
@@ -160,37 +160,37 @@ struct DecidedEditTests {
       sends: ["A", "B"]),
     Case(
       "what the org holds by now", facts(.device, .update, server("device"), shown: [:]),
-      .alreadyThere),
-    Case("the org's values, as shown", facts(.server), .dropped),
+      .alreadyInOrg),
+    Case("the org's values, as shown", facts(.server), .discarded),
     Case("the org's values, moved", facts(.server, .update, later), .conflict),
     Case(
       "the org's values in a clash, moved by the other edit",
-      facts(.server, .update, later, verdict: .clash), .dropped),
+      facts(.server, .update, later, verdict: .deviceConflict), .discarded),
     Case("a deletion, as shown", facts(.device, .delete), .deleted, .delete),
     Case("a deletion of what was not shown", facts(.device, .delete, moved), .conflict),
-    Case("a deletion of what is deleted", facts(.device, .delete, .deleted), .alreadyThere),
-    Case("the org's record instead of a deletion", facts(.server, .delete), .dropped),
+    Case("a deletion of what is deleted", facts(.device, .delete, .deleted), .alreadyInOrg),
+    Case("the org's record instead of a deletion", facts(.server, .delete), .discarded),
     Case("a deleted record, recreated", deleted(.device, .deleted), .created, .create),
-    Case("a deleted record, left", deleted(.server, .deleted), .dropped),
+    Case("a deleted record, left", deleted(.server, .deleted), .discarded),
     Case("a deleted record that was restored since", deleted(.device, server()), .conflict),
     Case(
       "a record that was deleted after the decision", facts(.device, .update, .deleted),
       .deletedOnServer),
     Case(
       "a merged record, left",
-      facts(.server, .update, .merged(into: "m"), shown: [:], verdict: .mergedOnServer), .dropped),
+      facts(.server, .update, .merged(into: "m"), shown: [:], verdict: .mergedOnServer), .discarded),
     Case("into the record that remained of a merge", merged(), sends: ["A"]),
     Case("into a record that remained and moved", merged(["A": "later"]), .mergedOnServer),
     Case("into a record that remained and is not seen", merged(nil), .mergedOnServer),
     Case("into another record than was shown", merged(into: "other"), .mergedOnServer),
     Case("into a record that was not shown", merged(shown: [:]), .mergedOnServer),
     Case(
-      "into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyThere),
+      "into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyInOrg),
     Case("a record that is hidden since", facts(.device, .update, .hidden), .notVisible),
     Case(
       "a record that cannot be read",
       facts(.device, .update, .unknown(code: "X", message: "no"), mode: .overwrite), .failed),
-    Case("the rules decide again", facts(.again), .conflict),
+    Case("the rules decide again", facts(.retry), .conflict),
     Case("a new record", facts(.device, .create), .created, .create),
   ]
 

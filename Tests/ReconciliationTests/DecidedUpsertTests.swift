@@ -79,7 +79,7 @@ struct DecidedUpsertTests {
       try day.details().first?.fields.first { $0.name == field }?.server == "Office again")
     #expect(try day.record("Site_Visit__c", id)[field] == "Office again")
     try decide(decision)
-    let verdict = decision == .server ? "dropped 1" : "updated 1"
+    let verdict = decision == .server ? "discarded 1" : "updated 1"
     #expect(day.verdicts(try await day.run()) == verdict)
     #expect(
       try day.record("Site_Visit__c", id)[field]
@@ -99,7 +99,7 @@ struct DecidedUpsertTests {
     #expect(try fate() == .askedAgain)
     try decide(decision)
     #expect(
-      day.verdicts(try await day.run()) == (decision == .device ? "created 1" : "dropped 1"))
+      day.verdicts(try await day.run()) == (decision == .device ? "created 1" : "discarded 1"))
     #expect(
       try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Device'")
         == (decision == .device ? 1 : 0))

@@ -20,11 +20,11 @@ struct DecisionCourseTests {
       "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     let other = day.org.create(
       "Contact", ["LastName": "Byron", "Department": "Poetry"], as: day.ada)
     try day.org.moveClock(by: 86_400_000)
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     return (edit, try #require(other.id))
   }
 
@@ -41,13 +41,13 @@ struct DecisionCourseTests {
     func creates() -> Int { day.server.log.writes.count { $0.kind == .collectionCreate } }
     let before = creates()
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     #expect(creates() == before + 1)
     for _ in 0..<2 {
       // The window of the second is over, and the org tells nothing of it either.
       _ = day.org.create("Contact", ["LastName": "Somebody"], as: day.ada)
       try day.org.moveClock(by: 86_400_000)
-      #expect(day.verdicts(try await day.run()) == "in doubt 1")
+      #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
       #expect(creates() == before + 1)
     }
     // Another decision is about the second request.
@@ -64,29 +64,29 @@ struct DecisionCourseTests {
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Lovelace"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     // An org that asked to wait for half an hour before the last attempt.
     let operation = try #require(try day.state.unfinishedOperations().first)
     let sent = try #require(operation.sentMilliseconds)
     try day.state.noteLastAttempt(of: operation, sent + 1_800_000)
     try day.org.moveClock(by: 1_000_000)
     // The quiet window is counted from the last.
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     try day.org.moveClock(by: 86_400_000)
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
   }
 
   @Test func `a create in doubt is decided though its device has handed back again`() async throws {
-    for decision in ["record", "device", "drop"] {
+    for decision in ["record", "device", "discard"] {
       let day = try FieldDay()
       let (edit, other) = try await doubted(day)
       try day.handBack([try edit.changed(["Department": "Engines"], later: 10)], handback: 2)
-      #expect(day.verdicts(try await day.run()) == "in doubt 2")
+      #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
       switch decision {
       case "record": try decide(day, 1, .record(other))
       case "device": try decide(day, 1, .device)
-      default: try decide(day, 1, .drop)
+      default: try decide(day, 1, .discard)
       }
       let verdicts = day.verdicts(try await day.run())
       #expect(
@@ -111,7 +111,7 @@ struct DecisionCourseTests {
     (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
     later.modificationDate = try day.record("Contact", own)["LastModifiedDate"]?.string
     try day.handBack([later], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(day.verdicts(try await day.run()) == "duplicate created 1")
     return (ours, own)
   }
 
@@ -137,12 +137,12 @@ struct DecisionCourseTests {
     let (ours, own) = try await twins(day)
     try decide(day, 2, .record(own))
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     // It was not carried out, so it can be corrected.
     #expect(try day.state.connection.text("SELECT chosen_id FROM creation") == nil)
-    try decide(day, 2, .again)
+    try decide(day, 2, .retry)
     try day.org.setActive("ada@example.com", true)
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(day.verdicts(try await day.run()) == "duplicate created 1")
     try decide(day, 2, .record(ours))
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", ours)["Department"] == "Yard")
@@ -168,7 +168,7 @@ struct DecisionCourseTests {
   {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
     try day.handBack([edit], handback: 1)
@@ -185,7 +185,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     try decide(day, 1, .server)
-    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits().isEmpty)
     let run = try #require(try day.state.runs(limit: 1).first)
     #expect(try ReportModel(state: day.state, run: run.id, called: "demo").stillOpen.isEmpty)
@@ -213,25 +213,26 @@ struct DecisionCourseTests {
     try visit(1)
     if waits {
       try day.org.setActive("ada@example.com", false)
-      #expect(day.verdicts(try await day.run()) == "held 1")
+      #expect(day.verdicts(try await day.run()) == "not attempted 1")
       try day.org.setActive("ada@example.com", true)
     }
     try visit(2)
     if waits {
       // The first is left out of this run.
       day.options.only = [2]
-      #expect(day.verdicts(try await day.run()) == "clash 1")
+      #expect(day.verdicts(try await day.run()) == "device conflict 1")
       #expect(try day.details().first?.otherEdits == [1])
       day.options.only = nil
     }
-    #expect(day.verdicts(try await day.run()) == (waits ? "clash 1" : "clash 2"))
+    #expect(
+      day.verdicts(try await day.run()) == (waits ? "device conflict 1" : "device conflict 2"))
     for edit in [1, 2] as [Int64] {
-      try decide(day, edit, .again)
-      #expect(day.verdicts(try await day.run()) == "clash 1")
+      try decide(day, edit, .retry)
+      #expect(day.verdicts(try await day.run()) == "device conflict 1")
     }
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
-    try decide(day, 1, .drop)
+    try decide(day, 1, .discard)
     try decide(day, 2, .device)
-    #expect(day.verdicts(try await day.run()) == "created 1, dropped 1")
+    #expect(day.verdicts(try await day.run()) == "created 1, discarded 1")
   }
 }

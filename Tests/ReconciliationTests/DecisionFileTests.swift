@@ -28,7 +28,7 @@ struct DecisionFileTests {
         {"edit": 1, "decision": "device", "shown": {"Phone": "x"}},
         {"edit": 2, "decision": "set", "values": {"Phone": 1, "Fax": null}, "rest": "server"},
         {"edit": 3, "decision": "record", "record": "001000000000001"},
-        {"edit": 4, "decision": "drop"}, {"edit": 5, "decision": "again"},
+        {"edit": 4, "decision": "discard"}, {"edit": 5, "decision": "retry"},
         {"edit": 6, "decision": "server"}
       ]}
       """)
@@ -37,7 +37,7 @@ struct DecisionFileTests {
     #expect(
       requests[1].choice == .fields(["Phone": .value(1), "Fax": .value(.null)], rest: .server))
     #expect(requests[2].choice == .whole(.record("001000000000001AAA")))
-    #expect(requests[3].choice == .whole(.drop))
+    #expect(requests[3].choice == .whole(.discard))
   }
 
   @Test func `all that is wrong with a JSON file is said at once, with its place`() {
@@ -49,7 +49,7 @@ struct DecisionFileTests {
           {"edit": 1, "decision": "devise"},
           {"edit": 2, "decision": "set"},
           {"edit": 3, "decision": "record", "record": "x"},
-          {"decision": "drop"}
+          {"decision": "discard"}
         ]}
         """) == [
           "1: this version does not know the format", "2: 0 is out of range",
@@ -60,7 +60,7 @@ struct DecisionFileTests {
     #expect(problems("{}") == ["1: the decisions are missing"])
     #expect(
       problems(
-        #"{"decisions": [{"edit": 1, "decision": "drop"}, {"edit": 1, "decision": "again"}]}"#)
+        #"{"decisions": [{"edit": 1, "decision": "discard"}, {"edit": 1, "decision": "retry"}]}"#)
         == ["0: edit 1 is decided twice"])
   }
 
@@ -71,8 +71,8 @@ struct DecisionFileTests {
     for decision in [
       #""decision": "device", "shown": {"Phone": "x", "Fax": null}"#, #""decision": "server""#,
       #""decision": "set", "values": {"Phone": 1, "Fax": null}, "rest": "device""#,
-      #""decision": "set", "values": {"Phone": "x"}"#, #""decision": "again""#,
-      #""decision": "record", "record": "001000000000001""#, #""decision": "drop""#,
+      #""decision": "set", "values": {"Phone": "x"}"#, #""decision": "retry""#,
+      #""decision": "record", "record": "001000000000001""#, #""decision": "discard""#,
     ] {
       let text = #"{"format": 1, "decisions": [{"edit": 7, \#(decision)}]}"#
       #expect(problems(text) == [], "\(text)")
@@ -80,11 +80,11 @@ struct DecisionFileTests {
     }
     for text in [
       "{}", "[]", #"{"decisions": {}}"#, #"{"format": 2, "decisions": []}"#,
-      #"{"decisions": [], "more": 1}"#, #"{"decisions": [{"decision": "drop"}]}"#,
-      #"{"decisions": [{"edit": 1}]}"#, #"{"decisions": [{"edit": 0, "decision": "drop"}]}"#,
-      #"{"decisions": [{"edit": "1", "decision": "drop"}]}"#,
+      #"{"decisions": [], "more": 1}"#, #"{"decisions": [{"decision": "discard"}]}"#,
+      #"{"decisions": [{"edit": 1}]}"#, #"{"decisions": [{"edit": 0, "decision": "discard"}]}"#,
+      #"{"decisions": [{"edit": "1", "decision": "discard"}]}"#,
       #"{"decisions": [{"edit": 1, "decision": "devise"}]}"#,
-      #"{"decisions": [{"edit": 1, "decision": "drop", "why": "x"}]}"#,
+      #"{"decisions": [{"edit": 1, "decision": "discard", "why": "x"}]}"#,
       #"{"decisions": [{"edit": 1, "decision": "set", "values": ["x"]}]}"#,
       #"{"decisions": [{"edit": 1, "decision": "set", "values": {"A": 1}, "rest": "both"}]}"#,
       #"{"decisions": [{"edit": 1, "decision": "record", "record": 1}]}"#,
@@ -109,7 +109,7 @@ struct DecisionFileTests {
     #expect(requests[0].choice == .whole(.device))
     #expect(requests[0].shown == ["Phone": .cell("+1 555"), "Fax": .cell("f")])
     #expect(requests[1].choice == .whole(.record("001000000000001AAA")))
-    #expect(requests[2].choice == .whole(.drop))
+    #expect(requests[2].choice == .whole(.discard))
   }
 
   @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])

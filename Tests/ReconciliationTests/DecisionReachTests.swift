@@ -25,7 +25,7 @@ struct DecisionReachTests {
     try day.handBack([second])
     _ = try await day.run()
     try day.state.decide([EditDecision(2, .server)], by: "the office")
-    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     #expect(try day.record("Account", id)["Phone"] == "office")
   }

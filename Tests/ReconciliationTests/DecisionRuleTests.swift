@@ -5,22 +5,22 @@ import Testing
 struct DecisionRuleTests {
   /// What is possible for each verdict: of an update, of a new record, and of a deletion.
   static let table: [(verdict: Verdict?, update: String, create: String, delete: String)] = [
-    (nil, "drop", "drop", "drop"),
-    (.conflict, "device server set again", "device server set again", "device server again"),
-    (.clash, "device server set again", "device drop set again", "device server again"),
-    (.deletedOnServer, "device server again", "device server again", "device server again"),
-    (.mergedOnServer, "device server set again", "server again", "server again"),
-    (.createdTwice, "record drop again", "record drop again", "record drop again"),
-    (.notVisible, "again drop", "again drop", "again drop"),
-    (.blocked, "again set drop", "again set drop", "again drop"),
-    (.notConfigured, "again drop", "again drop", "again drop"),
-    (.notPermitted, "device again drop", "device again drop", "device again drop"),
-    (.held, "device again drop", "device again drop", "device again drop"),
-    (.failed, "set again drop", "set record again drop", "again drop"),
-    (.inDoubt, "device again drop", "record device again drop", "device again drop"),
+    (nil, "discard", "discard", "discard"),
+    (.conflict, "device server set retry", "device server set retry", "device server retry"),
+    (.deviceConflict, "device server set retry", "device discard set retry", "device server retry"),
+    (.deletedOnServer, "device server retry", "device server retry", "device server retry"),
+    (.mergedOnServer, "device server set retry", "server retry", "server retry"),
+    (.duplicateCreated, "record discard retry", "record discard retry", "record discard retry"),
+    (.notVisible, "retry discard", "retry discard", "retry discard"),
+    (.blocked, "retry set discard", "retry set discard", "retry discard"),
+    (.notConfigured, "retry discard", "retry discard", "retry discard"),
+    (.notPermitted, "device retry discard", "device retry discard", "device retry discard"),
+    (.notAttempted, "device retry discard", "device retry discard", "device retry discard"),
+    (.failed, "set retry discard", "set record retry discard", "retry discard"),
+    (.unconfirmed, "device retry discard", "record device retry discard", "device retry discard"),
     (.created, "", "", ""), (.updated, "", "", ""), (.deleted, "", "", ""),
-    (.unchanged, "", "", ""), (.alreadyThere, "", "", ""), (.filtered, "", "", ""),
-    (.superseded, "", "", ""), (.dropped, "", "", ""), (.undone, "", "", ""),
+    (.unchanged, "", "", ""), (.alreadyInOrg, "", "", ""), (.notInFieldList, "", "", ""),
+    (.superseded, "", "", ""), (.discarded, "", "", ""), (.undone, "", "", ""),
     (.partlyUndone, "", "", ""), (.notUndone, "", "", ""),
   ]
 
@@ -43,14 +43,14 @@ struct DecisionRuleTests {
     for verdict in Verdict.allCases where !verdict.isSettled {
       let ways = DecisionRule.possible(
         .init(verdict: verdict, operation: .update, hasRecord: true))
-      #expect(ways.contains(.drop) || ways.contains(.server), "\(verdict)")
+      #expect(ways.contains(.discard) || ways.contains(.server), "\(verdict)")
     }
   }
 
-  @Test func `a row that cannot be read can only be dropped`() {
+  @Test func `a row that cannot be read can only be discarded`() {
     let subject = DecisionRule.Subject(
       verdict: .failed, operation: .update, hasRecord: true, isReadable: false)
-    #expect(DecisionRule.possible(subject) == [.drop])
+    #expect(DecisionRule.possible(subject) == [.discard])
   }
 
   @Test func `a next step names what is possible and nothing else`() {
@@ -82,11 +82,11 @@ struct DecisionRuleTests {
     }
     // To send a create that may have arrived once more is not the first thing to do.
     #expect(
-      DecisionRule.nextStep(of: .inDoubt, in: "demo")?.hasSuffix(
-        ": attache decide demo EDIT --record ID, --take device, --again or --drop.") == true)
+      DecisionRule.nextStep(of: .unconfirmed, in: "demo")?.hasSuffix(
+        ": attache decide demo EDIT --record ID, --take device, --retry or --discard.") == true)
     #expect(
       DecisionRule.nextStep(of: .failed, in: "demo")?.hasSuffix(
-        ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --again or --drop.") == true)
+        ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --retry or --discard.") == true)
   }
 
   @Test func `a refusal names what is possible`() {
@@ -96,24 +96,25 @@ struct DecisionRuleTests {
     }
     #expect(words(.device, .conflict) == nil)
     #expect(
-      words(.drop, .mergedOnServer)
-        == "--drop is not possible for an edit that is merged on server; possible: --take device, --take server, --set FIELD=VALUE, --again"
+      words(.discard, .mergedOnServer)
+        == "--discard is not possible for an edit that is merged on server; possible: --take device, --take server, --set FIELD=VALUE, --retry"
     )
     #expect(words(.device, .updated) == "it is settled (updated): nothing is left to decide")
     #expect(
-      words(.device, nil) == "no run has taken it up yet, so it can only be dropped (--drop)")
+      words(.device, nil) == "no run has taken it up yet, so it can only be discarded (--discard)")
   }
 
   @Test func `what comes of a decision follows from the verdict`() {
     let fates: [(Decision.Kind, Verdict, DecisionNote.Fate)] = [
-      (.device, .updated, .carriedOut), (.device, .alreadyThere, .carriedOut),
+      (.device, .updated, .carriedOut), (.device, .alreadyInOrg, .carriedOut),
       (.device, .conflict, .askedAgain), (.device, .failed, .askedAgain),
-      (.device, .held, .waiting), (.device, .inDoubt, .waiting), (.device, .blocked, .waiting),
-      (.server, .dropped, .carriedOut), (.server, .conflict, .askedAgain),
-      (.server, .alreadyThere, .notNeeded), (.drop, .dropped, .carriedOut),
-      (.drop, .created, .notNeeded), (.again, .conflict, .carriedOut),
-      (.again, .held, .waiting), (.again, .updated, .carriedOut),
-      (.record, .created, .carriedOut), (.record, .inDoubt, .waiting),
+      (.device, .notAttempted, .waiting), (.device, .unconfirmed, .waiting),
+      (.device, .blocked, .waiting),
+      (.server, .discarded, .carriedOut), (.server, .conflict, .askedAgain),
+      (.server, .alreadyInOrg, .notNeeded), (.discard, .discarded, .carriedOut),
+      (.discard, .created, .notNeeded), (.retry, .conflict, .carriedOut),
+      (.retry, .notAttempted, .waiting), (.retry, .updated, .carriedOut),
+      (.record, .created, .carriedOut), (.record, .unconfirmed, .waiting),
       (.set, .updated, .carriedOut), (.set, .superseded, .notNeeded),
     ]
     for (kind, verdict, fate) in fates {
@@ -123,7 +124,7 @@ struct DecisionRuleTests {
 
   @Test func `the ledger gives back what was decided`() {
     let decisions: [Decision] = [
-      .device, .server, .again, .drop, .record("003000000000001AAA"),
+      .device, .server, .retry, .discard, .record("003000000000001AAA"),
       .set(["A": 1, "B": .null], rest: .server), .set(["A": "x"], rest: .device),
     ]
     for decision in decisions {

@@ -169,7 +169,7 @@ import Testing
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     var edit = try day.edited(account: foreign, ["Phone": "1"], hasBase: false)
     (edit.row, edit.created) = (made.row, made.created)
-    #expect(try await day.verdicts([edit], handback: 2) == "created twice 1")
+    #expect(try await day.verdicts([edit], handback: 2) == "duplicate created 1")
     #expect(try day.record("Account", foreign)["Phone"] != "1")
   }
 

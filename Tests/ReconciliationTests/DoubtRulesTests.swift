@@ -12,7 +12,7 @@ struct DoubtRulesTests {
   private func loseUpdate(
     _ day: FieldDay, afterCommit: Bool, while fields: JSONObject
   ) async throws -> (id: String, verdicts: String) {
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])], handback: 1)
     let admin = day.admin
@@ -27,7 +27,7 @@ struct DoubtRulesTests {
   @Test func `a lost update is not done where another user entered the same`() async throws {
     let day = try FieldDay()
     let (_, verdicts) = try await loseUpdate(day, afterCommit: false, while: ["Phone": "2"])
-    #expect(verdicts == "already there 1")
+    #expect(verdicts == "already in org 1")
     #expect(day.writes.count == 1)
     #expect(try day.details().first?.message?.contains("another user wrote last") == true)
   }
@@ -62,9 +62,9 @@ struct DoubtRulesTests {
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     let later = try edit.changed(["Phone": "2"], later: 1)
-    #expect(try await day.verdicts([later], handback: 2) == "in doubt 2")
+    #expect(try await day.verdicts([later], handback: 2) == "unconfirmed 2")
     #expect(day.writes.count == 1)
     try day.org.moveClock(by: 1_000_000)
     #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
@@ -99,7 +99,7 @@ struct DoubtRulesTests {
     day.options.quietWindowSeconds = 900
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(.writes, nth: 2, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 2")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
     try day.change(
       "Account", try #require(try accounts(day).first), ["Phone": "office"])
     try day.org.moveClock(by: 1_000_000)
@@ -121,7 +121,7 @@ struct DoubtRulesTests {
     let begin = day.org.now()
     day.server.faults.add(.kind(.describe), .moveClock(seconds: 7200))
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     #expect(day.org.now() - begin >= 7_200_000)
     try day.change("Account", try #require(try accounts(day).first), ["Phone": "office"])
     try day.org.moveClock(by: 1_000_000)

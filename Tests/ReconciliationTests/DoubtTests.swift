@@ -27,7 +27,7 @@ struct DoubtTests {
       day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "blocked 1, in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "blocked 1, unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
     day.options.quietWindowSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 2")
@@ -65,7 +65,7 @@ struct DoubtTests {
   @Test func `the only record, if quite unlike, leaves the create to an operator`() async throws {
     let day = try FieldDay()
     let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
-    #expect(doubtful == "in doubt 1")
+    #expect(doubtful == "unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
     #expect(try day.details().first?.otherID?.hasPrefix("001") == true)
   }
@@ -105,7 +105,7 @@ struct DoubtTests {
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.any, nth: 4, times: 100, .limitExceeded)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 1")
+    #expect(day.verdicts(summary) == "not attempted 1")
     #expect(summary.interruptionCause?.kind == .limit)
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -113,7 +113,7 @@ struct DoubtTests {
 
   @Test func `rows that another writer holds are tried again, a few at a time`() async throws {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }

@@ -102,7 +102,7 @@ struct FieldComparisonTests {
   @Test func `without a base what the org holds already is already there`() {
     let server = ServerRecord.alive(date: Self.new, fields: Self.device)
     let facts = facts(device: Self.device, issued: nil, server: server)
-    #expect(verdict(facts) == .alreadyThere)
+    #expect(verdict(facts) == .alreadyInOrg)
     #expect(detail(facts).hasNoBase)
   }
 
@@ -166,7 +166,7 @@ struct FieldComparisonTests {
       let facts = facts(
         device: ["A": "a", "C": held], issued: ["A": "a", "C": given],
         server: server.map { .alive(date: Self.old, fields: $0) } ?? .deleted, listed: ["A"])
-      #expect(verdict(facts) == (isEdit ? .filtered : .unchanged))
+      #expect(verdict(facts) == (isEdit ? .notInFieldList : .unchanged))
       #expect(detail(facts).outside.map(\.name) == (isEdit ? ["C"] : []))
     }
   }

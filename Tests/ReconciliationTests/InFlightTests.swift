@@ -55,7 +55,7 @@ struct InFlightTests {
     day.server.faults.add(.kind(.composite), nth: 2, .limitExceeded)
     let summary = try await day.run()
     #expect(summary.interruption != nil)
-    #expect(summary.verdicts[.inDoubt] == nil)
+    #expect(summary.verdicts[.unconfirmed] == nil)
     #expect(summary.verdicts.values.reduce(0, +) == 10)
     #expect(try day.state.unfinishedOperations().isEmpty)
     let written = try day.count("SELECT Id FROM Account WHERE Phone = '2'")
@@ -83,7 +83,7 @@ struct InFlightTests {
 
   @Test func `deletions of one user go after what another writes`() async throws {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "A"])
     try day.org.transfer(id, to: "ada@example.com")
     // A contact of its own: below the deleted record the two would be a clash (`CascadeTests`).
@@ -106,7 +106,7 @@ struct InFlightTests {
           "visits", "Site_Visit__c", "local_1",
           ["Name": "V", "Notes__c": "ben", "External_Id__c": "K"])
       ], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(day.verdicts(try await day.run()) == "device conflict 1, updated 1")
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
   }
 
@@ -123,7 +123,7 @@ struct InFlightTests {
           "visits", "Site_Visit__c", "local_1",
           ["Name": "V", "Notes__c": "ben", "External_Id__c": "k"])
       ], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(day.verdicts(try await day.run()) == "device conflict 1, updated 1")
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 1)
   }
@@ -134,9 +134,12 @@ struct InFlightTests {
     day.server.faults.add(
       FaultMatch(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 2, updated 8")
+    #expect(day.verdicts(summary) == "not attempted 2, updated 8")
     #expect(summary.interruption == nil)
-    #expect(summary.warnings.contains { $0.hasPrefix("2 edits are held: cannot act as the user") })
+    #expect(
+      summary.warnings.contains {
+        $0.hasPrefix("2 edits were not attempted: cannot act as the user")
+      })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
@@ -153,9 +156,12 @@ struct InFlightTests {
     day.server.faults.add(
       FaultMatch(isWrite: true, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 5, updated 33")
+    #expect(day.verdicts(summary) == "not attempted 5, updated 33")
     #expect(summary.interruption == nil)
-    #expect(summary.warnings.contains { $0.hasPrefix("5 edits are held: cannot act as the user") })
+    #expect(
+      summary.warnings.contains {
+        $0.hasPrefix("5 edits were not attempted: cannot act as the user")
+      })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 5")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
@@ -180,7 +186,7 @@ struct InFlightTests {
       FaultMatch(user: "attache@example.com"), nth: 1, times: .max, .expireSession)
     let summary = try await day.run()
     #expect(summary.interruptionCause?.kind == .authentication)
-    #expect(day.verdicts(summary) == "held 11")
+    #expect(day.verdicts(summary) == "not attempted 11")
   }
 
   @Test func `a child that another writer held goes once more with its parent's Id`() async throws {
@@ -224,7 +230,7 @@ struct InFlightTests {
 
   @Test func `the second edit of a record is read when the first has ended`() async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = .first
+    day.options.deviceConflicts = .firstWins
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "ada"])])
     try day.handBack([try day.edited(account: id, ["Phone": "ben"])], user: day.ben)
@@ -269,7 +275,7 @@ struct InFlightTests {
     // Of the two objects that are asked about beside each other one has the edit already.
     _ = day.org.update("Contact", id: contact, ["Department": "2"], as: day.admin)
     moveBeforeFirstWrite(day, id)
-    #expect(day.verdicts(try await day.run()) == "already there 1, updated 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, updated 1")
     let record = try day.record("Account", id)
     #expect(record["Phone"] == "2" && record["Industry"] == "Media")
   }
@@ -284,7 +290,7 @@ struct InFlightTests {
     try day.handBack(edits)
     day.server.faults.add(
       FaultMatch(isWrite: true, user: "ada@example.com"), nth: 2, times: .max, .expireSession)
-    #expect(day.verdicts(try await day.run()) == "held 75, updated 25")
+    #expect(day.verdicts(try await day.run()) == "not attempted 75, updated 25")
     // The first, the second, and that one again with a new session.
     #expect(day.server.log.counts[.composite] == 3)
   }
@@ -296,7 +302,7 @@ struct InFlightTests {
     day.server.faults.add(
       FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max, Self.gack)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 10" && summary.interruption != nil)
+    #expect(day.verdicts(summary) == "not attempted 10" && summary.interruption != nil)
     #expect(day.server.log.entries.count <= 7)
   }
 
@@ -306,7 +312,7 @@ struct InFlightTests {
     day.server.faults.add(FaultMatch(pathPrefix: "/services/data/v"), times: .max, Self.gack)
     day.server.faults.add(.kind(.userinfo), nth: 7, times: .max, Self.gack)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 10" && summary.interruption != nil)
+    #expect(day.verdicts(summary) == "not attempted 10" && summary.interruption != nil)
     let asked = day.server.log.entries.filter { $0.kind == .describe }.compactMap(\.user)
     #expect(Set(asked) == ["ada@example.com"])
   }

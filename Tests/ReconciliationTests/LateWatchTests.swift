@@ -64,7 +64,7 @@ struct LateWatchTests {
   init() throws {
     day = try FieldDay()
     day.options.quietWindowSeconds = 900
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     day.rules.append(
       FieldDay.rule(
         "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
@@ -141,9 +141,9 @@ struct LateWatchTests {
     }
     try await night()
     if one.verb == .create {
-      #expect(try verdict() == "in doubt")
+      #expect(try verdict() == "unconfirmed")
       switch one.way {
-      case .dropped: try decide(.drop)
+      case .dropped: try decide(.discard)
       case .record:
         let other = day.org.create("Contact", ["LastName": "Byron"], as: day.ada)
         try decide(.record(try #require(other.id)))
@@ -191,7 +191,7 @@ struct LateWatchTests {
   private func acknowledge() throws {
     for edit in try open() {
       let found = try #require(try day.state.decidable(edit))
-      let isTwice = found.subject.verdict == .createdTwice
+      let isTwice = found.subject.verdict == .duplicateCreated
       try decide(isTwice ? .record(try #require(found.twins.first)) : .server, edit)
     }
   }
@@ -228,7 +228,7 @@ struct LateWatchTests {
     try day.org.moveClock(by: 60_000)
     day.server.deliverHeld()
     try await night()
-    #expect(try verdict() == "created twice")
+    #expect(try verdict() == "duplicate created")
     try await night()
     #expect(try open() == [1])
     try acknowledge()
@@ -242,7 +242,7 @@ struct LateWatchTests {
     day.server.faults.add(
       .kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
     try await night()
-    #expect(try verdict() == "in doubt")
+    #expect(try verdict() == "unconfirmed")
     try day.handBack([], handback: 2)
     day.server.deliverHeld()
     try await night()
@@ -259,7 +259,7 @@ struct LateWatchTests {
     day.server.deliverHeld()
     try await night()
     try await night()
-    #expect(try verdict(1) == "created twice")
+    #expect(try verdict(1) == "duplicate created")
     #expect(try open() == [1])
   }
 
@@ -272,7 +272,7 @@ struct LateWatchTests {
   }
 
   @Test func `a request whose condition fails by now is not one that arrived`() async throws {
-    day.options.strict = true
+    day.options.conditionalUpdates = true
     let (edit, id) = try edit(.update)
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.composite), .drop(afterCommit: false))

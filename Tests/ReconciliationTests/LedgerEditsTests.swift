@@ -91,7 +91,7 @@ struct LedgerEditsTests {
     #expect(try state.openPredecessor(of: edit(state, 1)) == nil)
   }
 
-  @Test(arguments: [(Verdict.held, true), (.conflict, false), (.notConfigured, false)])
+  @Test(arguments: [(Verdict.notAttempted, true), (.conflict, false), (.notConfigured, false)])
   func `an edit of another soup is waited for when held`(_ verdict: Verdict, _ waits: Bool) throws {
     let fixture = try F()
     let state = fixture.state
@@ -233,7 +233,7 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("c", handback: 2), edits: [F.update(1, date: 9, name: "z")])
     #expect(try includes(state) == ["A 1"])
-    try state.settle(3, run: run, Settlement(.filtered))
+    try state.settle(3, run: run, Settlement(.notInFieldList))
     #expect(try includes(state) == ["A 2"])
   }
 
@@ -258,7 +258,7 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("a"), edits: [F.create(101, local: "local_1", date: 5, name: "x")])
     // It needs somebody still, and no hand-back closes it.
-    try state.settle(1, run: run, Settlement(.createdTwice))
+    try state.settle(1, run: run, Settlement(.duplicateCreated))
     _ = try state.record(
       return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
     #expect(try includes(state).isEmpty)

@@ -31,7 +31,7 @@ struct LedgerJournalTests {
     let (day, _) = try day(["Phone": "2"], before: .composite) { org, id, admin in
       _ = org.update("Account", id: id, ["Phone": "2"], as: admin)
     }
-    #expect(day.verdicts(try await day.run()) == "already there 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1")
   }
 
   @Test func `a record that moves in other fields is a conflict, sent once only`() async throws {
@@ -133,7 +133,7 @@ struct LedgerJournalTests {
   }
 
   @Test(arguments: [
-    (307, "held 1", false), (308, "held 1", false), (302, "in doubt 1", true),
+    (307, "not attempted 1", false), (308, "not attempted 1", false), (302, "unconfirmed 1", true),
   ])
   func
     `a write that the org sends elsewhere is not followed, and ends the run where nothing was done`(
@@ -158,7 +158,7 @@ struct LedgerJournalTests {
     // The run is a task of its own: it is cancelled in the pause before a held row.
     let end = try await Task {
       let day = try FieldDay()
-      day.options.strict = false
+      day.options.conditionalUpdates = false
       day.options.pause = { _ in withUnsafeCurrentTask { $0?.cancel() } }
       let ids = try (0..<2).map { try day.make("Account", ["Name": .string("A\($0)")]) }
       try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
@@ -172,6 +172,6 @@ struct LedgerJournalTests {
     }.value
     #expect(end.0)
     #expect(end.1 == 1)
-    #expect(end.2 == [.held: 1, .updated: 1])
+    #expect(end.2 == [.notAttempted: 1, .updated: 1])
   }
 }

@@ -43,16 +43,16 @@ struct LedgerReportsTests {
 
   @Test func `a new verdict is news after a dead run that gave the old one again`() throws {
     let first = try begin()
-    try state.settle(1, run: first, Settlement(.inDoubt))
+    try state.settle(1, run: first, Settlement(.unconfirmed))
     try state.beginReport(run: first)
     try end(first)
     let dead = try begin()
-    try state.settle(1, run: dead, Settlement(.inDoubt))
+    try state.settle(1, run: dead, Settlement(.unconfirmed))
     try state.endRun(id: dead, exitStatus: 1, summary: "{}")
     let last = try begin()
-    try state.settle(1, run: last, Settlement(.createdTwice))
+    try state.settle(1, run: last, Settlement(.duplicateCreated))
     try state.beginReport(run: last)
-    #expect(try model(last).edits.all().map(\.verdict) == [.createdTwice])
+    #expect(try model(last).edits.all().map(\.verdict) == [.duplicateCreated])
     #expect(try model(last).stillOpen.isEmpty)
   }
 

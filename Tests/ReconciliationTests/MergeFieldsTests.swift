@@ -38,7 +38,7 @@ struct MergeFieldsTests {
     Case("another field changed", facts(["A": "a", "B": "office"]), sent),
     Case("a field that nobody listed changed", facts(["A": "a", "B": "b"]), sent),
     Case("the same field changed", facts(["A": "office", "B": "b"]), "conflict"),
-    Case("both came to one value", facts(["A": "device", "B": "office"]), "already there"),
+    Case("both came to one value", facts(["A": "device", "B": "office"]), "already in org"),
     Case("a value that the sender may not read", facts(["B": "office"]), "conflict"),
     Case("no base", facts(["A": "a", "B": "office"], base: nil), "conflict"),
     Case(

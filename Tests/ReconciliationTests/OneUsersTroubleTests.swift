@@ -26,7 +26,7 @@ struct OneUsersTroubleTests {
       try day.handBack([day.account("local_1", ["Name": .string(user.username)])], user: user)
     }
     day.server.faults.add(.writes, times: 2, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 2")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
     day.server.faults.removeAll()
     day.options.quietWindowSeconds = 0
   }
@@ -49,10 +49,10 @@ struct OneUsersTroubleTests {
     try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
-    #expect(day.verdicts(summary) == "created 1, in doubt 1, updated 1")
+    #expect(day.verdicts(summary) == "created 1, unconfirmed 1, updated 1")
     #expect(
       summary.warnings.contains {
-        $0.hasPrefix("1 edits of \(name) stay in doubt: cannot act as the user")
+        $0.hasPrefix("1 edits of \(name) stay unconfirmed: cannot act as the user")
       }, "\(summary.warnings)")
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -75,9 +75,9 @@ struct OneUsersTroubleTests {
     try day.org.setActive("ada@example.com", false)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
-    #expect(day.verdicts(summary) == "created 1, in doubt 1")
+    #expect(day.verdicts(summary) == "created 1, unconfirmed 1")
     #expect(
-      summary.warnings.contains { $0.hasPrefix("1 edits of ada@example.com stay in doubt: ") },
+      summary.warnings.contains { $0.hasPrefix("1 edits of ada@example.com stay unconfirmed: ") },
       "\(summary.warnings)")
   }
 
@@ -95,7 +95,7 @@ struct OneUsersTroubleTests {
     endAdasLogin(day)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
-    #expect(day.verdicts(summary) == "created 1, in doubt 1")
+    #expect(day.verdicts(summary) == "created 1, unconfirmed 1")
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.details().first?.recordID == made)
@@ -104,7 +104,7 @@ struct OneUsersTroubleTests {
   /// What looks late for requests asks as each user, too.
   @Test func `requests that may be late are looked for as users still present`() async throws {
     let day = try day()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     var ids: [String] = []
     for user in [day.ada, day.ben] {
       let id = try day.make("Account", ["Name": .string(user.username), "Phone": "1"])
@@ -140,10 +140,10 @@ struct OneUsersTroubleTests {
       .init(kind: .retrieve, user: "ada@example.com"), nth: 2, times: 1000, answer)
     let summary = try await day.run()
     #expect(summary.interruption == nil)
-    let left = if case .status(400, _, _, _) = answer { "failed 1" } else { "held 1" }
+    let left = if case .status(400, _, _, _) = answer { "failed 1" } else { "not attempted 1" }
     #expect(day.verdicts(summary) == "\(left), updated 1")
     let words = try day.details().compactMap(\.message)
-    #expect(words == [left == "held 1" ? "gack" : "no such field"])
+    #expect(words == [left == "not attempted 1" ? "gack" : "no such field"])
     #expect(try day.record("Account", one)["Name"] == "One")
   }
 

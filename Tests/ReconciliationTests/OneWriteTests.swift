@@ -34,9 +34,9 @@ struct OneWriteTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.writes, nth: 1, times: 6, .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     #expect(day.writes.count <= 2)
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
   }
 
   @Test func `a record that was made anew takes the device's later edits`() async throws {
@@ -60,14 +60,14 @@ struct OneWriteTests {
     let ben = try day.edited(account: id, ["Phone": "6"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada]) == "created 1")
-    #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
+    #expect(try await day.verdicts([ben], user: day.ben) == "device conflict 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
   }
 
   @Test func `edits of a user whom the ledger does not know are held`() async throws {
     let day = try FieldDay()
     let (_, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
-    #expect(try await day.verdicts([edit], user: day.admin) == "held 1")
+    #expect(try await day.verdicts([edit], user: day.admin) == "not attempted 1")
     #expect(day.writes.isEmpty)
   }
 
@@ -76,7 +76,8 @@ struct OneWriteTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.state.save(
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
-    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "held 1")
+    #expect(
+      try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "not attempted 1")
     #expect(day.writes.isEmpty)
   }
 
@@ -103,7 +104,7 @@ struct OneWriteTests {
 
   @Test func `a run that is interrupted accounts for every edit`() async throws {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     day.options.pause = { _ in throw CancellationError() }
     let ids = try ["One", "Two"].map {
       try day.make("Account", ["Name": .string($0), "Phone": "1"])
@@ -119,6 +120,6 @@ struct OneWriteTests {
     await #expect(throws: CancellationError.self) { try await day.run() }
     let run = try #require(try day.state.runs(limit: 1).first)
     let model = try ReportModel(state: day.state, run: run.id, called: "demo")
-    #expect(model.edits.totals.verdicts == [.updated: 1, .held: 1])
+    #expect(model.edits.totals.verdicts == [.updated: 1, .notAttempted: 1])
   }
 }

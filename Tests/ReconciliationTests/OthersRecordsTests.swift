@@ -52,39 +52,41 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.report, "clash 2", 0), (.first, "clash 1, created 1", 1),
-    (.last, "clash 1, created 1", 1),
+    (ReconcileOptions.DeviceConflicts.manual, "device conflict 2", 0),
+    (.firstWins, "created 1, device conflict 1", 1),
+    (.lastWins, "created 1, device conflict 1", 1),
   ])
   func `two new records of one external id clash`(
-    _ across: ReconcileOptions.Across, _ verdicts: String, _ count: Int
+    _ across: ReconcileOptions.DeviceConflicts, _ verdicts: String, _ count: Int
   ) async throws {
     visits()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     try day.handBack([visit("local_1", "first")], install: "a")
     try day.handBack([visit("local_2", "second")], install: "b")
     #expect(day.verdicts(try await day.run()) == verdicts)
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == count)
     if count > 0 {
-      let kept = across == .first ? "first" : "second"
+      let kept = across == .firstWins ? "first" : "second"
       let id = try #require(try day.details().compactMap(\.recordID).first)
       #expect(try day.record("Site_Visit__c", id)["Notes__c"] == .string(kept))
     }
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.report, "clash 1"), (.first, "clash 1"), (.last, "updated 1"),
+    (ReconcileOptions.DeviceConflicts.manual, "device conflict 1"),
+    (.firstWins, "device conflict 1"), (.lastWins, "updated 1"),
   ])
   func `a new record whose external id another device's has got since is a clash`(
-    _ across: ReconcileOptions.Across, _ verdicts: String
+    _ across: ReconcileOptions.DeviceConflicts, _ verdicts: String
   ) async throws {
     visits()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     #expect(try await day.verdicts([visit("local_1", "first")], install: "a") == "created 1")
     let id = try #require(try day.details().first?.recordID)
     try day.handBack([visit("local_2", "second")], install: "b")
     #expect(day.verdicts(try await day.run()) == verdicts)
     let notes = try day.record("Site_Visit__c", id)["Notes__c"]
-    #expect(notes == (across == .last ? "second" : "first"))
+    #expect(notes == (across == .lastWins ? "second" : "first"))
   }
 
   @Test func `a new record by an external id that the bundle could hold is sent`() async throws {
@@ -112,19 +114,19 @@ struct OthersRecordsTests {
 
   @Test func `of two devices the later arrival wins, whichever snapshot is first`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     let id = try day.make("Account", ["Name": "Shared", "Phone": "1"])
     let ben = try day.edited(account: id, ["Phone": "ben"])
     let ada = try day.edited(account: id, ["Phone": "ada"])
     try day.handBack([ben], user: day.ben)
-    #expect(try await day.verdicts([ada]) == "clash 1, updated 1")
+    #expect(try await day.verdicts([ada]) == "device conflict 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "ada")
   }
 
   @Test func `what the device's own sync made does not overwrite the office`() async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
-    #expect(try await day.verdicts([made]) == "held 1")
+    #expect(try await day.verdicts([made]) == "not attempted 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], witnesses: [made.clean(as: id)])
@@ -209,7 +211,7 @@ struct OthersRecordsTests {
         [], install: install, handback: handback,
         witnesses: [edit.clean(at: 8000 + handback, as: own)])
     }
-    #expect(try await day.run().verdicts[.createdTwice] == 1)
+    #expect(try await day.run().verdicts[.duplicateCreated] == 1)
     let detail = try #require(try day.details().first { $0.otherID != nil })
     #expect(Set([detail.recordID, detail.otherID]).count == 2)
   }
@@ -224,13 +226,13 @@ struct OthersRecordsTests {
     let ours = try #require(try day.details().first?.recordID)
     let own = try day.make("Account", ["Name": "New", "Phone": "1"])
     try day.handBack([], handback: 2, witnesses: [edit.clean(at: 8000, as: own)])
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(day.verdicts(try await day.run()) == "duplicate created 1")
     // Its row is a new record's still, as in a store from before the device's own sync.
     var later = try edit.changed(["Phone": "5"])
     later.lastModified = 9000
     try day.handBack([later], handback: 3)
-    #expect(try await day.run().verdicts[.createdTwice] == 1)
-    let open = try day.state.editsToDecide([.createdTwice])
+    #expect(try await day.run().verdicts[.duplicateCreated] == 1)
+    let open = try day.state.editsToDecide([.duplicateCreated])
     #expect(open.count == 1)
     let (chosen, other) = takesOurs ? (ours, own) : (own, ours)
     try day.state.decide(open.map { EditDecision($0, .record(chosen)) }, by: "the office")

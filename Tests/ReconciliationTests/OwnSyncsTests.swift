@@ -29,7 +29,7 @@ struct OwnSyncsTests {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let most = day.options.maxChanges.perSnapshot
     day.options.maxChanges.perSnapshot = 0
-    #expect(try await day.verdicts([made], handback: 1) == "held 1")
+    #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
     let witness = made.clean(as: id)
@@ -146,7 +146,8 @@ struct OwnSyncsTests {
     try day.handBack([edit], isMarked: false)
     if !isOneRun { #expect(day.verdicts(try await day.run()) == "updated 1") }
     try day.handBack([try edit.changed(["Phone": "1"])], isMarked: false)
-    #expect(day.verdicts(try await day.run()) == (isOneRun ? "clash 2" : "clash 1"))
+    #expect(
+      day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
     let told = try day.details().flatMap(\.fields)
     #expect(told.contains { $0.name == "Phone" && $0.device == "1" })
     try day.state.decide([EditDecision(2, .device)], by: "the office")

@@ -134,7 +134,7 @@ struct OwnWritesTests {
     let made = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
     var ben = try day.edited(account: made, ["Phone": "6"])
     ben.modificationDate = nil
-    #expect(try await day.verdicts([ben], user: day.ben) == "clash 1")
+    #expect(try await day.verdicts([ben], user: day.ben) == "device conflict 1")
   }
 
   @Test func `edits of a recreated record clash, though they bear its former id`() async throws {
@@ -145,7 +145,7 @@ struct OwnWritesTests {
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada], handback: 1) == "created 1")
     try day.handBack([try ada.changed(["Phone": "7"])], handback: 2)
-    #expect(try await day.verdicts([ben], user: day.ben) == "clash 2")
+    #expect(try await day.verdicts([ben], user: day.ben) == "device conflict 2")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
   }
 

@@ -82,7 +82,7 @@ import Testing
       try ["accounts", "others"].map {
         try day.edited($0, "Account", id, [:], deleted: true)
       })
-    #expect(try await foretold().counts == [.deleted: 1, .alreadyThere: 1])
+    #expect(try await foretold().counts == [.deleted: 1, .alreadyInOrg: 1])
   }
 
   @Test(arguments: [true, false])
@@ -100,6 +100,6 @@ import Testing
     if !isThisNight { _ = try await foretold() }
     try day.handBack([visit("local_2")], user: day.ben)
     let plan = try await foretold()
-    #expect(plan.contains { $0.verdict == .failed || $0.verdict == .clash })
+    #expect(plan.contains { $0.verdict == .failed || $0.verdict == .deviceConflict })
   }
 }

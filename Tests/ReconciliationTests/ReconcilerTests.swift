@@ -108,7 +108,7 @@ struct ReconcilerTests {
     ])
     #expect(
       day.verdicts(try await day.run())
-        == "already there 1, filtered 1, not configured 1, unchanged 2")
+        == "already in org 1, not configured 1, not in field list 1, unchanged 2")
     #expect(day.writes.isEmpty)
     let outside = try day.details().flatMap(\.outside).map(\.name)
     #expect(outside == ["Website"])
@@ -145,8 +145,10 @@ struct ReconcilerTests {
     let bens = try day.edited(account: id, ["Phone": "ben"])
     let late = try day.edited(account: other, ["Phone": "ben"])
     try day.handBack([adas, try day.edited(account: other, ["Phone": "ada"])])
-    #expect(try await day.verdicts([bens], user: day.ben) == "clash 2, updated 1")
-    #expect(try await day.verdicts([late], user: day.ben, install: "another of ben") == "clash 1")
+    #expect(try await day.verdicts([bens], user: day.ben) == "device conflict 2, updated 1")
+    #expect(
+      try await day.verdicts([late], user: day.ben, install: "another of ben")
+        == "device conflict 1")
     #expect(try day.record("Account", other)["Phone"] == "ada")
     // A bundle made after the clash was reported, with what our write left, starts anew.
     let fresh = try day.edited(account: other, ["Phone": "fresh"])
@@ -155,13 +157,13 @@ struct ReconcilerTests {
   }
 
   @Test(arguments: [
-    (ReconcileOptions.Across.first, "ada"), (.last, "ben"), (.report, "1"),
+    (ReconcileOptions.DeviceConflicts.firstWins, "ada"), (.lastWins, "ben"), (.manual, "1"),
   ])
   func `a clash is settled as the pipeline says`(
-    _ across: ReconcileOptions.Across, _ phone: String
+    _ across: ReconcileOptions.DeviceConflicts, _ phone: String
   ) async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let adas = try day.edited(account: id, ["Phone": "ada"])
     let bens = try day.edited(account: id, ["Phone": "ben"])
@@ -170,7 +172,7 @@ struct ReconcilerTests {
     let summary = try await day.run()
     #expect(try day.record("Account", id)["Phone"] == .string(phone))
     #expect(summary.edits == 2)
-    #expect(summary.verdicts[.clash] == (across == .report ? 2 : 1))
+    #expect(summary.verdicts[.deviceConflict] == (across == .manual ? 2 : 1))
   }
 
   @Test func `children get their new parents' ids and wait for them`() async throws {
@@ -246,7 +248,7 @@ struct ReconcilerTests {
       try day.edited(account: two, [:], deleted: true),
     ])
     for id in [one, two] { _ = day.org.delete("Account", id: id, as: day.admin) }
-    #expect(day.verdicts(try await day.run()) == "already there 1, deleted on server 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, deleted on server 1")
     #expect(day.writes.isEmpty)
   }
 
@@ -282,7 +284,7 @@ struct ReconcilerTests {
   @Test func `more deletions than the guard allows wait for the plan's digest`() async throws {
     let day = try Self.dayOfThreeDeletions(allowed: 1)
     let held = try await day.run()
-    #expect(day.verdicts(held) == "held 3")
+    #expect(day.verdicts(held) == "not attempted 3")
     #expect(day.writes.isEmpty)
     let digest = try #require(held.awaiting[day.ada.id]?.first)
     day.options.confirmed = [digest]
@@ -299,8 +301,8 @@ struct ReconcilerTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
-    #expect(try await day.plan().counts == [.held: 1])
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(try await day.plan().counts == [.notAttempted: 1])
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     day.options.onInactiveUser = .integration
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
@@ -319,7 +321,7 @@ struct ReconcilerTests {
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])
     try day.handBack([], handback: 2, witnesses: [edit.clean(at: 9000, as: own)])
-    #expect(day.verdicts(try await day.run()) == "created twice 1")
+    #expect(day.verdicts(try await day.run()) == "duplicate created 1")
     #expect(try day.details().first?.otherID == own)
   }
 
@@ -399,10 +401,10 @@ struct ReconcilerTests {
     _ = try await day.run()
     let own = try day.make("Account", ["Name": "New"])
     let witness = edit.clean(at: 9000, as: own)
-    #expect(try await day.verdicts([], handback: 2, witnesses: [witness]) == "created twice 1")
+    #expect(try await day.verdicts([], handback: 2, witnesses: [witness]) == "duplicate created 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
     #expect(try await day.verdicts([], handback: 3, witnesses: [witness]) == "")
-    #expect(try day.state.retry(run: run, verdicts: [.createdTwice]) == 1)
+    #expect(try day.state.retry(run: run, verdicts: [.duplicateCreated]) == 1)
   }
 
   @Test func `a record made twice is reported though its device settled the edit`() async throws {
@@ -415,7 +417,7 @@ struct ReconcilerTests {
     try day.handBack([later], handback: 2)
     let witness = edit.clean(at: 9000, as: own)
     try day.handBack([], handback: 3, witnesses: [witness])
-    #expect(day.verdicts(try await day.run()).contains("created twice 1"))
+    #expect(day.verdicts(try await day.run()).contains("duplicate created 1"))
     #expect(try await day.verdicts([], handback: 4, witnesses: [witness]) == "")
   }
 }

@@ -31,7 +31,7 @@ struct ReconciliationRulesTests {
 
   @Test func `edits of a deleted record clash after it was recreated`() async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let first = try day.edited(account: id, ["Phone": "5"])
@@ -43,7 +43,7 @@ struct ReconciliationRulesTests {
     try day.org.share(made, with: "ben@example.com")
     try day.handBack([second], user: day.ben)
     try day.handBack([third], user: day.ben, install: "another of ben")
-    #expect(day.verdicts(try await day.run()) == "clash 1, updated 1")
+    #expect(day.verdicts(try await day.run()) == "device conflict 1, updated 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '7'") == 1)
   }
 
@@ -53,10 +53,10 @@ struct ReconciliationRulesTests {
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     try day.handBack([try edit.changed(["Phone": "7"], later: 10)], handback: 2)
     let waiting = try await day.run()
-    #expect(waiting.verdicts == [.inDoubt: 2])
+    #expect(waiting.verdicts == [.unconfirmed: 2])
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
     day.options.quietWindowSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
@@ -69,8 +69,8 @@ struct ReconciliationRulesTests {
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
-    #expect(try await day.verdicts([], handback: 2) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([], handback: 2) == "unconfirmed 1")
     day.options.quietWindowSeconds = 0
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     // The org has what the device has discarded.
@@ -82,7 +82,7 @@ struct ReconciliationRulesTests {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 2) == "updated 1")
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "clash 1")
+    #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
     let ancestry = Ancestry(lineage: 2, trunks: [1: 2])
     #expect(ancestry.owns(lineage: 1, handback: 1))
@@ -94,7 +94,7 @@ struct ReconciliationRulesTests {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit])
     #expect(try day.handBack([try edit.changed(["Phone": "3"], later: 0)]).unordered == 1)
-    #expect(try await day.run().verdicts[.clash] == 1)
+    #expect(try await day.run().verdicts[.deviceConflict] == 1)
     #expect(try day.record("Account", id)["Phone"] != "3")
   }
 
@@ -127,7 +127,7 @@ struct ReconciliationRulesTests {
     try day.handBack(
       try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     #expect(
-      day.verdicts(try await day.run()) == (isHeld ? "held \(edits)" : "updated \(edits)"))
+      day.verdicts(try await day.run()) == (isHeld ? "not attempted \(edits)" : "updated \(edits)"))
   }
 
   @Test(arguments: [(10, 1, 4, false), (10, 1, 5, true), (1, 2, 2, false), (1, 2, 3, true)])
@@ -143,7 +143,8 @@ struct ReconciliationRulesTests {
     try day.handBack(
       try ids.map { try day.edited(account: $0, [:], deleted: true) })
     #expect(
-      day.verdicts(try await day.run()) == (isHeld ? "held \(deletes)" : "deleted \(deletes)"))
+      day.verdicts(try await day.run())
+        == (isHeld ? "not attempted \(deletes)" : "deleted \(deletes)"))
   }
 
   @Test func `a child whose parent stays here is not even planned`() async throws {

@@ -37,7 +37,7 @@ struct RefusedCreatesTests {
 
   @Test func `somebody says that the org has it, and its children follow`() async throws {
     try decide(1, .record(existing))
-    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
     #expect(try day.record("Account", existing)["Phone"] == "office")
     #expect(try day.count("SELECT Id FROM Contact WHERE AccountId = '\(existing)'") == 1)
@@ -54,19 +54,19 @@ struct RefusedCreatesTests {
     try decide(1, .record(existing))
     try day.state.connection.run(
       """
-      CREATE TRIGGER dies BEFORE INSERT ON outcome WHEN NEW.verdict = 'already there'
+      CREATE TRIGGER dies BEFORE INSERT ON outcome WHEN NEW.verdict = 'already in org'
       BEGIN SELECT RAISE(ABORT, 'killed'); END
       """)
     await #expect(throws: (any Error).self) { try await day.run() }
     try day.state.connection.run("DROP TRIGGER dies")
-    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     #expect(try day.record("Account", existing)["Phone"] == "office")
     #expect(try day.state.unsettledEdits().isEmpty)
   }
 
   @Test func `what the office changes in it afterwards is not gone over`() async throws {
     try decide(1, .record(existing))
-    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     try day.org.moveClock(by: 60_000)
     try day.change("Account", existing, ["Phone": "office again"])
     #expect(try await day.verdicts([try later(["Phone": "2"])], handback: 2) == "conflict 1")
@@ -75,7 +75,7 @@ struct RefusedCreatesTests {
 
   @Test func `the record that was named is not the device's to delete`() async throws {
     try decide(1, .record(existing))
-    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     try day.handBack([try later([:], .dropped)], handback: 2)
     _ = try await day.run()
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
@@ -88,15 +88,15 @@ struct RefusedCreatesTests {
       try day.state.connection.texts("SELECT kind || ' ' || state FROM decision")
         == ["record moved"])
     try decide(1, .record(existing))
-    #expect(day.verdicts(try await day.run()) == "already there 1, created 1")
+    #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
   }
 
   @Test func `what refers to it is sent with another record entered`() async throws {
     try decide(2, .set(["AccountId": .string(existing)], rest: .device))
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Contact WHERE AccountId = '\(existing)'") == 1)
-    try decide(1, .drop)
-    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    try decide(1, .discard)
+    #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits().isEmpty)
   }
 }

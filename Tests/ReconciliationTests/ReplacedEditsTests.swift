@@ -16,7 +16,7 @@ struct ReplacedEditsTests {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit], handback: handback)
     day.server.faults.add(.writes, nth: 1, times: 2, .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "in doubt 1")
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     return (id, edit)
   }
 
@@ -69,7 +69,7 @@ struct ReplacedEditsTests {
 
   @Test func `another device's open edit stays open when one is sent`() async throws {
     let day = try FieldDay()
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     let (id, _, run) = try await conflict(day)
     let other = try day.edited(account: id, ["Phone": "3"])
     #expect(try await day.verdicts([other], user: day.ben) == "updated 1")
@@ -149,13 +149,13 @@ struct ReplacedEditsTests {
 
   @Test func `where the last wins another device's edit in a second soup is fine`() async throws {
     let day = try soups(.overwrite)
-    day.options.acrossSnapshots = .last
+    day.options.deviceConflicts = .lastWins
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edits = try ["accounts", "others"].map { soup in
       try day.edited(soup, "Account", id, ["Phone": .string(soup)])
     }
     try day.handBack([edits[0]])
-    #expect(try await day.verdicts([edits[1]], user: day.ben) == "clash 1, updated 1")
+    #expect(try await day.verdicts([edits[1]], user: day.ben) == "device conflict 1, updated 1")
     #expect(try day.record("Account", id)["Phone"] == "others")
   }
 }

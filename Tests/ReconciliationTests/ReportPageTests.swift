@@ -97,7 +97,7 @@ struct ReportPageTests {
     try await browser.press("/")
     try await browser.type("dune")
     names = try await found()
-    #expect(names == ["clash Account Dune", "clash Account Dune"])
+    #expect(names == ["device conflict Account Dune", "device conflict Account Dune"])
     #expect(try await browser.text(".found") == "2 of 8 edits")
     try await browser.run("search.value = ''; search.dispatchEvent(new Event('input')); 0")
     let choose = { (id: String, text: String) in
@@ -117,17 +117,17 @@ struct ReportPageTests {
     #expect(try await found().first == "failed Account")
     try await browser.run(choose("by-user", "ben"))
     names = try await found()
-    #expect(names == ["clash Account Dune"])
+    #expect(names == ["device conflict Account Dune"])
     // A verdict of the totals shows its edits; a clash leads to the other edit.
     try await browser.click(".verdicts a[href='#blocked']")
     try await browser.wait(
       until: "document.querySelector('#list h3').textContent.includes('blocked')")
     names = try await found()
     #expect(names == ["blocked Contact Kid"])
-    try await browser.click(".verdicts a[href='#clash']")
+    try await browser.click(".verdicts a[href='#device-conflict']")
     try await browser.wait(
-      until: "document.querySelector('#list h3').textContent.includes('clash')")
-    let other = try #require(model.edits.all().last { $0.verdict == .clash })
+      until: "document.querySelector('#list h3').textContent.includes('device conflict')")
+    let other = try #require(model.edits.all().last { $0.verdict == .deviceConflict })
     try await browser.click("#list .reason a[href='#edit-\(other.number)']")
     try await browser.wait(until: "document.activeElement.id === 'edit-\(other.number)'")
     // The record in the org, and the command, are there to take.

@@ -71,7 +71,7 @@ struct ReportTests {
     #expect(verdicts.compactMap(\.value.int).reduce(0, +) == 8)
     #expect(
       model.edits.totals.verdicts == [
-        .conflict: 1, .updated: 1, .filtered: 1, .failed: 1, .blocked: 1, .clash: 2,
+        .conflict: 1, .updated: 1, .notInFieldList: 1, .failed: 1, .blocked: 1, .deviceConflict: 2,
         .notConfigured: 1,
       ])
   }
@@ -230,7 +230,7 @@ struct ReportTests {
     let people = try rows("By technician")
     #expect(people.contains(#"ada@example.com</th><td class="number">7</td>"#), "\(people)")
     #expect(people.contains(#"ben@example.com</th><td class="number">1</td>"#), "\(people)")
-    #expect(people.contains(">conflict 1</span>") && people.contains(">clash 1</span>"))
+    #expect(people.contains(">conflict 1</span>") && people.contains(">device conflict 1</span>"))
     let objects = try rows("By object")
     #expect(objects.contains(#"Customer</th><td class="number">7</td>"#), "\(objects)")
     #expect(objects.contains(#"Contact</th><td class="number">1</td>"#), "\(objects)")

@@ -7,7 +7,7 @@ import Testing
 struct RequestAttemptsTests {
   private func day(_ count: Int) throws -> FieldDay {
     let day = try FieldDay()
-    day.options.strict = false
+    day.options.conditionalUpdates = false
     let ids = try (0..<count).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
@@ -37,13 +37,13 @@ struct RequestAttemptsTests {
   @Test func `a row that stays held waits for the next run, which sends it`() async throws {
     let day = try day(1)
     hold(day, times: 5)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.count == 5)
     let detail = try #require(try day.details().first)
     #expect(detail.code == "UNABLE_TO_LOCK_ROW" && detail.message == "m")
     #expect(detail.fields.map(\.name) == ["Phone"])
     let told = CarriedWords(
-      mask: ReportMask(), verdict: .held, detail: detail, element: [:], edited: [])
+      mask: ReportMask(), verdict: .notAttempted, detail: detail, element: [:], edited: [])
     #expect(told.sentence(over: nil) == "Not sent: m")
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }

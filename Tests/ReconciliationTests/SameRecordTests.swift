@@ -81,11 +81,11 @@ struct SameRecordTests {
     try handBack(one.isUpsertFirst ? edits.reversed() : edits, one.devices)
     let summary = try await day.run()
     let open = try day.state.unsettledEdits()
-    #expect((open[.clash] ?? 0) >= 1)
+    #expect((open[.deviceConflict] ?? 0) >= 1)
     if one.devices == .twoUsers {
       #expect(day.writes.count <= 1)
     } else {
-      #expect(day.verdicts(summary) == "clash 2")
+      #expect(day.verdicts(summary) == "device conflict 2")
       #expect(day.writes.isEmpty)
       #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "0")
     }
@@ -94,14 +94,14 @@ struct SameRecordTests {
   @Test(arguments: [1, 2] as [Int64])
   func `of two such edits the decided one is sent, the other stays`(_ decided: Int64) async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
-    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.state.decide([EditDecision(decided, .device)], by: "the office")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let notes: JSONValue = decided == 1 ? "by Id" : "by external id"
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
-    #expect(try day.state.unsettledEdits() == [.clash: 1])
+    #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
     // Once more the rules, which know of the first.
-    try day.state.decide([EditDecision(3 - decided, .again)], by: "the office")
+    try day.state.decide([EditDecision(3 - decided, .retry)], by: "the office")
     _ = try await day.run()
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
@@ -109,7 +109,7 @@ struct SameRecordTests {
 
   @Test func `where both are decided at once one is sent, the other asked again`() async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
-    #expect(day.verdicts(try await day.run()) == "clash 2")
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "the office")
     let summary = try await day.run()
     #expect(summary.verdicts[.updated] == 1)
@@ -119,8 +119,9 @@ struct SameRecordTests {
   @Test func `an edit waiting from an earlier night meets its external id again`() async throws {
     try day.handBack([try direct()])
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
-    #expect(try await day.verdicts([upsert()], user: day.ben) == "clash 1, held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
+    #expect(
+      try await day.verdicts([upsert()], user: day.ben) == "device conflict 1, not attempted 1")
     #expect(day.writes.isEmpty)
   }
 

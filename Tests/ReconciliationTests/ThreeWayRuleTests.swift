@@ -88,7 +88,7 @@ struct ThreeWayRuleTests {
       // Where the dates are one, what the device was given is what the org has.
       let isKnown = hasBase || server == .same || server == .sameSecond
       let tail = (isKnown ? "" : ", no base") + outside
-      let settled = isOutside ? "filtered" + outside : "unchanged"
+      let settled = isOutside ? "not in field list" + outside : "unchanged"
       let done = operation == .update ? "updated" + tail : "deleted" + outside
       let isLate = [.moved, .touched, .holds].contains(server)
       let makesAnew =
@@ -98,7 +98,7 @@ struct ThreeWayRuleTests {
         return isKnown ? settled : "already there, no base"
       }
       switch server {
-      case .deleted where operation == .delete: return "already there"
+      case .deleted where operation == .delete: return "already in org"
       case .deleted, .merged, .hidden:
         if makesAnew { return "send create, created" + outside }
         let verdict =
@@ -106,7 +106,7 @@ struct ThreeWayRuleTests {
         return verdict + outside
       case .unreadable where mode == .leaveIfChanged: return "failed INVALID_FIELD" + outside
       case .unreadable: return "send \(operation), " + done
-      case .holds where operation == .update && hasBase: return "already there" + outside
+      case .holds where operation == .update && hasBase: return "already in org" + outside
       case .same, .sameSecond, .moved, .touched, .holds:
         if mode == .overwrite { return "send \(operation), " + done }
         // The date decides, and in its second the values do, where they are known.
@@ -238,7 +238,7 @@ struct ThreeWayRuleTests {
       if let other = detail.otherID { text += " " + other }
       if let code = detail.code { text += " " + code }
       let noBase =
-        detail.hasNoBase && [.conflict, .updated, .alreadyThere].contains(settlement.verdict)
+        detail.hasNoBase && [.conflict, .updated, .alreadyInOrg].contains(settlement.verdict)
       if noBase { text += ", no base" }
       if !detail.outside.isEmpty {
         text += ", outside " + detail.outside.map(\.name).joined(separator: " ")

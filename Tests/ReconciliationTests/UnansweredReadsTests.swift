@@ -34,11 +34,11 @@ struct UnansweredReadsTests {
     let (contact, account) = try handBack(day)
     fail(day, match)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 1, updated 1")
+    #expect(day.verdicts(summary) == "not attempted 1, updated 1")
     #expect(summary.interruption == nil)
     #expect(try day.record("Account", account)["Phone"] == "2")
     let words = try #require(try day.details().compactMap(\.message).first)
-    #expect(words.contains("asked about Contact: gack") && words.contains("500"), "\(words)")
+    #expect(words.contains("requesting Contact: gack") && words.contains("500"), "\(words)")
     // Held it stays open, and is sent when the org has mended.
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -65,7 +65,7 @@ struct UnansweredReadsTests {
     _ = try handBack(day)
     fail(day, .init())
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "held 2")
+    #expect(day.verdicts(summary) == "not attempted 2")
     #expect(summary.interruption != nil)
   }
 }

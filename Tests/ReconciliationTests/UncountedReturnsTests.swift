@@ -5,16 +5,18 @@ import Testing
 
 /// Apps that count no hand-backs: nothing says which of two of their returns came first.
 struct UncountedReturnsTests {
-  @Test(arguments: [ReconcileOptions.Across.report, .first])
-  func `an older date that comes later is a clash`(_ across: ReconcileOptions.Across) async throws {
+  @Test(arguments: [ReconcileOptions.DeviceConflicts.manual, .firstWins])
+  func `an older date that comes later is a clash`(_ across: ReconcileOptions.DeviceConflicts)
+    async throws
+  {
     let day = try FieldDay()
-    day.options.acrossSnapshots = across
+    day.options.deviceConflicts = across
     let (id, older) = try day.made(
       "Account", ["Name": "One", "Phone": "0"], edited: ["Phone": "1"])
     var newer = try day.edited(account: id, ["Phone": "2"])
     newer.row = older.row
     #expect(try await day.verdicts([newer]) == "updated 1")
-    #expect(try await day.verdicts([older]) == "clash 1")
+    #expect(try await day.verdicts([older]) == "device conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 }

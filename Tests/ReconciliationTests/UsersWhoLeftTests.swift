@@ -26,12 +26,13 @@ struct UsersWhoLeftTests {
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
     try day.handBack([try day.edited(account: other, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 2")
-    try decide(day, .drop)
+    #expect(day.verdicts(try await day.run()) == "not attempted 2")
+    try decide(day, .discard)
     let summary = try await day.run()
-    #expect(day.verdicts(summary) == "dropped 1, held 1")
-    #expect(summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edits are held"))
-    #expect(try states(day) == ["drop done"])
+    #expect(day.verdicts(summary) == "discarded 1, not attempted 1")
+    #expect(
+      summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edits were not attempted"))
+    #expect(try states(day) == ["discard done"])
     #expect(try day.details().contains { $0.decision?.fate == .carriedOut })
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
@@ -43,7 +44,7 @@ struct UsersWhoLeftTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     try decide(day, .server)
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "dropped 1")
+    #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try states(day) == ["server done"])
     #expect(try day.record("Account", id)["Phone"] == "office")
     #expect(day.writes.isEmpty)
@@ -56,7 +57,7 @@ struct UsersWhoLeftTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     try decide(day, .device)
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(try states(day) == ["device pending"])
     try day.org.setActive("ada@example.com", true)
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -69,8 +70,8 @@ struct UsersWhoLeftTests {
     let run = try #require(try day.state.runs(limit: 1).first).id
     try day.state.undo([1], of: run, by: "grace")
     try day.org.setActive("ada@example.com", false)
-    #expect(day.verdicts(try await day.run()) == "held 1")
-    try decide(day, .drop)
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
+    try decide(day, .discard)
     #expect(day.verdicts(try await day.run()) == "not undone 1")
     #expect(try day.state.unsettledEdits().isEmpty)
     #expect(try day.record("Account", id)["Phone"] == "2")
@@ -82,7 +83,7 @@ struct UsersWhoLeftTests {
     let id = try handedBack(day)
     try day.state.save(
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
-    #expect(day.verdicts(try await day.run()) == "held 1")
+    #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
     // The integration user sends what the one who left was issued.
     day.options.onInactiveUser = .integration

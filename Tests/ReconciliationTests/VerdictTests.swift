@@ -6,11 +6,13 @@ struct VerdictTests {
   @Test func `only what needs nothing more is settled, and only what passes by itself waits`() {
     #expect(
       Verdict.allCases.filter(\.isSettled) == [
-        .created, .updated, .deleted, .unchanged, .alreadyThere, .filtered, .superseded,
-        .dropped, .undone, .partlyUndone, .notUndone,
+        .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
+        .discarded, .undone, .partlyUndone, .notUndone,
       ])
     #expect(
-      Verdict.allCases.filter(\.isWaiting) == [.blocked, .notConfigured, .held, .inDoubt])
+      Verdict.allCases.filter(\.isWaiting) == [
+        .blocked, .notConfigured, .notAttempted, .unconfirmed,
+      ])
     #expect(Verdict.allCases.filter(\.isWritten) == [.created, .updated, .deleted])
   }
 

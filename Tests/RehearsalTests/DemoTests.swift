@@ -32,8 +32,9 @@ import Testing
     let played = told.filter { $0.hasSuffix("(as played)") }
     #expect(
       played.map { $0.drop { $0 == " " }.dropLast(" (as played)".count) } == [
-        "3 created", "1 updated", "1 deleted", "1 already there", "1 filtered", "1 conflict",
-        "2 clash", "1 deleted on server", "1 not visible", "1 failed",
+        "3 created", "1 updated", "1 deleted", "1 already in org", "1 not in field list",
+        "1 conflict",
+        "2 device conflict", "1 deleted on server", "1 not visible", "1 failed",
       ])
     #expect(!told.contains { $0.contains("but ") && $0.hasSuffix("played)") })
     let stages = events.withLock { $0 }.compactMap {

@@ -73,7 +73,7 @@ import Testing
     #expect(error?.description.contains(directory.file("a.db")) == true)
     #expect(error?.description.contains("s3cr3t") == false)
     let two = #expect(throws: SQLiteError.self) { try connection.prepare("SELECT 1; SELECT 2") }
-    #expect(two?.message == "there is more than one statement in the text")
+    #expect(two?.message == "the text contains more than one statement")
   }
 
   @Test func `a closed connection refuses and its statements stay harmless`() throws {

@@ -15,7 +15,7 @@ import Testing
   func `a text without a statement is refused`(_ sql: String) throws {
     let connection = try make()
     let error = #expect(throws: SQLiteError.self) { try connection.prepare(sql) }
-    #expect(error?.message == "there is no statement in the text")
+    #expect(error?.message == "the text contains no statement")
   }
 
   @Test func `white space and semicolons may follow a statement`() throws {
@@ -29,7 +29,7 @@ import Testing
     #expect(insert.parameterCount == 2)
     for values in [[], [1], [1, 2, 3]] as [[SQLiteValue]] {
       let error = #expect(throws: SQLiteError.self) { try insert.bind(values) }
-      #expect(error?.message.contains("2 places to bind and got \(values.count) values") == true)
+      #expect(error?.message.contains("2 parameters and got \(values.count) values") == true)
     }
     #expect(throws: SQLiteError.self) { try insert.bind(3, 1) }
     #expect(throws: SQLiteError.self) { try insert.bind(0, 1) }

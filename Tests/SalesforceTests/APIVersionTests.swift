@@ -32,15 +32,15 @@ import Testing
         == "configuration: the org has no API version 66: it has 66.0 to 66.0")
     #expect(
       chosen("56.0", of: Self.all, for: [.records, .briefcases])
-        == "configuration: briefcases need API version 57.0, and what was asked for is 56.0")
+        == "configuration: briefcases need API version 57.0, and the requested version is 56.0")
     #expect(
       chosen(nil, of: ["45.0", "56.0"], for: [.records, .briefcases])
-        == "configuration: briefcases need API version 57.0, and the org's newest is 56.0")
+        == "configuration: briefcases need API version 57.0, and the org's newest version is 56.0")
     #expect(chosen("56.0", of: Self.all) == "56.0")
     #expect(
       chosen(nil, of: ["45.0"])
-        == "configuration: collections of records need API version 46.0, and the org's newest is 45.0"
+        == "configuration: collections of records need API version 46.0, and the org's newest version is 45.0"
     )
-    #expect(chosen(nil, of: ["new"]) == "invalidResponse: the answer names no version")
+    #expect(chosen(nil, of: ["new"]) == "invalidResponse: the response lists no version")
   }
 }

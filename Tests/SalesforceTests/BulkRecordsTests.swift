@@ -93,11 +93,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "row 1 of a page of CSV is broken: it has no header"),
-    ("Id,Nme\n", "row 1 of a page of CSV is broken: Thing__c has no field \"Nme\""),
-    ("Id,Name\n1\n", "row 2 of a page of CSV is broken: it has 1 fields of 2"),
-    ("Id,Name\n1,one\n2,\"two\n", "row 3 of a page of CSV is broken: a quote is never closed"),
-    ("Id,Name\n1,\"one\"x\n", "row 2 of a page of CSV is broken: text stands after a closed quote"),
+    ("", "row 1 of a page of CSV is invalid: it has no header"),
+    ("Id,Nme\n", "row 1 of a page of CSV is invalid: Thing__c has no field \"Nme\""),
+    ("Id,Name\n1\n", "row 2 of a page of CSV is invalid: it has 1 of 2 fields"),
+    ("Id,Name\n1,one\n2,\"two\n", "row 3 of a page of CSV is invalid: a quote is never closed"),
+    ("Id,Name\n1,\"one\"x\n", "row 2 of a page of CSV is invalid: text follows a closing quote"),
   ])
   func `a page that is broken is told by its row`(_ csv: String, _ message: String) throws {
     let error = try #require(throws: OrgError.self) { try page(csv) }

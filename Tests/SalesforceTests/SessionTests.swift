@@ -177,7 +177,8 @@ private let expired = ServerResponse.json(
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self) { try await session.limits() }
     #expect(error?.kind == .invalidResponse)
-    #expect(error?.message == "the org redirects to \(url.dropFirst(7)), where no token is sent")
+    #expect(
+      error?.message == "the org redirects to \(url.dropFirst(7)), but no token is sent there")
     #expect(elsewhere.now == 0)
     // One more login, and the same answer.
     #expect(scripted.tokenRequests.count == 2)
@@ -229,7 +230,7 @@ private let expired = ServerResponse.json(
     #expect(error?.description.contains("canary") == false)
     #expect(
       error?.description
-        == "GET /services/data/v66.0/query (400 INVALID_FIELD): No such column; correct what the org names"
+        == "GET /services/data/v66.0/query (400 INVALID_FIELD): No such column; correct what the org reports"
     )
   }
 

@@ -98,7 +98,7 @@ import Testing
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self) { try await session.undelete(Self.ids) }
     #expect(error?.kind == .permission)
-    #expect(error?.message == "SOAP does not take the session: no")
+    #expect(error?.message == "SOAP does not accept the session: no")
     #expect(scripted.tokenRequests.count == 2)
   }
 
@@ -141,7 +141,7 @@ import Testing
     }
     let named = try org { _ in Self.results(Self.done(Self.ids[1])) }
     let answers = try await named.session().undelete([Self.ids[0]])
-    #expect(answers == [.unknown("the org said it was done to another record")])
+    #expect(answers == [.unknown("the org reported success for another record")])
   }
 
   @Test func `nothing is sent for no records, nor for more than a call takes`() async throws {

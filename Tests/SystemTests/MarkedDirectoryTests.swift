@@ -37,7 +37,7 @@ import Testing
     let marker = place + "/" + MarkedDirectory.markerName
     switch kind {
     case "another mark": try DurableFile.write(Array("mine\n".utf8), to: marker)
-    case "the mark of another command": try marked(maker: "attache run --rehearse").claim()
+    case "the mark of another command": try marked(maker: "attache run --dry-run --report").claim()
     case "a linked mark":
       try MarkedDirectory(directory.file("real"), maker: "attache demo").claim()
       symlink(directory.file("real") + "/" + MarkedDirectory.markerName, marker)

@@ -197,7 +197,7 @@ import Testing
       in: """
         func execute(_ pipeline: Pipeline, _ limits: InboxSettings) {
           let settings = pipeline.reconcile
-          use(settings.strict, pipeline.pack.seal?.method, limits.ratio, reader.bulkAbove)
+          use(settings.conditionalUpdates, pipeline.pack.seal?.method, limits.ratio, reader.bulkAbove)
           for store in pipeline.stores { use(store.prime) }
           // pipeline.inbox.path
         }
@@ -205,12 +205,12 @@ import Testing
     func isRead(_ type: String, _ name: String) -> Bool {
       Self.isRead(Setting(type: type, name: name), reads)
     }
-    #expect(isRead("ReconcileSettings", "strict"))
+    #expect(isRead("ReconcileSettings", "conditionalUpdates"))
     #expect(isRead("Seal", "method"))
     #expect(isRead("InboxSettings", "ratio"))
     #expect(isRead("StoreSettings", "prime"))
     #expect(!isRead("ReconcileSettings", "bulkAbove"))
     #expect(!isRead("InboxSettings", "path"))
-    #expect(!isRead("InboxSettings", "strict"))
+    #expect(!isRead("InboxSettings", "conditionalUpdates"))
   }
 }

@@ -91,18 +91,18 @@ import Testing
   ///
   /// If one of them is clean, a test fails until it is removed here.
   private static let exceptions: [String] = [
-    "Benchmarks/attache-bench", "Sources/Archive", "Sources/Arguments", "Sources/Bundles",
-    "Sources/CSV", "Sources/Crypto", "Sources/HTTP", "Sources/JSON", "Sources/Ledger",
+    "Benchmarks/attache-bench", "Sources/Arguments", "Sources/HTTP", "Sources/Ledger",
     "Sources/LocalOrg", "Sources/MobileSync", "Sources/Pipelines", "Sources/Reconciliation",
-    "Sources/Rehearsal", "Sources/Returns", "Sources/Review", "Sources/SQLite",
-    "Sources/Salesforce", "Sources/SmartStore", "Sources/Snapshots", "Sources/System",
-    "Sources/attache", "Tests/ArchiveTests", "Tests/ArgumentsTests", "Tests/BundlesTests",
-    "Tests/CryptoTests", "Tests/DocumentationTests", "Tests/HTTPTests", "Tests/HistoriesTests",
-    "Tests/JSONTests", "Tests/LocalOrgTests", "Tests/MobileSyncTests", "Tests/PipelinesTests",
+    "Sources/Rehearsal", "Sources/Returns", "Sources/Review", "Sources/Salesforce",
+    "Sources/SmartStore", "Sources/Snapshots", "Sources/System", "Sources/attache",
+    "Tests/ArchiveTests", "Tests/ArgumentsTests", "Tests/BundlesTests", "Tests/CryptoTests",
+    "Tests/DocumentationTests", "Tests/HTTPTests", "Tests/HistoriesTests", "Tests/JSONTests",
+    "Tests/LocalOrgTests", "Tests/MobileSyncTests", "Tests/PipelinesTests",
     "Tests/ReconciliationTests", "Tests/RehearsalTests", "Tests/SQLiteTests",
     "Tests/SalesforceTests", "Tests/SmartStoreTests", "Tests/SnapshotsTests", "Tests/SystemTests",
-    "Tests/TestSupport", "Tests/TidyTests", "docs/app-integration.md", "docs/coming-from.md",
-    "docs/install.md", "docs/operations.md", "docs/orgs-and-logins.md",
+    "Tests/TestSupport", "Tests/TidyTests", "docs/app-integration.md", "docs/architecture.md",
+    "docs/coming-from.md", "docs/configuration.md", "docs/glossary.md", "docs/install.md",
+    "docs/operations.md", "docs/orgs-and-logins.md", "docs/reports.md",
   ]
 
   /// Every sentence of the repository, by its file.

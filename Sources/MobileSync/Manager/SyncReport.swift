@@ -15,7 +15,7 @@ public struct SyncReport: Sendable, Hashable {
       /// The org refused the change, in its code and words; the element keeps it and the error.
       case failed(code: String, message: String)
       /// It was sent and no answer came back; it is searched for and not sent blindly again.
-      case inDoubt(String)
+      case unconfirmed(String)
     }
 
     /// The soup.

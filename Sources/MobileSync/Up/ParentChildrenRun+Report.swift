@@ -86,9 +86,9 @@ extension ParentChildrenRun {
     if ofParent != nil || !held.isEmpty && tree.parent.state.isDeleted {
       leave(
         ParentChildrenTree(parent: tree.parent, children: []),
-        ofParent ?? .inDoubt("a child has to be looked for first"))
+        ofParent ?? .unconfirmed("a child has to be looked for first"))
       for child in tree.children where child.state.isLocal {
-        let why = SyncUpSettled.End.inDoubt("its parent has to be looked for first")
+        let why = SyncUpSettled.End.unconfirmed("its parent has to be looked for first")
         let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? why)
         note(place, settled)
       }

@@ -65,7 +65,7 @@ extension StoreJournal {
             ends[doubt.record.soupEntryID] = .left(.changedOnServer)
           }
         case .unclear(let words, _), .atWork(let words):
-          ends[doubt.record.soupEntryID] = .inDoubt(words)
+          ends[doubt.record.soupEntryID] = .unconfirmed(words)
         }
       }
     }

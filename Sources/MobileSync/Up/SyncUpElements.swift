@@ -17,7 +17,7 @@ package struct SyncUpSettled: Sendable {
     /// The change stays as it is.
     case left(SyncReport.MergeReason)
     /// It is not known whether the org did it.
-    case inDoubt(String)
+    case unconfirmed(String)
   }
 
   let record: SyncUpRecord
@@ -153,7 +153,7 @@ package struct SyncUpElements {
       if let error, !isEdited { object[LocalFields.lastError] = .string(error) }
       try set(one, in: &object)
       try save(object)
-    case .failed, .left, .inDoubt: break
+    case .failed, .left, .unconfirmed: break
     }
     return []
   }

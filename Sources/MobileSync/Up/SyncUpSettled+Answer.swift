@@ -13,7 +13,7 @@ extension SyncUpSettled.End {
       case .absent(let refusal): MissingRecordRule.end(refusal, action, kind, mode)
       case .locked(let refusal), .refused(let refusal), .unprocessed(let refusal):
         .refused(refusal, kind)
-      case .unknown(let words): .inDoubt(words)
+      case .unknown(let words): .unconfirmed(words)
       }
   }
 
@@ -72,7 +72,7 @@ extension SyncUpSettled {
     case .removed: outcome = .removed
     case .failed(let code, let message, _): outcome = .failed(code: code, message: message)
     case .left(let reason): outcome = .left(reason)
-    case .inDoubt(let words): outcome = .inDoubt(words)
+    case .unconfirmed(let words): outcome = .unconfirmed(words)
     }
     return SyncReport.Record(
       soupName: soupName, soupEntryID: record.soupEntryID, id: id, operation: operation,

@@ -1,11 +1,11 @@
 import JSON
 import Salesforce
 
-/// How many of an org's requests a run may use.
+/// The limits on the requests that a run may send to an org.
 package struct BudgetSettings: Sendable, Hashable {
-  /// The most requests of a run; nil for no limit of its own.
+  /// The maximum number of requests in one run; nil for no such limit.
   package var perRun: Int?
-  /// The share of the org's daily requests that is left to others.
+  /// The share of the org's daily requests that is left to other clients.
   package var leaveForOthers = Percentage(APIBudget().leaveForOthersPercent)
 
   static let keys = ["perRun", "leaveForOthers"]

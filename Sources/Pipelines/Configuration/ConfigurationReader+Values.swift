@@ -3,7 +3,7 @@ import JSON
 
 extension SecretSource {
   static let keys = ["env", "file", "credential", "command"]
-  /// The four forms, for mends.
+  /// The four forms of a secret, as listed in suggested fixes.
   static let forms =
     #"{"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} "#
     + #"or {"command": ["PROGRAM", "ARGUMENT"]}"#
@@ -19,7 +19,9 @@ extension SecretSource {
 }
 
 extension ConfigurationReader {
-  /// One of the four forms of a secret; a file's path is taken from `directory`.
+  /// Reads a secret in one of its four forms.
+  ///
+  /// File paths are relative to `directory`.
   func secret(_ node: JSONNode, in directory: String) -> SecretSource? {
     if node.string != nil {
       report(node, "a secret never stands in the file", "write \(SecretSource.forms)")
@@ -61,7 +63,7 @@ extension ConfigurationReader {
     }
   }
 
-  /// A text, or one of the four forms of a secret.
+  /// Reads plain text, or a secret in one of its four forms.
   func text(_ node: JSONNode, in directory: String) -> TextSource? {
     if node.members != nil { return secret(node, in: directory).map(TextSource.source) }
     guard let text = string(node) else { return nil }
@@ -69,7 +71,7 @@ extension ConfigurationReader {
     return .plain(text)
   }
 
-  /// A share such as `"10%"`.
+  /// Reads a share such as `"10%"`.
   func percentage(_ node: JSONNode) -> Percentage? {
     if case .number(let literal) = node.content {
       wrongType(node, "a percentage", "write \"\(literal)%\"")
@@ -85,7 +87,9 @@ extension ConfigurationReader {
     return Percentage(value)
   }
 
-  /// Refuses an address with a name or a password in it, without showing them.
+  /// Whether a URL contains a user name or a password.
+  ///
+  /// Reports it without showing them.
   func hasCredentials(_ url: String, _ node: JSONNode) -> Bool {
     guard TransferRules.hasCredentials(url) else { return false }
     report(
@@ -94,7 +98,7 @@ extension ConfigurationReader {
     return true
   }
 
-  /// Refuses a text with a NUL, behind which the system reads nothing of a path.
+  /// Reports text that contains a NUL character, at which the system would cut off a path.
   func refuseNUL(in node: JSONNode) {
     if node.string?.utf8.contains(0) == true {
       report(node, "a text with a NUL cannot be a path or a name", "remove the \\u0000")
@@ -103,7 +107,7 @@ extension ConfigurationReader {
     for element in node.array ?? [] { refuseNUL(in: element) }
   }
 
-  /// `path`, taken from `directory` unless it is absolute.
+  /// Joins `path` to `directory`, unless `path` is absolute.
   static func join(_ directory: String, _ path: String) -> String {
     path.hasPrefix("/") || directory.isEmpty ? path : directory + "/" + path
   }
@@ -114,12 +118,12 @@ extension ConfigurationObject {
     self[name].flatMap(reader.percentage) ?? standard
   }
 
-  /// A whole number, or nil.
+  /// Reads an optional whole number.
   func optionalInt(_ name: String, in range: ClosedRange<Int> = 0...Int.max) -> Int? {
     self[name].flatMap { reader.int($0, in: range) }
   }
 
-  /// Words of a closed list, each once.
+  /// Reads a list of keywords without duplicates.
   func words<Word: RawRepresentable<String> & CaseIterable & Equatable>(
     _ name: String, _ what: String, default standard: [Word]
   ) -> [Word] {

@@ -2,19 +2,19 @@ import JSON
 import Returns
 import System
 
-/// Where returns arrive, and what they may be.
+/// Where returns arrive, and which are accepted.
 package struct InboxSettings: Sendable, Hashable {
-  /// The directory, taken from `snapshots/<name>/`.
+  /// The directory, relative to `snapshots/<name>/`.
   package var path = "inbox"
-  /// What is taken.
+  /// The accepted kinds of files.
   package var accept = TakenReturn.Kind.allCases
   /// The passphrase of sealed returns; nil for that of the bundles.
   package var passphrase: SecretSource?
-  /// How long a file's size and time must stand still before it is taken.
+  /// How many seconds a file's size and time must stay unchanged before it is taken.
   package var settleSeconds = 60
-  /// Whether a return of an expired bundle is taken.
+  /// Whether returns of expired bundles are accepted.
   package var acceptExpired = true
-  /// How large it may be.
+  /// The size limits.
   package var limits = InboxLimits()
 
   static let keys = ["path", "accept", "passphrase", "settleSeconds", "acceptExpired", "limits"]
@@ -48,7 +48,7 @@ package struct InboxSettings: Sendable, Hashable {
     }
   }
 
-  /// Says whether a directory lies within another one that is named by its whole path.
+  /// Whether an absolute path is inside a directory.
   private static func holds(_ path: String, _ directory: String) -> Bool {
     path.hasPrefix("/") && Files.isWithin(directory, path)
   }

@@ -1,10 +1,11 @@
 import JSON
 
-/// What a run may use of the machine.
+/// The machine resources that a run may use.
 package struct LimitSettings: Sendable, Hashable {
-  /// The space that must be free on the disk.
+  /// The free disk space that a run requires.
   package var freeDiskMiB = 2048
-  /// The snapshots that are worked on at once, while others wait for the org, and the returns that are read at once.
+  /// The number of snapshots processed at the same time, while others wait for the org, and of
+  /// returns read at the same time.
   package var jobs = 2
 
   static let keys = ["freeDiskMiB", "jobs"]

@@ -1,21 +1,21 @@
 import JSON
 
-/// How attache logs in to an org.
+/// The login to an org.
 package struct LoginSettings: Sendable, Hashable {
-  /// The ways to log in.
+  /// The login methods.
   package enum Method: String, Sendable, Hashable, CaseIterable {
     /// A signed assertion for each user.
     case jwt
-    /// A token of one user, or a table with one for each.
+    /// The token of one user, or a table with one token for each user.
     case refreshToken
     /// The user that the connected app runs as.
     case clientCredentials
-    /// Whoever the token belongs to.
+    /// The user that the token belongs to.
     case accessToken
-    /// Whoever the alias of the `sf` command belongs to.
+    /// The user behind an alias of the `sf` command.
     case sf
 
-    /// The keys that the method must have.
+    /// The keys that the method requires.
     var needs: [String] {
       switch self {
       case .jwt: ["clientId", "key"]
@@ -26,7 +26,7 @@ package struct LoginSettings: Sendable, Hashable {
       }
     }
 
-    /// The keys that the method may have too.
+    /// The keys that the method allows in addition.
     var accepts: [String] {
       switch self {
       case .jwt: ["audience", "integrationUser"]
@@ -36,10 +36,9 @@ package struct LoginSettings: Sendable, Hashable {
     }
   }
 
-  /// The way to log in.
   package var method: Method
 
-  /// Whether the login serves everybody: the org is read and written as that one user.
+  /// Whether the login is a single user, as whom the org is read and written for everyone.
   func isOneUser(of users: UserSelection.Source) -> Bool {
     switch method {
     case .jwt: false
@@ -47,24 +46,24 @@ package struct LoginSettings: Sendable, Hashable {
     case .clientCredentials, .accessToken, .sf: true
     }
   }
-  /// The connected app.
+  /// The client ID of the connected app.
   package var clientId: TextSource?
   /// The private key of the app's certificate.
   package var key: SecretSource?
-  /// The app's secret.
+  /// The client secret of the connected app.
   package var clientSecret: SecretSource?
-  /// The refresh token of the one user, or of the integration user.
+  /// The refresh token of the only user, or of the integration user.
   package var refreshToken: SecretSource?
-  /// A session of somebody.
+  /// An access token.
   package var accessToken: SecretSource?
-  /// The alias that the `sf` command knows an org by.
+  /// The alias of an org in the `sf` command.
   package var alias: String?
-  /// What the assertion is for; nil for the login host.
+  /// The audience of the assertion; nil for the login host.
   package var audience: String?
-  /// The user who sees everything: queries users, primes global stores, proves deletions.
+  /// The user with access to all records: queries users, primes global stores, confirms deletions.
   package var integrationUser: String?
 
-  /// A login of this kind, with nothing said of it yet.
+  /// A login by this method, with no other settings.
   package init(method: Method) { self.method = method }
 
   static let keys = [

@@ -1,26 +1,26 @@
 import HTTP
 import JSON
 
-/// Who is told of a run's end.
+/// The notifications at the end of a run.
 package struct NotifySettings: Sendable, Hashable {
-  /// An address that is told, with the key that its messages are signed with.
+  /// A webhook, with the key that signs its messages.
   package struct Webhook: Sendable, Hashable {
-    /// The address; of another machine https.
+    /// The URL; https, except on this machine.
     package var url: TextSource
     /// The key of the signature.
     package var secret: SecretSource?
   }
 
-  /// After which ends the command and the address are told.
+  /// The outcomes after which the command and the webhook are notified.
   package var on: [RunEnd.Outcome] = [.failure, .attention]
-  /// A program with its arguments; empty for none.
+  /// The program with its arguments; empty for none.
   package var command: [String] = []
-  /// An address; nil for none.
+  /// The webhook; nil for none.
   package var webhook: Webhook?
-  /// An address that is asked for after each run that did its work; nil for none.
+  /// The URL that is requested after each run that completed its work; nil for none.
   package var heartbeat: TextSource?
 
-  /// The most that telling everybody may take.
+  /// The time limit for all notifications together, in seconds.
   package var timeoutSeconds = 30
 
   static let keys = ["on", "command", "webhook", "heartbeat", "timeoutSeconds"]

@@ -2,25 +2,27 @@ import HTTP
 import JSON
 import Salesforce
 
-/// The org of a pipeline and how it is used.
+/// The org of a pipeline, and the limits for its use.
 package struct OrgSettings: Sendable, Hashable {
-  /// My Domain, or the login host.
+  /// The My Domain URL, or the login host.
   package var url: TextSource
-  /// The org's id; nil until the first run has learnt it.
+  /// The org's ID; nil until the first run has learned it.
   package var id: String?
-  /// The version asked for; nil for the newest that the org has.
+  /// The API version; nil for the newest that the org supports.
   package var apiVersion: String?
-  /// How attache logs in.
+  /// The login.
   package var login: LoginSettings
-  /// A file with the certificates of a private authority; nil for the system's.
+  /// The file with the certificates of a private authority; nil for the system's authorities.
   package var caFile: String?
-  /// How many requests a run may use.
+  /// The request budget.
   package var apiBudget = BudgetSettings()
-  /// The most requests at once; an org takes 25 long ones of all its users.
+  /// The maximum number of concurrent requests.
+  ///
+  /// An org allows 25 long-running ones for all of its users together.
   package var concurrency = Org.defaultConcurrency
-  /// The longest that one request may take.
+  /// The time limit of one request, in seconds.
   package var requestTimeoutSeconds = Org.defaultTimeoutSeconds
-  /// The longest that a run may take.
+  /// The time limit of a run, in seconds.
   package var runDeadlineSeconds = 14400
 
   static let keys = [

@@ -2,35 +2,34 @@ import Bundles
 import JSON
 import SmartStore
 
-/// How bundles are made.
+/// How bundles are built.
 package struct PackSettings: Sendable, Hashable {
-  /// When bundles are made.
+  /// The conditions for building bundles.
   package enum When: String, Sendable, Hashable, CaseIterable {
-    /// When the data changed.
+    /// If the data changed.
     case changed
-    /// At every run, which renews the expiry.
+    /// In every run, which renews the expiry.
     case always
   }
 
   /// How a store is sealed.
   package struct Seal: Sendable, Hashable {
-    /// The way.
     package var method = Manifest.Seal.Method.sqlcipher
-    /// The passphrase that the app has too.
+    /// The passphrase, which the app has too.
     package var passphrase: SecretSource
-    /// The rounds of key derivation.
+    /// The iterations of the key derivation.
     package var kdfIterations = SQLCipherKey.sdkIterations
   }
 
-  /// The format of a bundle.
+  /// The archive format.
   package var format = BundleFormat.zip
   /// The compression level; nil for the format's default.
   package var level: Int?
-  /// When bundles are made.
+  /// When bundles are built.
   package var when = When.changed
-  /// After how many days an app is told that its bundle is old.
+  /// The days after which a bundle expires.
   package var expiresAfterDays = 35
-  /// How the stores are sealed; nil for plain ones.
+  /// How the stores are sealed; nil for plain stores.
   package var seal: Seal?
 
   static let keys = ["format", "level", "when", "expiresAfterDays", "seal"]
@@ -59,10 +58,10 @@ package struct PackSettings: Sendable, Hashable {
     }
   }
 
-  /// How long a bundle is good, in milliseconds.
+  /// The validity of a bundle in milliseconds.
   var expiryMilliseconds: Int64 { Int64(expiresAfterDays) * 24 * 60 * 60 * 1000 }
 
-  /// Until when a bundle is good that was made at a time.
+  /// Returns the expiry of a bundle made at a time, both in milliseconds.
   func expiry(from created: Int64) -> Int64 { created + expiryMilliseconds }
 
   var json: JSONValue {

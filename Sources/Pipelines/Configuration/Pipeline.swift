@@ -3,48 +3,45 @@ import MobileSync
 import Salesforce
 import SmartStore
 
-/// One pipeline, as its file says: every key of docs/configuration.md with its default.
+/// One pipeline as its file describes it: every key of docs/configuration.md, with its default.
 package struct Pipeline: Sendable {
-  /// The newest format that is understood.
+  /// The newest supported format.
   package static let newestFormat = 1
 
-  /// The file, as it was named on the command line.
+  /// The file, as named on the command line.
   package var file: String
-  /// The words that name the pipeline in a command to copy, as a shell reads them: what hints and
-  /// reports print behind the verb.
+  /// The quoted word that names the pipeline in a command, for hints and reports.
   ///
-  /// Its short name where that finds this file, else the file's whole path; the program adds the data
-  /// directory that it was called with.
+  /// It is the short name if that finds this file, otherwise the file's absolute path. The program
+  /// adds the data directory that it was called with.
   package var called: String
-  /// The file's directory, from which its paths are taken; empty for the working directory.
+  /// The file's directory, to which its paths are relative; empty for the working directory.
   package var directory: String
-  /// The format of the file.
   package var format = newestFormat
-  /// The pipeline's name, which names its directory under `snapshots/` too.
+  /// The pipeline's name, which is also the name of its directory under `snapshots/`.
   package var name: String
-  /// The org.
   package var org: OrgSettings
-  /// Whose snapshots are made.
+  /// The users whose snapshots are made.
   package var users: UserSelection
   /// The stores of a snapshot, each with its soups and syncs.
   package var stores: [StoreSettings]
-  /// The platforms, one file each.
+  /// The platforms; each has its own store files.
   package var platforms: [Platform]
-  /// How data comes down.
+  /// How records are fetched.
   package var prime: PrimeSettings
-  /// How bundles are made.
+  /// How bundles are built.
   package var pack: PackSettings
   /// Where returns arrive.
   package var inbox: InboxSettings
-  /// How edits go up.
+  /// How edits are sent.
   package var reconcile: ReconcileSettings
-  /// What is written about a run.
+  /// The reports of a run.
   package var report: ReportSettings
-  /// Who is told of a run's end.
+  /// The notifications at the end of a run.
   package var notify: NotifySettings
-  /// What is kept of the nights that are over.
+  /// How long files of finished runs are kept.
   package var keep = KeepSettings()
-  /// What a run may use.
+  /// The machine resources that a run may use.
   package var limits: LimitSettings
 
   static let keys = [
@@ -52,8 +49,9 @@ package struct Pipeline: Sendable {
     "reconcile", "report", "notify", "keep", "limits",
   ]
 
-  /// The file with every default written out, as `attache check` prints it; secrets stay where they
-  /// are.
+  /// The file with every default written out, as `attache check` prints it.
+  ///
+  /// Secrets are not resolved.
   package var effectiveJSON: JSONValue {
     var object: JSONObject = [
       "format": JSONValue(format), "name": .string(name), "org": org.json, "users": users.json,
@@ -62,17 +60,17 @@ package struct Pipeline: Sendable {
       "pack": pack.json, "inbox": inbox.json, "reconcile": reconcile.json, "report": report.json,
       "notify": notify.json, "limits": limits.json,
     ]
-    // Not a default: with the section runs remove what is old.
+    // The section has no default: only if it is present, runs prune.
     if keep.isAsked { object["keep"] = keep.json }
     return .object(object)
   }
 
-  /// The stores of one scope.
+  /// Returns the stores of one scope.
   package func stores(of scope: StoreScope) -> [StoreSettings] {
     stores.filter { $0.scope == scope }
   }
 
-  /// What the pipeline asks of its org that not every version of the API has.
+  /// The API features that the pipeline needs and that older API versions lack.
   package var features: Set<APIFeature> {
     let primes = stores.contains { store in
       store.primed.contains { $0.target.of(BriefcaseTarget.self) != nil }
@@ -80,12 +78,12 @@ package struct Pipeline: Sendable {
     return primes ? [.records, .briefcases] : [.records]
   }
 
-  /// Whether one login serves everybody: the org is read and written as that one user.
+  /// Whether the login is a single user, as whom the org is read and written for everyone.
   package var isOneUserLogin: Bool { org.login.isOneUser(of: users.source) }
 }
 
 extension JSONObject {
-  /// The members that have a value.
+  /// An object of the members that have a value.
   static func of(_ members: [(String, JSONValue?)]) -> JSONValue {
     var object = JSONObject()
     for (name, value) in members { object[name] = value }

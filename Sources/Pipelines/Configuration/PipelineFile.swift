@@ -3,20 +3,22 @@ import MobileSync
 import SmartStore
 import System
 
-/// Reads a pipeline file with the files that it names, and says all that is wrong with any of them.
+/// Reads a pipeline file with the files that it names, and reports all of their faults at once.
 package enum PipelineFile {
-  /// What a file holds, as far as it can be understood.
+  /// The content of a file, as far as it is valid.
   package struct Reading: Sendable {
-    /// The pipeline; nil when too much of it is missing.
+    /// The pipeline; nil if too much of it is missing.
     package let pipeline: Pipeline?
-    /// What is wrong, file by file.
+    /// The faults, file by file.
     package let problems: [Problem]
-    /// What is right but cannot be done yet.
+    /// The valid settings that this version does not support.
     package let notYet: [Problem]
-    /// What somebody who checks the file should know, and is no problem.
+    /// Remarks for an operator who checks the file.
     package var notes: [String] = []
 
-    /// The pipeline, if nothing is wrong with it.
+    /// Returns the pipeline.
+    ///
+    /// Throws if the file has any fault.
     package func checked() throws(Problems) -> Pipeline {
       let all = problems + notYet
       guard all.isEmpty, let pipeline else { throw Problems(all) }
@@ -24,14 +26,16 @@ package enum PipelineFile {
     }
   }
 
-  /// A file larger than this is none of ours.
+  /// The maximum size of a pipeline file in bytes.
   static let limitBytes = 16 << 20
 
-  /// Why a file of such a mode is not obeyed, with what to do; nil where not everybody may write it.
+  /// Returns why a file with such a mode is not trusted, and the fix; nil if it is not
+  /// world-writable.
   ///
-  /// Who may write it decides what is sent, and as whom. A group may: it is its owner's own on most systems.
+  /// Anyone who can write the file decides what is sent, and as whom. Group write access is
+  /// allowed: on most systems, the group is the owner's own.
   static func fault(ofModeOf path: String) -> (message: String, fix: String)? {
-    // Of a link the file counts.
+    // For a link, the mode of its target counts.
     guard let status = try? Files.status(Files.resolved(path)), status.mode & 0o002 != 0 else {
       return nil
     }
@@ -42,14 +46,16 @@ package enum PipelineFile {
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - variables: The environment; when given, a variable that the file names must be set.
+  ///   - variables: The environment. If given, every variable that the file names must be set.
   package static func read(
     path: String, variables: [String: String]? = nil
   ) throws(Problems) -> Pipeline {
     try reading(path: path, variables: variables).checked()
   }
 
-  /// Reads a pipeline as far as it can be understood; `thoroughly` also reads the login's files, and compares names.
+  /// Reads a pipeline as far as it is valid.
+  ///
+  /// If `thoroughly`, also reads the login's files, and compares names.
   package static func reading(
     path: String, variables: [String: String]? = nil, thoroughly: Bool = false
   ) -> Reading {
@@ -80,26 +86,28 @@ package enum PipelineFile {
       notes: parser.notes)
   }
 
-  /// Where names are looked up: beside the caller, then where an installed attache has its pipelines.
+  /// The directories in which a name is looked up: relative to the working directory first, then
+  /// that of an installed attache.
   package static let places = ["pipelines", installed.pipelines]
 
-  /// Where an installed attache has its pipelines, and where their data are kept.
+  /// The directories of the pipelines and data of an installed attache.
   package static let installed = (pipelines: "/etc/attache", data: "/var/lib/attache")
 
-  /// The names of the pipelines that a directory holds.
+  /// Returns the names of the pipelines in a directory.
   package static func names(in directory: String) -> [String] {
     ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
       .map { String($0.dropLast(5)) }.sorted()
   }
 
-  /// The word that names a file in a command to copy: its short name where that finds it in `places`,
-  /// else its whole path, which is right in any directory.
+  /// Returns the word that names a file in a command: its short name if `places` finds the file by
+  /// it, otherwise its absolute path, which works in any directory.
   static func called(_ file: String) -> String {
     let path = Files.resolvedIfThere(file)
     let name = Files.name(of: file)
     if name.hasSuffix(".json") {
       let stem = String(name.dropLast(5))
-      // One beside the caller is found there alone, and goes before those of `places`.
+      // A pipeline in the working directory is found only there, and takes precedence over
+      // `places`.
       if let found = try? locate(stem), found.contains("/"), (try? Files.resolved(found)) == path {
         return ShellWord.quoted(stem)
       }

@@ -4,7 +4,7 @@ import Salesforce
 import System
 
 extension PipelineReader {
-  /// What must agree between the sections.
+  /// Checks that the sections are consistent.
   func check(_ pipeline: Pipeline, _ root: JSONNode) {
     checkRefreshTokens(pipeline, root)
     checkVersion(pipeline, root)
@@ -16,26 +16,27 @@ extension PipelineReader {
     checkKeep(pipeline, root)
   }
 
-  /// What a device that holds a good bundle can be compared with is there as long as the bundle is good, and
-  /// what the ledger says of it as long as that.
+  /// Checks that issued records, and the ledger's values, are kept at least as long as bundles are
+  /// valid.
   private func checkKeep(_ pipeline: Pipeline, _ root: JSONNode) {
     let (keep, expiry) = (pipeline.keep, pipeline.pack.expiresAfterDays)
-    if keep.basesDays < expiry {
+    if keep.issuedRecordDays < expiry {
       reader.report(
-        root["keep"]?["basesDays"] ?? root,
-        "a bundle is good for \(expiry) days, and what it issued would be kept for \(keep.basesDays)",
-        "write \(expiry) or more in keep.basesDays, or fewer days in pack.expiresAfterDays")
+        root["keep"]?["issuedRecordDays"] ?? root,
+        "a bundle is good for \(expiry) days, and what it issued would be kept for \(keep.issuedRecordDays)",
+        "write \(expiry) or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays")
     }
-    if keep.runsDays < keep.basesDays {
+    if keep.runsDays < keep.issuedRecordDays {
       reader.report(
         root["keep"]?["runsDays"] ?? root,
-        "what was issued is kept for \(keep.basesDays) days, and what became of its edits for "
+        "what was issued is kept for \(keep.issuedRecordDays) days, and what became of its edits for "
           + "\(keep.runsDays)",
-        "write \(keep.basesDays) or more in keep.runsDays")
+        "write \(keep.issuedRecordDays) or more in keep.runsDays")
     }
   }
 
-  /// A refresh token has to be somewhere, and a table of them is for that login alone.
+  /// Checks that refresh tokens are configured, and that a table of tokens is used only with that
+  /// login.
   private func checkRefreshTokens(_ pipeline: Pipeline, _ root: JSONNode) {
     let login = pipeline.org.login
     if pipeline.users.source.hasRefreshTokens, login.method != .refreshToken {
@@ -53,7 +54,9 @@ extension PipelineReader {
     }
   }
 
-  /// A version that is named has what the pipeline asks for; the org's newest is looked at when it is known.
+  /// Checks that a named API version has the features that the pipeline needs.
+  ///
+  /// The org's newest version is checked later.
   private func checkVersion(_ pipeline: Pipeline, _ root: JSONNode) {
     guard let node = root["org"]?["apiVersion"],
       let version = pipeline.org.apiVersion.flatMap({ APIVersion($0) })
@@ -66,8 +69,8 @@ extension PipelineReader {
     }
   }
 
-  /// A login that can only be one user serves one user, unless the file says that all share one
-  /// view.
+  /// Checks that a login that is a single user serves one user, unless the file says that all users
+  /// share one view.
   private func checkLogin(_ pipeline: Pipeline, _ root: JSONNode) {
     guard pipeline.isOneUserLogin, pipeline.users.source.mayBeSeveral else { return }
     let method = pipeline.org.login.method.rawValue
@@ -99,7 +102,9 @@ extension PipelineReader {
     }
   }
 
-  /// Who needs the integration user; a login that is one user is it.
+  /// Checks that an integration user is named where one is needed.
+  ///
+  /// A login that is a single user is its own.
   private func checkIntegrationUser(_ pipeline: Pipeline, _ root: JSONNode) {
     guard !pipeline.isOneUserLogin, pipeline.org.login.integrationUser == nil else { return }
     var reasons: [(JSONNode?, String)] = []
@@ -129,25 +134,29 @@ extension PipelineReader {
     }
   }
 
-  /// What an app did not flag may be what it has sent itself: it is never sent over what others have changed
-  /// since, and never taken for an edit that a generation carried.
+  /// Checks the settings that unflagged edits require.
+  ///
+  /// A change that the app did not flag may already have been sent by the app: it must never
+  /// overwrite later changes, or be confused with a redelivered edit.
   private func checkTrust(_ pipeline: Pipeline, _ root: JSONNode) {
-    guard pipeline.reconcile.trust == .diff, let settings = root["reconcile"] else { return }
-    if pipeline.reconcile.nextGeneration {
+    guard pipeline.reconcile.detectEdits == .compare, let settings = root["reconcile"] else {
+      return
+    }
+    if pipeline.reconcile.returnOpenEdits {
       reader.report(
-        settings["nextGeneration"] ?? settings,
-        "edits that the next generation carries go by the flags of their rows, so \"trust\" cannot be "
+        settings["returnOpenEdits"] ?? settings,
+        "edits that the next generation carries go by the flags of their rows, so \"detectEdits\" cannot be "
           + "\"diff\"",
-        "write \"nextGeneration\": false, or \"trust\": \"flags\"")
+        "write \"returnOpenEdits\": false, or \"detectEdits\": \"flags\"")
     }
     guard pipeline.reconcile.mode != .mergeFields else { return }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       for sync in store.reconciled where sync.options.mergeMode == .overwrite {
         reader.report(
           place(of: sync, "reconcile", node),
-          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"trust\": \"diff\" it would send once more "
+          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"detectEdits\": \"compare\" it would send once more "
             + "what an app has sent itself, over what others have changed since",
-          "give it \"mergeMode\": \"LEAVE_IF_CHANGED\", or write \"trust\": \"flags\"")
+          "give it \"mergeMode\": \"LEAVE_IF_CHANGED\", or write \"detectEdits\": \"flags\"")
       }
     }
   }
@@ -187,12 +196,12 @@ extension PipelineReader {
     }
   }
 
-  /// Where a store names a sync; the store itself when it takes them all.
+  /// Returns where a store names a sync; the store itself if it uses all syncs.
   func place(of sync: SyncDefinition, _ key: String, _ store: JSONNode) -> JSONNode {
     store[key]?.array?.first { $0.string == sync.syncName } ?? store
   }
 
-  /// A `:name` in a query must have a value.
+  /// Checks that every `:name` in a query has a value.
   private func checkQueries(_ pipeline: Pipeline, _ root: JSONNode) {
     let known = PrimeSettings.builtInVariables + pipeline.prime.variables.keys.sorted()
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {

@@ -3,10 +3,10 @@ import JSON
 import System
 
 extension PipelineReader {
-  /// Reads the files of the login: the private key, and the authorities to trust.
+  /// Reads the files of the login: the private key, and the trusted authorities.
   ///
-  /// What is wrong in one is a problem. One that is not there, or that only another user may read, is told: a
-  /// pipeline is often checked where its secrets are not.
+  /// A fault in a file is a problem. A missing file, or one that only another user may read, is
+  /// only a remark, because pipelines are often checked on machines without their secrets.
   mutating func checkFiles(_ pipeline: Pipeline, _ root: JSONNode) {
     checkUsers(pipeline, root)
     let login = root["org"]?["login"]
@@ -35,7 +35,9 @@ extension PipelineReader {
     }
   }
 
-  /// Reads the table of users; one with refresh tokens is a secret as well.
+  /// Reads the table of users.
+  ///
+  /// A table with refresh tokens is a secret as well.
   private mutating func checkUsers(_ pipeline: Pipeline, _ root: JSONNode) {
     guard case .csv(let file, let username, let token) = pipeline.users.source,
       let section = root["users"]?["csv"], let node = section["file"]
@@ -75,7 +77,7 @@ extension PipelineReader {
     }
   }
 
-  /// A secret that others may read is refused by every run.
+  /// Reports a secret that other users may read, as every run would refuse it.
   private func checkAccess(_ path: String, _ node: JSONNode) {
     guard let status = try? Files.status(path),
       let fault = SecretSource.fault(ofMode: status, path)
@@ -88,8 +90,9 @@ extension PipelineReader {
     reader.report(node, "\(path) \(fault.message)", fault.fix.replacing("FILE", with: path))
   }
 
-  /// A file that has another name than its pipeline: on the command line the file's counts, for its data the
-  /// pipeline's.
+  /// Reports a file whose name differs from its pipeline's name.
+  ///
+  /// The command line uses the file's name, the data directory the pipeline's.
   mutating func compareNames(_ pipeline: Pipeline) {
     let file = Files.name(of: pipeline.file)
     let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
@@ -99,7 +102,9 @@ extension PipelineReader {
         + "and the data are in \(pipeline.name)/; one name for both is easier")
   }
 
-  /// A sync up that dates records by a field which no sync down fetches: what has changed is told by values alone.
+  /// Reports sync ups whose modification date field no sync down fetches.
+  ///
+  /// Changes can then be detected by values alone.
   mutating func compareDates(_ pipeline: Pipeline) {
     for store in pipeline.stores {
       for sync in store.reconciled {

@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 
 extension PipelineReader {
-  /// A key that is understood and does nothing in this version.
+  /// A valid key that has no effect in this version.
   private struct Absent {
     let path: [String]
     let what: String
@@ -13,13 +13,15 @@ extension PipelineReader {
     }
   }
 
-  /// The plan's keys that nothing reads: each is refused where it stands, instead of being passed over.
+  /// The planned keys that are not implemented.
+  ///
+  /// Each is refused at its location rather than ignored.
   private static let absent = [
     Absent("pack.sign", what: "signing"),
     Absent("limits.memoryMiB", what: "a limit of memory"),
   ]
 
-  /// The file without the keys that nothing reads, each of which is noted.
+  /// Returns the file without the keys that are not implemented, and records each of them.
   mutating func withoutAbsent(_ root: JSONNode) -> JSONNode {
     var rest = root
     for key in Self.absent {

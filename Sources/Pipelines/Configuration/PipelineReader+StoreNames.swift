@@ -4,7 +4,7 @@ import JSON
 import SmartStore
 
 extension PipelineReader {
-  /// Refuses a name of which a platform makes another one, or whose store could not be packed.
+  /// Reports a store name that a platform would change, or whose store could not be packed.
   func check(
     storeName: String, _ scope: StoreScope, _ platforms: [Platform], _ node: JSONNode
   ) {
@@ -12,7 +12,7 @@ extension PipelineReader {
     if StoreLocation.pathPart(storeName) != storeName || storeName.hasPrefix(".") {
       return reader.report(node, message, "write letters, digits, - and _")
     }
-    // All ids have 18 characters.
+    // Every ID has 18 characters.
     let id = String(repeating: "0", count: 18)
     let user = scope == .user ? StoreLocation.User(organizationID: id, userID: id) : nil
     for platform in platforms {
@@ -24,7 +24,7 @@ extension PipelineReader {
     }
   }
 
-  /// Two stores of one name are one store, and so are two that a platform gives one name.
+  /// Reports two stores that have the same name, or get the same name on a platform.
   func report(
     _ store: StoreSettings, _ node: JSONNode, twinOf stores: [StoreSettings], _ lines: [Int],
     _ platforms: [Platform]

@@ -3,20 +3,20 @@ import MobileSync
 import SmartStore
 import System
 
-/// One reading of a pipeline file: the sections one by one, then what must agree between them.
+/// Reads one pipeline file: the sections one by one, then the checks between them.
 struct PipelineReader {
   let reader: ConfigurationReader
   let directory: String
-  /// What is wrong in the files that this one names.
+  /// The faults in the files that this file names.
   var otherProblems: [Problem] = []
-  /// The keys whose feature does not exist yet.
+  /// The keys that are not implemented yet.
   var notYet: [Problem] = []
-  /// What is no problem, and should be known.
+  /// Remarks that are not faults.
   var notes: [String] = []
-  /// The files that were read already, by path: two stores may share one.
+  /// The store files read so far, by path, because stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]
-  /// What must be set in the environment.
+  /// The environment variables that must be set.
   private var variables: [(node: JSONNode, name: String)] = []
 
   init(reader: ConfigurationReader, directory: String) {
@@ -25,12 +25,12 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
-    let node = withoutAbsent(whole)
+    let node = withoutFormer(withoutAbsent(whole))
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }
     reader.refuseNUL(in: node)
-    // Whom nobody can tell is a warning of the run, and nothing that keeps it from its work.
+    // A failing notification is only a warning of the run, so its variables are not required.
     findVariables(node.removing(["notify"]))
     checkFormat(root)
     let name = root.requiredText("name", "\"field-service\"")
@@ -170,7 +170,7 @@ struct PipelineReader {
     }
   }
 
-  /// Refuses a file that everybody may write.
+  /// Reports a world-writable file.
   func checkWritable(_ path: String, _ node: JSONNode? = nil) {
     guard let fault = PipelineFile.fault(ofModeOf: path) else { return }
     if let node {
@@ -204,7 +204,7 @@ struct PipelineReader {
     return reader.problems.isEmpty || !config.syncs.isEmpty ? config : nil
   }
 
-  /// The syncs that a store names under `key`, or all of that direction.
+  /// Returns the syncs that a store names under `key`, or all syncs of that direction.
   private func names(
     _ object: ConfigurationObject, _ key: String, _ type: SyncType, _ syncs: SyncsConfig?,
     _ file: String
@@ -222,7 +222,7 @@ struct PipelineReader {
         }
       }
       guard let sync = syncs[name] else {
-        // A definition that is broken has been reported already.
+        // An invalid definition has already been reported.
         if syncs.declares(name) { continue }
         reader.report(
           element, "there is no sync \(quoted) in \(file)",
@@ -236,7 +236,7 @@ struct PipelineReader {
     return names
   }
 
-  /// Remembers the environment variables that the file names.
+  /// Collects the environment variables that the file names.
   private mutating func findVariables(_ node: JSONNode) {
     if let members = node.members {
       if members.count == 1, let member = members.first, member.name == "env",

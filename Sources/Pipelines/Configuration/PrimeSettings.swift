@@ -2,30 +2,31 @@ import JSON
 import MobileSync
 import Salesforce
 
-/// How data comes down.
+/// How records are fetched.
 package struct PrimeSettings: Sendable, Hashable {
-  /// What happens when a user's snapshot cannot be made.
+  /// The action if a user's snapshot cannot be made.
   package enum UserFailure: String, Sendable, Hashable, CaseIterable {
-    /// The others go on.
+    /// The other users are still served.
     case skipUser
-    /// The run ends.
+    /// The run stops.
     case failRun
   }
 
-  /// As whom the org is read.
+  /// The user as whom the org is read.
   package var fetchAs = ActingUser.user
-  /// What a sync looks back over, against records that became visible late.
+  /// The seconds by which a sync overlaps the previous one, to find records that became visible
+  /// late.
   package var overlapSeconds = SyncDefaults.overlapSeconds
-  /// Above how many records a `soql` sync that fetches everything goes by a bulk job.
+  /// The number of records above which a full fetch of a `soql` sync uses a bulk job.
   package var bulkAbove = SyncDefaults.bulkAbove
-  /// Every how many runs deletions are looked for by listing all ids; nil for 1 with a briefcase, 7
-  /// with SOQL.
+  /// The interval, in runs, at which all IDs are listed to find deletions; nil for 1 with a
+  /// briefcase and 7 with SOQL.
   package var ghostsEveryRuns: Int?
   /// The largest share of a soup that may be deleted at once.
   package var ghostsMaxDeletes = Percentage(DeletionGuard.standardPercent)
-  /// What happens when a briefcase rule fails.
+  /// The action if a briefcase rule fails.
   package var onRuleErrors = RuleErrorPolicy.standard
-  /// What happens when a user's snapshot cannot be made.
+  /// The action if a user's snapshot cannot be made.
   package var onUserFailure = UserFailure.skipUser
   /// The values of `:name` in queries.
   package var variables: [String: String] = [:]
@@ -65,7 +66,9 @@ package struct PrimeSettings: Sendable, Hashable {
     }
   }
 
-  /// After how many runs the ids of a `soql` sync are all listed; a briefcase gives its ids each time.
+  /// The interval, in runs, at which a `soql` sync lists all IDs.
+  ///
+  /// A briefcase lists them in every run.
   package var runsBetweenListings: Int { ghostsEveryRuns ?? 7 }
 
   var json: JSONValue {

@@ -3,59 +3,59 @@ import MobileSync
 import Reconciliation
 import Salesforce
 
-/// How edits go up.
+/// How edits are sent.
 package struct ReconcileSettings: Sendable, Hashable {
-  /// How an edit meets what others changed.
+  /// How an edit is combined with changes of other users.
   package enum Mode: String, CaseIterable, Sendable {
-    /// As each sync up's merge mode has it.
+    /// As the merge mode of each sync up says.
     case config
-    /// Under LEAVE_IF_CHANGED an edit is sent where nobody else has touched its fields.
+    /// Under LEAVE_IF_CHANGED, an edit is sent if no one else has changed its fields.
     case mergeFields
   }
 
-  /// How edits are found.
-  package enum Trust: String, CaseIterable, Sendable {
+  /// How edits are detected.
+  package enum EditDetection: String, CaseIterable, Sendable {
     /// By the flags that the SDK sets.
     case flags
-    /// By comparison with what was issued, too.
-    case diff
+    /// Also by comparison with the issued records.
+    case compare
   }
 
   private static let standard = ReconcileOptions()
 
-  /// As whom edits are sent.
+  /// The user as whom edits are sent.
   package var sendAs = Self.standard.sendAs
-  /// What becomes of the edits of a user who is not active any more.
+  /// The action for edits of a user who is no longer active.
   package var onInactiveUser = Self.standard.onInactiveUser
-  /// How an edit meets what others changed.
+  /// How an edit is combined with changes of other users.
   package var mode = Mode.config
-  /// Whether an update under LEAVE_IF_CHANGED is conditional in the org itself.
-  package var strict = Self.standard.strict
-  /// What becomes of edits of one record in several snapshots.
-  package var acrossSnapshots = Self.standard.acrossSnapshots
+  /// Whether the org itself checks the condition of an update under LEAVE_IF_CHANGED.
+  package var conditionalUpdates = Self.standard.conditionalUpdates
+  /// The action for edits of one record by several devices.
+  package var deviceConflicts = Self.standard.deviceConflicts
   /// Whether parents are sent before their children.
   package var orderParentsFirst = Self.standard.orderParentsFirst
-  /// How edits are found.
-  package var trust = Trust.flags
-  /// When a record that is gone is created again.
+  /// How edits are detected.
+  package var detectEdits = EditDetection.flags
+  /// When a deleted record is created again.
   package var recreateDeleted = Self.standard.recreateDeleted
-  /// How long a create in doubt may still be on its way.
+  /// How many seconds a create without an answer may still be in flight.
   package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
-  /// The unique external id of an object that every create fills with its edit's identity, by object.
+  /// The unique external ID field that every create sets to its edit's identity, by object.
   package var correlationField: [String: String] = [:]
-  /// Above how many changes of one user, action and object the org does them in a bulk job.
+  /// The number of changes by one user, action and object above which a bulk job is used.
   package var bulkAbove = Self.standard.bulkAbove
-  /// The most changes of one device of a snapshot that are sent without being confirmed.
+  /// The largest number of changes from one device that are sent without confirmation.
   package var maxChangesPerSnapshot = Self.standard.maxChanges.perSnapshot
-  /// The largest share of a soup that is deleted without being confirmed.
+  /// The largest share of a soup that is deleted without confirmation.
   package var maxDeletes = Percentage(DeletionGuard.standardPercent)
-  /// Whether the next generation carries the edits that are open, so that their devices install.
-  package var nextGeneration = true
+  /// Whether the next generation redelivers open edits, so that their devices can install it.
+  package var returnOpenEdits = true
 
   static let keys = [
-    "sendAs", "onInactiveUser", "mode", "strict", "acrossSnapshots", "orderParentsFirst", "trust",
-    "recreateDeleted", "quietWindowSeconds", "correlationField", "bulkAbove", "maxChanges",
-    "nextGeneration",
+    "sendAs", "onInactiveUser", "mode", "conditionalUpdates", "deviceConflicts",
+    "orderParentsFirst", "detectEdits", "recreateDeleted", "quietWindowSeconds", "correlationField",
+    "bulkAbove", "maxChanges", "returnOpenEdits",
   ]
 
   init() {}
@@ -64,10 +64,10 @@ package struct ReconcileSettings: Sendable, Hashable {
     sendAs = object.word("sendAs", "a way to send", default: sendAs)
     onInactiveUser = object.word("onInactiveUser", "a way to go on", default: onInactiveUser)
     mode = object.word("mode", "a way to merge", default: mode)
-    strict = object.bool("strict", default: strict)
-    acrossSnapshots = object.word("acrossSnapshots", "a way to decide", default: acrossSnapshots)
+    conditionalUpdates = object.bool("conditionalUpdates", default: conditionalUpdates)
+    deviceConflicts = object.word("deviceConflicts", "a way to decide", default: deviceConflicts)
     orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
-    trust = object.word("trust", "a way to find edits", default: trust)
+    detectEdits = object.word("detectEdits", "a way to find edits", default: detectEdits)
     recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     correlationField = Self.correlation(object)
@@ -77,8 +77,8 @@ package struct ReconcileSettings: Sendable, Hashable {
       maxChangesPerSnapshot = most.int("perSnapshot", default: maxChangesPerSnapshot)
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
-    // What goes by comparison cannot go by the flags of the rows that are carried.
-    nextGeneration = object.bool("nextGeneration", default: trust != .diff)
+    // Edits detected by comparison cannot be redelivered by the rows' flags.
+    returnOpenEdits = object.bool("returnOpenEdits", default: trust != .diff)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
@@ -108,9 +108,10 @@ package struct ReconcileSettings: Sendable, Hashable {
   var json: JSONValue {
     [
       "sendAs": .string(sendAs.rawValue), "onInactiveUser": .string(onInactiveUser.rawValue),
-      "mode": .string(mode.rawValue), "strict": JSONValue(strict),
-      "acrossSnapshots": .string(acrossSnapshots.rawValue),
-      "orderParentsFirst": JSONValue(orderParentsFirst), "trust": .string(trust.rawValue),
+      "mode": .string(mode.rawValue), "conditionalUpdates": JSONValue(conditionalUpdates),
+      "deviceConflicts": .string(deviceConflicts.rawValue),
+      "orderParentsFirst": JSONValue(orderParentsFirst),
+      "detectEdits": .string(detectEdits.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),
       "quietWindowSeconds": JSONValue(quietWindowSeconds),
       "correlationField": .object(
@@ -121,7 +122,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       "bulkAbove": JSONValue(bulkAbove),
       "maxChanges": [
         "perSnapshot": JSONValue(maxChangesPerSnapshot), "deletes": .string("\(maxDeletes)"),
-      ], "nextGeneration": JSONValue(nextGeneration),
+      ], "returnOpenEdits": JSONValue(returnOpenEdits),
     ]
   }
 }

@@ -1,20 +1,20 @@
 import JSON
 import Reconciliation
 
-/// What is written about a run.
+/// The reports of a run.
 package struct ReportSettings: Sendable, Hashable {
   /// The formats of a report.
   package enum Format: String, Sendable, Hashable, CaseIterable {
     case html, json, csv
   }
 
-  /// The formats that are written.
+  /// The formats to write.
   package var formats = Format.allCases
-  /// The fields whose values are hidden.
+  /// The fields whose values are masked.
   package var mask: [String] = []
   /// Whether values are shown at all.
   package var showValues = true
-  /// The file of the last run's figures for Prometheus, by its whole path; nil for none.
+  /// The absolute path of the metrics file for Prometheus; nil for none.
   package var metricsFile: String?
 
   static let keys = ["formats", "mask", "showValues", "metricsFile"]
@@ -35,7 +35,7 @@ package struct ReportSettings: Sendable, Hashable {
     }
   }
 
-  /// What it lets be shown of records, wherever that is.
+  /// The mask for record values in all output.
   package var reportMask: ReportMask { ReportMask(mask: Set(mask), showValues: showValues) }
 
   var json: JSONValue {

@@ -1,13 +1,15 @@
 import JSON
 
-/// A text that may stand in the file or come from where secrets do.
+/// Text that is written in the file, or read from the source of a secret.
 package enum TextSource: Sendable, Hashable {
   /// The text itself.
   case plain(String)
-  /// Where it is.
+  /// The source of the text.
   case source(SecretSource)
 
-  /// The text; the rest is as for a secret.
+  /// Returns the text.
+  ///
+  /// Parameters and errors are those of a secret.
   package func resolve(
     _ variables: [String: String], commandSeconds: Int = SecretSource.commandSeconds,
     isCancelled: (() -> Bool)? = nil

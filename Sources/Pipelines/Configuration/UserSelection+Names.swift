@@ -1,7 +1,8 @@
 import System
 
 extension UserSelection {
-  /// The usernames that the file or its table names, each once; nil where the org is asked.
+  /// Returns the user names in the file or its table, without duplicates; nil if the users are
+  /// queried from the org.
   func names() throws -> [String]? {
     switch source {
     case .list(let names): return distinct(names)
@@ -12,9 +13,9 @@ extension UserSelection {
     }
   }
 
-  /// The refresh token of each user, by the username in lower case; nil where the table has none.
+  /// Returns the refresh token of each user, by user name in lower case; nil if the table has none.
   ///
-  /// The table is a secret then, and nobody else may read it.
+  /// With tokens, the table is a secret that no other user may read.
   func refreshTokens() throws -> [String: Secret]? {
     guard case .csv(let file, let username, let token?) = source else { return nil }
     let bytes = try SecretSource.file(file).resolve([:]).reveal()
@@ -24,7 +25,9 @@ extension UserSelection {
     return tokens
   }
 
-  /// Whether `except` leaves a user out; the case of a username means nothing to the org.
+  /// Whether `except` excludes a user.
+  ///
+  /// User names are not case-sensitive.
   func leavesOut(_ username: String) -> Bool {
     except.contains { $0.lowercased() == username.lowercased() }
   }

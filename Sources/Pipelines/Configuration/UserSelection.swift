@@ -2,13 +2,13 @@ import JSON
 import Salesforce
 import System
 
-/// Whose snapshots a pipeline makes.
+/// The users whose snapshots a pipeline makes.
 package struct UserSelection: Sendable, Hashable {
-  /// Where the users come from.
+  /// The source of the list of users.
   package enum Source: Sendable, Hashable {
-    /// Usernames in the file.
+    /// User names in the file.
     case list([String])
-    /// A table with a column of usernames, and perhaps one of refresh tokens.
+    /// A table with a column of user names, and optionally one of refresh tokens.
     case csv(file: String, username: String, refreshToken: String?)
     /// A SOQL query that selects Id and Username.
     case query(String)
@@ -20,7 +20,7 @@ package struct UserSelection: Sendable, Hashable {
       if case .csv(_, _, _?) = self { true } else { false }
     }
 
-    /// Whether there may be more than one.
+    /// Whether there may be more than one user.
     var mayBeSeveral: Bool {
       switch self {
       case .list(let names): names.count > 1
@@ -29,7 +29,7 @@ package struct UserSelection: Sendable, Hashable {
       }
     }
 
-    /// The member of the section that names them.
+    /// The member of the section that names the users.
     var json: JSONObject {
       switch self {
       case .list(let names): ["list": JSONValue(names)]
@@ -46,13 +46,13 @@ package struct UserSelection: Sendable, Hashable {
     }
   }
 
-  /// Where the users come from.
+  /// The source of the list of users.
   package var source: Source
-  /// Usernames to leave out.
+  /// User names to exclude.
   package var except: [String] = []
-  /// Fewer users than this stop the run.
+  /// The minimum number of users; with fewer, the run stops.
   package var atLeast = 1
-  /// More users than this stop the run.
+  /// The maximum number of users; with more, the run stops.
   package var atMost = 10000
 
   static let sources = ["list", "csv", "query", "self"]
@@ -63,7 +63,7 @@ package struct UserSelection: Sendable, Hashable {
     guard let source = Self.source(object, in: directory) else { return nil }
     self.source = source
     except = object.strings("except") ?? []
-    // It would leave nobody out.
+    // Such an entry would exclude no one.
     for (name, element) in zip(except, object["except"]?.array ?? []) where name != name.trimmed {
       Self.reportSpace(name, element, reader)
     }

@@ -1,29 +1,30 @@
 import CSV
 import System
 
-/// A table of users: a CSV file with a column of usernames, and perhaps one of refresh tokens.
+/// A table of users: a CSV file with a column of user names, and optionally one of refresh tokens.
 struct UserTable {
   let file: String
 
-  /// What is wrong with a table, and where.
+  /// A fault in a table, with its location.
   struct Fault: Error, Hashable {
-    /// The line of the table; 0 where it is none of them.
+    /// The line in the table; 0 if the fault is in no particular line.
     var line = 0
-    /// The key of `users.csv` whose value does not fit; nil where the file itself is wrong.
+    /// The key of `users.csv` whose value does not match; nil if the file itself is faulty.
     var key: String?
-    /// What is wrong.
+    /// The fault.
     let message: String
-    /// What to do.
+    /// The suggested fix.
     let fix: String
   }
 
   private static let limitBytes = 64 << 20
 
-  /// The cells of some columns, row by row and without the space around them; an empty text where a row is too short.
+  /// Returns the cells of some columns, row by row and without surrounding white space; empty for
+  /// rows that are too short.
   ///
   /// - Parameters:
-  ///   - columns: A column's name by the key that names it.
-  ///   - bytes: What the file holds, where it was read already.
+  ///   - columns: The column names, by the key that names each.
+  ///   - bytes: The content of the file, if it was already read.
   func rows(
     _ columns: KeyValuePairs<String, String>, of bytes: [UInt8]? = nil
   ) throws(Fault) -> [[String]] {
@@ -68,7 +69,7 @@ struct UserTable {
 }
 
 extension PipelineError {
-  /// A table of users that a run cannot take.
+  /// The error for a faulty table of users.
   init(_ fault: UserTable.Fault, of file: String) {
     self.init(
       .configuration, "users.csv", fault.message,

@@ -2,16 +2,18 @@ import JSON
 import Salesforce
 import System
 
-/// What an org says of objects to the first user of a pipeline that is about to be written.
+/// The org's descriptions of objects for the first user of a new pipeline.
 package struct DraftedObjects: Sendable {
   /// The objects, in the order in which they were named.
   package let objects: [Describe]
   /// The org's own address.
   package let address: String
-  /// Who was asked for.
+  /// The user as whom the org was asked.
   package let username: String
 
-  /// Logs in as the draft says and asks; `root` is the directory that holds `<pipeline>/`.
+  /// Logs in as the draft says, and requests the descriptions.
+  ///
+  /// `root` is the directory that holds `<pipeline>/`.
   package static func ask(
     _ names: [String], _ draft: PipelineDraft, root: String, variables: [String: String]
   ) async throws -> DraftedObjects {
@@ -56,7 +58,7 @@ package struct DraftedObjects: Sendable {
 }
 
 extension Problem {
-  /// The same without the directory in which the file stands for a moment.
+  /// Returns the problem without the path of the temporary directory of the file.
   fileprivate func below(_ directory: String) -> Problem {
     Problem(
       file: file.hasPrefix(directory + "/")

@@ -2,24 +2,22 @@ import JSON
 import SmartStore
 import System
 
-/// A pipeline that is about to be written: what somebody said of it, and the files that say it.
+/// A new pipeline: the settings chosen for it, and the files that contain them.
 package struct PipelineDraft: Sendable {
-  /// Its name, which its file and the directory of its store files have too.
+  /// The name of the pipeline, of its file and of the directory of its store files.
   package let name: String
   /// The org's address, or its login host.
   package var url: TextSource
-  /// How it logs in.
+  /// The login.
   package var login: LoginSettings
-  /// Authorities to trust.
+  /// The file of trusted authorities.
   package var caFile: String?
-  /// Whose snapshots are made.
+  /// The users whose snapshots are made.
   package var users: UserSelection.Source
-  /// The platforms.
   package var platforms: [Platform]
-  /// The store file and the sync file, byte by byte.
+  /// The content of the store file and the sync file.
   package var store: StoreDraft
 
-  /// Puts a draft together.
   package init(
     name: String, url: TextSource, login: LoginSettings, caFile: String? = nil,
     users: UserSelection.Source, platforms: [Platform], store: StoreDraft
@@ -28,7 +26,7 @@ package struct PipelineDraft: Sendable {
     (self.users, self.platforms, self.store) = (users, platforms, store)
   }
 
-  /// The pipeline file.
+  /// The content of the pipeline file.
   private var json: JSONValue {
     JSONObject.of([
       ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
@@ -45,13 +43,14 @@ package struct PipelineDraft: Sendable {
     ])
   }
 
-  /// A login that can only be one user shows several users what that one sees.
+  /// A login that is a single user shows that user's view to every user.
   private var sharesOneView: Bool { login.isOneUser(of: users) && users.mayBeSeveral }
 
   private var storeFile: String { name + "/userstore.json" }
   private var syncsFile: String { name + "/usersyncs.json" }
 
-  /// The files by their places in a directory, the pipeline file last: what stands without it does nothing.
+  /// The files by their paths in a directory, the pipeline file last, because the others have no
+  /// effect without it.
   var files: [(name: String, bytes: [UInt8])] {
     [
       (storeFile, store.schema), (syncsFile, store.syncs),
@@ -59,7 +58,7 @@ package struct PipelineDraft: Sendable {
     ]
   }
 
-  /// Refuses a place where one of the files stands already.
+  /// Throws if one of the files already exists.
   package func expectNothing(in directory: String) throws(PipelineError) {
     for file in files where Files.exists(directory + "/" + file.name) {
       throw PipelineError(
@@ -68,10 +67,12 @@ package struct PipelineDraft: Sendable {
     }
   }
 
-  /// Writes the files into a directory and reads them back as a run would; what was there is left alone, and what
-  /// is wrong leaves nothing.
+  /// Writes the files into a directory, and reads them back as a run would.
   ///
-  /// - Throws: `Problems` of the files, `PipelineError` where one stands there already, `SystemError`.
+  /// Existing files are left alone; if the files are faulty, nothing is written.
+  ///
+  /// - Throws: `Problems` of the files, `PipelineError` if one of them already exists,
+  ///   `SystemError`.
   package func write(into directory: String, variables: [String: String]) throws -> Pipeline {
     try expectNothing(in: directory)
     let isNew = !Files.exists(directory + "/" + name)

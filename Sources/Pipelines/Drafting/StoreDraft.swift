@@ -1,23 +1,22 @@
 import JSON
 import Salesforce
 
-/// The store file and the sync file of a pipeline that is about to be written.
+/// The store file and the sync file of a new pipeline.
 package struct StoreDraft: Sendable {
-  /// The store file.
   package let schema: [UInt8]
-  /// The sync file.
   package let syncs: [UInt8]
-  /// Whether it has a sync up.
+  /// Whether there is a sync up.
   let sendsEdits: Bool
 
-  /// An app's own files, as they are.
+  /// An app's own files, unchanged.
   package init(schema: [UInt8], syncs: [UInt8]) {
     (self.schema, self.syncs) = (schema, syncs)
     let list = (try? JSONValue(parsing: syncs))?["syncs"]?.array ?? []
     sendsEdits = list.contains { $0["syncType"]?.string == "syncUp" }
   }
 
-  /// A soup for each object, with a sync down of what the user may read and a sync up of what the user may change.
+  /// Creates a soup for each object, with a sync down of the fields that the user may read and a
+  /// sync up of those that the user may edit.
   package init(_ objects: [Describe]) throws(PipelineError) {
     var soups: [JSONValue] = []
     var syncs: [JSONValue] = []
@@ -32,7 +31,7 @@ package struct StoreDraft: Sendable {
     sendsEdits = syncs.contains { $0["syncType"]?.string == "syncUp" }
   }
 
-  /// The least that is a store, for a login that is to describe the objects.
+  /// A minimal store, for a login that requests the descriptions of objects.
   package static let provisional = StoreDraft(
     schema: Array(
       #"{"soups":[{"soupName":"User","indexes":[{"path":"Id","type":"string"},{"path":"__local__","type":"string"}]}]}"#
@@ -42,13 +41,13 @@ package struct StoreDraft: Sendable {
         .utf8))
 }
 
-/// What of an object a device takes along.
+/// The fields of an object that a device needs.
 private struct Fields {
   let object: Describe
-  /// Every field of a value of its own.
+  /// The fields with a simple value.
   private let plain: [Describe.Field]
 
-  /// Values that a soup cannot hold as one, or that a query cannot give with others.
+  /// The types whose values a soup cannot hold as one value, or a query cannot return with others.
   private static let others: Set<String> = [
     "address", "location", "base64", "complexvalue", "json", "anyType", "encryptedstring",
   ]
@@ -59,7 +58,7 @@ private struct Fields {
     plain = object.fields.filter { !Self.others.contains($0.type) }
   }
 
-  /// The date by which changes are found.
+  /// The date field by which changes are found.
   private var date: String? {
     Self.dates.lazy.compactMap { object.field($0)?.name }.first
   }
@@ -68,7 +67,8 @@ private struct Fields {
     plain.filter(matches).map(\.name)
   }
 
-  /// What is fetched: names, what can be edited, and external ids; the org's own books are left there.
+  /// The fields to fetch: names, editable fields and external IDs, without the org's internal
+  /// fields.
   private var read: [String] {
     names {
       $0.isCreateable || $0.isUpdateable || $0.isExternalID || $0.isAutoNumber || $0.name == "Name"

@@ -1,28 +1,28 @@
 import JSON
 import System
 
-/// How many bytes lie in a pipeline's directory, by what they are.
+/// The disk use of a pipeline's directory, by kind of file.
 package struct DiskUse: Sendable {
-  /// A sort of files, of one snapshot or of the whole pipeline.
+  /// The files of one kind, of one snapshot or of the whole pipeline.
   package struct Part: Sendable, Hashable {
-    /// What it is: `stores and bundles`, `issued`, a directory's name, `ledger`.
+    /// The kind: `stores and bundles`, `issued`, a directory's name, or `ledger`.
     package var kind: String
-    /// The snapshot; nil for the pipeline's own.
+    /// The snapshot; nil for the pipeline itself.
     package var snapshot: String?
-    /// The bytes of the files.
+    /// The total size in bytes.
     package var bytes: Int64
-    /// How many generations, returns or reports.
+    /// The number of generations, returns or reports.
     package var count: Int
   }
 
-  /// What lies there, the snapshots first.
+  /// The parts, those of snapshots first.
   package var parts: [Part] = []
-  /// All of it.
+  /// The total size in bytes.
   package var bytes: Int64 { parts.reduce(0) { $0 + $1.bytes } }
 
-  /// Looks through a pipeline's directory.
+  /// Reads a pipeline's directory.
   ///
-  /// A run may be at work: what is gone by then is not counted.
+  /// If a run is active, files that it removes meanwhile are not counted.
   package static func read(_ data: DataDirectory) throws -> DiskUse {
     var use = DiskUse()
     for id in try data.snapshots() {
@@ -60,7 +60,7 @@ package struct DiskUse: Sendable {
     }
   }
 
-  /// The bytes of a file, or of all files below a directory; nothing for what is not there.
+  /// Returns the size of a file, or of all files below a directory; 0 if it does not exist.
   static func bytes(of path: String) -> Int64 {
     guard let status = try? Files.status(path) else { return 0 }
     guard status.kind == .directory else { return status.kind == .regular ? status.size : 0 }
@@ -70,7 +70,7 @@ package struct DiskUse: Sendable {
     return sum
   }
 
-  /// As JSON.
+  /// The JSON form.
   package var json: JSONValue {
     [
       "bytes": JSONValue(bytes),

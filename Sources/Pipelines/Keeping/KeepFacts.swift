@@ -1,17 +1,17 @@
 import Ledger
 
-/// What lies in a pipeline's directory, and what the ledger says that it is needed for: all that `KeepRule`
-/// looks at.
+/// The contents of a pipeline's directory, and what the ledger needs of it: the whole input of
+/// `KeepRule`.
 package struct KeepFacts: Sendable {
-  /// A snapshot's generations.
+  /// The generations of a snapshot.
   package struct Snapshot: Sendable {
-    /// The user's id, or `global`.
+    /// The user's ID, or `global`.
     package var id: String
-    /// What a person calls it.
+    /// The name shown to operators.
     package var name: String
-    /// What `current` names.
+    /// The generation that `current` names.
     package var current: Int?
-    /// The generations of which anything lies there, ascending.
+    /// The generations that have any files, in ascending order.
     package var generations: [Generation]
 
     package init(id: String, name: String, current: Int? = nil, generations: [Generation]) {
@@ -24,40 +24,39 @@ package struct KeepFacts: Sendable {
 
   /// One generation.
   package struct Generation: Sendable {
-    /// Its number.
     package var number: Int
-    /// The bytes of its stores and bundles; nil where they are not there any more.
+    /// The size of its stores and bundles; nil if they are gone.
     package var storeBytes: Int64?
-    /// The bytes of what it issued; nil where that is not there any more.
+    /// The size of its issued records; nil if they are gone.
     package var issuedBytes: Int64?
-    /// When a run found it to be an old one, so that no device gets it any more; nil for one that is not.
+    /// When a run found that the generation is old and no longer distributed; nil if it is current.
     package var retired: Int64?
-    /// Until when the last of its bundles is good; nil for one that never had any.
+    /// The expiry of its last bundle; nil if it never had one.
     package var goodUntil: Int64?
-    /// The edits that came from its stores and are not settled.
+    /// The open edits that came from its stores.
     package var openEdits: Set<Int64> = []
-    /// The edits that its stores carry.
+    /// The edits that its stores redeliver.
     package var carried: Set<Int64> = []
-    /// Whether a device handed back from it, and none of its user's from a newer one.
+    /// Whether a device returned it, and no device of its user returned a newer one.
     package var isLastReturned = false
-    /// Why it cannot be read, where that is so.
+    /// Why it cannot be read; nil if it can.
     package var damage: String?
 
-    /// A generation of which nothing is known but its number.
+    /// A generation of which only the number is known.
     package init(number: Int) { self.number = number }
   }
 
-  /// A return that is done with.
+  /// A return that was processed.
   package struct Returned: Sendable {
     /// Its digest, which names its directory.
     package var sha256: String
-    /// What it was called.
+    /// Its original file name.
     package var name: String
-    /// Its bytes.
+    /// Its size in bytes.
     package var bytes: Int64
-    /// When it arrived; nil for one that the ledger does not know.
+    /// When it arrived; nil if the ledger does not know it.
     package var arrived: Int64?
-    /// Its edits that are not settled.
+    /// Its open edits.
     package var openEdits: Set<Int64>
 
     package init(
@@ -75,11 +74,11 @@ package struct KeepFacts: Sendable {
   package struct Quarantined: Sendable {
     /// Its digest, which names its directory.
     package var sha256: String
-    /// What it was called.
+    /// Its original file name.
     package var name: String
-    /// Its bytes.
+    /// Its size in bytes.
     package var bytes: Int64
-    /// When it was taken in after all; nil where the ledger has none of its edits.
+    /// When it was ingested after all; nil if the ledger has none of its edits.
     package var ingested: Int64?
 
     package init(sha256: String, name: String, bytes: Int64, ingested: Int64? = nil) {
@@ -92,13 +91,13 @@ package struct KeepFacts: Sendable {
 
   /// A report.
   package struct Report: Sendable {
-    /// The run, which names its directory.
+    /// The run's ID, which names the report's directory.
     package var run: String
     /// The run's time.
     package var time: Int64
-    /// Its bytes.
+    /// Its size in bytes.
     package var bytes: Int64
-    /// The edits that its run met and that are not settled.
+    /// The open edits that its run processed.
     package var openEdits: Set<Int64>
 
     package init(run: String, time: Int64, bytes: Int64, openEdits: Set<Int64>) {
@@ -109,21 +108,19 @@ package struct KeepFacts: Sendable {
     }
   }
 
-  /// The time that ages are counted to: the org's, at the newest run.
+  /// The time to which ages are measured: the org's, at the newest run.
   package var now: Int64
-  /// The snapshots.
   package var snapshots: [Snapshot] = []
-  /// The returns that are done with.
+  /// The returns that were processed.
   package var returned: [Returned] = []
   /// The returns that were refused.
   package var quarantined: [Quarantined] = []
-  /// The reports.
   package var reports: [Report] = []
-  /// The run of the last of them.
+  /// The ID of the run of the last report.
   package var lastReport: String?
-  /// The edits that are not settled.
+  /// All open edits.
   package var openEdits: Set<Int64> = []
 
-  /// Nothing.
+  /// Creates empty facts.
   package init(now: Int64) { self.now = now }
 }

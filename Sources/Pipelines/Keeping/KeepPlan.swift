@@ -1,27 +1,27 @@
 import JSON
 
-/// What goes and what stays, by `KeepRule`.
+/// The files and values to remove and to keep, by `KeepRule`.
 package struct KeepPlan: Sendable {
-  /// The sorts of things that may go.
+  /// The kinds of items that may be removed.
   package enum Kind: String, Sendable, CaseIterable {
     /// The stores and bundles of an old generation.
     case generation
-    /// What a generation issued, for the comparison.
+    /// The issued records of a generation.
     case issued
-    /// What says of a generation whose stores and issued records are gone what it was.
+    /// The description of a generation whose stores and issued records are gone.
     case record
     /// A return whose edits are in the ledger.
     case returned
-    /// A refused return that was taken in after all.
+    /// A refused return that was ingested after all.
     case quarantined
     /// A report.
     case report
-    /// The values of edits that are settled, in the ledger.
+    /// The values of resolved edits in the ledger.
     case values
-    /// What the ledger keeps of a run beside its edits.
+    /// The ledger's data about a run, other than its edits.
     case run
 
-    /// Things of the sort, counted.
+    /// Returns a count of items as text.
     package func words(_ count: Int) -> String {
       switch self {
       case .generation: "stores and bundles of \(ByteCount.count(count, "generation"))"
@@ -36,41 +36,40 @@ package struct KeepPlan: Sendable {
     }
   }
 
-  /// One thing.
+  /// One item.
   package struct Item: Sendable, Hashable {
-    /// Its sort.
     package var kind: Kind
     /// The snapshot that it belongs to; nil for none.
     package var snapshot: String?
-    /// What it is called: a generation's number, a digest, a run.
+    /// Its ID: a generation's number, a digest, or a run.
     package var id: String
-    /// What a person calls it.
+    /// The name shown to operators.
     package var name: String
-    /// The bytes of its files.
+    /// The size of its files in bytes.
     package var bytes: Int64
-    /// Why it stays, each in words; none for what goes.
+    /// The reasons to keep it; empty if it is removed.
     package var because: [String] = []
   }
 
-  /// The time that it is of, in ms of the org's.
+  /// The time of the plan, in ms by the org's clock.
   var now: Int64 = 0
-  /// Until when bundles are good that hold a generation of the global stores, by its number.
+  /// The expiry of the bundles that contain a generation of the global stores, by its number.
   var globals: [Int: Int64] = [:]
-  /// What goes, in this order.
+  /// The items to remove, in this order.
   package var going: [Item] = []
-  /// What would go by its age or number, and stays.
+  /// The items that are old enough to be removed, but are kept.
   package var staying: [Item] = []
-  /// The edits whose values go from the ledger.
+  /// The edits whose values are removed from the ledger.
   package var values: [Int64] = []
-  /// The runs whose summaries go from the ledger.
+  /// The runs whose summaries are removed from the ledger.
   package var runs: [String] = []
 
-  /// The bytes that the files of what goes take.
+  /// The total size of the files to remove.
   package var bytes: Int64 { going.reduce(0) { $0 + $1.bytes } }
-  /// Whether there is nothing to do.
+  /// Whether there is nothing to remove.
   package var isEmpty: Bool { going.isEmpty && values.isEmpty && runs.isEmpty }
 
-  /// How many things of a sort go.
+  /// Returns the number of items of a kind to remove.
   package func count(_ kind: Kind) -> Int {
     switch kind {
     case .values: values.count
@@ -79,7 +78,7 @@ package struct KeepPlan: Sendable {
     }
   }
 
-  /// What goes, counted by sort, and the bytes of its files.
+  /// The number of items to remove by kind, and the size of their files.
   package var totals: JSONObject {
     var totals: JSONObject = [:]
     for kind in Kind.allCases where count(kind) > 0 {

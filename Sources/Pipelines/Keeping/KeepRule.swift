@@ -1,31 +1,35 @@
 import Ledger
 import System
 
-/// Says what may go: a pure function, whose reasons are words for people.
+/// Decides what may be removed, as a pure function that returns its reasons as messages.
 ///
-/// What each piece is for later, and so when it may go without a verdict becoming another one:
+/// Each kind of item is kept as long as its removal could change a verdict:
 ///
-/// - Stores and bundles of a generation: the next prime goes on from the newest one, and what a bundle
-///   holds is on its devices. Of an older one nothing is read any more but `generation.json`, which stays,
-///   and until when its bundles are good, which is noted beside it (`PrunedGeneration`).
-/// - Issued records, with that note and `generation.json`: a return of the generation is compared with them.
-///   They stay while one of its bundles is good, for `basesDays` after the last device could get it (a
-///   phone that was restored from a backup may hand back an old store), while an edit that came from it or
-///   that it carried is open, and for the last generation that a user's device handed back from. Then a
-///   return is compared as the SDK compares, and is told to be.
-/// - `generation.json` and the note: by the soups that they name, the edits of a late return are told from an
-///   app's own rows. They are small, and stay for `runsDays`.
-/// - A return that is done with: the ledger has its edits and knows its digest. It stays while one is open.
-/// - A refused return: nobody else has what is in it. It goes when it was taken in after all, never by age.
-/// - Reports: the last says whether a ledger is behind; the others are for people.
-/// - The ledger's rows stay: which edits came, from whom, what became of them, and which records they made
-///   is what keeps an edit from being sent twice, however late its device comes back. Only the values of
-///   settled edits go, those of no generation that can still be compared with (`LedgerDatabase.settledEdits`).
+/// - Stores and bundles of a generation: the next prime builds on the newest one, and devices have
+///   the content of the bundles. Of an older generation only `generation.json` is read, which
+///   stays, and the expiry of its bundles, which is noted next to it (`PrunedGeneration`).
+/// - Issued records, with that note and `generation.json`: returns of the generation are compared
+///   with them. They stay while one of its bundles is valid; for `issuedRecordDays` after a device
+///   could last get it (a phone restored from a backup may return an old store); while an edit that
+///   came from it, or that it redelivers, is open; and for the last generation that any of the
+///   user's devices returned. After that, a return is compared as the SDK does, and is reported as
+///   such.
+/// - `generation.json` and the note: the soups that they name distinguish the edits of a late
+///   return from an app's own rows. They are small, and stay for `runsDays`.
+/// - A processed return: the ledger has its edits and knows its digest. It stays while one of them
+///   is open.
+/// - A refused return: it is the only copy of its content. It is removed once it has been ingested
+///   after all, never by age.
+/// - Reports: the last one shows whether the ledger is outdated; the others are for operators.
+/// - The ledger's rows stay: they record which edits came, from whom, their outcomes and the
+///   records they made, which prevents sending an edit twice, however late its device returns. Only
+///   the values of resolved edits are removed, except those of generations that can still be
+///   compared with (`LedgerDatabase.settledEdits`).
 package enum KeepRule {
-  /// A day of `keep`, in milliseconds.
+  /// One day in milliseconds.
   static let day: Int64 = 24 * 60 * 60 * 1000
 
-  /// What goes and what stays of files.
+  /// Returns which files are removed and which are kept.
   package static func plan(_ facts: KeepFacts, _ keep: KeepSettings) -> KeepPlan {
     var plan = KeepPlan()
     for snapshot in facts.snapshots { add(snapshot, of: facts, keep: keep, to: &plan) }
@@ -58,9 +62,10 @@ package enum KeepRule {
     return plan
   }
 
-  /// What a return may still be compared with: generations by their snapshots, and the edits that they carry.
+  /// Returns what a return may still be compared with: generations by snapshot, and the edits that
+  /// they redeliver.
   ///
-  /// The ledger keeps the values of edits that came from them.
+  /// The ledger keeps the values of the edits that came from them.
   package static func comparable(
     _ facts: KeepFacts, _ keep: KeepSettings
   ) -> (generations: [String: Set<Int>], carried: Set<Int64>) {
@@ -77,7 +82,8 @@ package enum KeepRule {
     return (generations, carried)
   }
 
-  /// The edits whose values go, of those that were settled before `past`: no return is compared with them any more.
+  /// Returns those of the edits resolved before `past` whose values can be removed, because no
+  /// return is compared with them any more.
   static func values(
     of settled: [(edit: Int64, snapshotID: String, generation: Int)], _ facts: KeepFacts,
     _ keep: KeepSettings
@@ -89,7 +95,7 @@ package enum KeepRule {
     }.map(\.edit)
   }
 
-  /// The time before which reports, the values of settled edits and the summaries of runs are old.
+  /// The time before which reports, values of resolved edits and summaries of runs are old.
   static func past(_ now: Int64, _ keep: KeepSettings) -> Int64 { now - Int64(keep.runsDays) * day }
 
   private static func item(_ one: KeepFacts.Returned, because: [String]) -> KeepPlan.Item {
@@ -118,10 +124,10 @@ package enum KeepRule {
         continue
       }
       if let bytes = one.storeBytes { plan.going.append(item(.generation, bytes, [])) }
-      // What is found to be old now may have been got until now.
+      // A device may have got it until now.
       guard let retired = one.retired else { continue }
       if one.issuedBytes == nil {
-        // Which soups it had tells the edits of an old return from an app's own rows.
+        // The names of its soups distinguish the edits of an old return from an app's own rows.
         if retired <= past(facts.now, keep),
           reasons(one, in: facts, keep: keep).isEmpty
         {
@@ -130,13 +136,14 @@ package enum KeepRule {
         continue
       }
       let because = reasons(one, in: facts, keep: keep)
-      // That devices may be away for so long is the rule, and no exception to tell of.
+      // This is the usual reason to keep it, and not worth reporting.
       if because == [Self.mayBeHeld(keep)] { continue }
       decide(item(.issued, one.issuedBytes ?? 0, because), &plan)
     }
   }
 
-  /// Whether a generation stays whole: one of the newest, or the one that devices get.
+  /// Whether a generation is kept whole, because it is one of the newest or is currently
+  /// distributed.
   private static func isKept(
     _ one: KeepFacts.Generation, of snapshot: KeepFacts.Snapshot, keep: KeepSettings
   ) -> Bool {
@@ -145,10 +152,10 @@ package enum KeepRule {
   }
 
   private static func mayBeHeld(_ keep: KeepSettings) -> String {
-    "a device, or one that was restored from a backup, may hold it still (keep.basesDays: \(keep.basesDays))"
+    "a device, or one that was restored from a backup, may hold it still (keep.issuedRecordDays: \(keep.issuedRecordDays))"
   }
 
-  /// Why what an old generation issued is needed.
+  /// Returns the reasons why an old generation's issued records are needed.
   private static func reasons(
     _ one: KeepFacts.Generation, in facts: KeepFacts, keep: KeepSettings
   ) -> [String] {
@@ -162,7 +169,8 @@ package enum KeepRule {
       because.append(
         "a device handed back from it last, and nothing shows that it has a newer one")
     }
-    guard let retired = one.retired, facts.now - retired >= Int64(keep.basesDays) * day else {
+    guard let retired = one.retired, facts.now - retired >= Int64(keep.issuedRecordDays) * day
+    else {
       return because.isEmpty ? [mayBeHeld(keep)] : because
     }
     return because

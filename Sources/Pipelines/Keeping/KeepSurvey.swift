@@ -6,18 +6,18 @@ import SmartStore
 import Snapshots
 import System
 
-/// Looks through a pipeline's directory and its ledger for `KeepRule`.
+/// Collects the facts for `KeepRule` from a pipeline's directory and its ledger.
 ///
-/// Only the holder of the pipeline's lock may count on what it says.
+/// The result is reliable only while the caller holds the pipeline's lock.
 struct KeepSurvey {
   let data: DataDirectory
   let ledger: LedgerDatabase
-  /// How long bundles are good, where one of them does not say it.
+  /// The validity of bundles that do not state it.
   let pack: PackSettings
-  /// How old a finished return is before it is looked at.
+  /// The minimum age of a processed return to be considered.
   let returnedMilliseconds: Int64
 
-  /// Everything that lies there.
+  /// Returns all facts.
   func facts(now: Int64) throws -> KeepFacts {
     var facts = KeepFacts(now: now)
     let places = try ledger.openEditPlaces()
@@ -45,7 +45,7 @@ struct KeepSurvey {
     return facts
   }
 
-  /// The global stores of a generation are good as long as a bundle that holds them is.
+  /// The global stores of a generation count as valid as long as a bundle that contains them is.
   private static func note(_ globals: [Int: Int64], in facts: inout KeepFacts) {
     guard let place = facts.snapshots.firstIndex(where: { $0.id == SnapshotID.global }) else {
       return
@@ -58,7 +58,7 @@ struct KeepSurvey {
 
   // MARK: generations
 
-  /// The snapshots of which anything lies there.
+  /// Returns the snapshots that have any files.
   private func snapshots() throws -> [String] {
     var ids = try data.snapshots()
     if Files.isDirectory(data.issued) {
@@ -69,8 +69,7 @@ struct KeepSurvey {
     return ids
   }
 
-  /// The generations of which anything lies there; what a prime that died had issued for the next one is
-  /// none.
+  /// Returns the generations that have any files, except one that an interrupted prime had started.
   private func generations(of id: String) throws -> [Int] {
     let published = try data.generations(of: id)
     let issued = try data.issuedGenerations(of: id).filter { $0 <= published.last ?? .max }
@@ -84,7 +83,8 @@ struct KeepSurvey {
     let directory = data.generation(number, of: id)
     let issued = data.issued(number, of: id)
     if Files.exists(issued) { one.issuedBytes = try Files.size(of: issued) }
-    // Somebody removed the rest of it, and nothing says since when no device could get it: what it issued stays.
+    // The generation was removed by hand, and it is unknown since when no device could get it, so
+    // its issued records stay.
     guard Files.isDirectory(directory) else { return one }
     let rest = try Files.list(directory).filter {
       $0 != GenerationRecord.fileName && $0 != PrunedGeneration.fileName
@@ -103,7 +103,7 @@ struct KeepSurvey {
     return one
   }
 
-  /// What is asked for later of a generation, as it is noted or as its files say.
+  /// Returns the lasting facts about a generation, from its note or from its files.
   func note(of number: Int, in id: String, now: Int64) throws -> PrunedGeneration {
     let directory = data.generation(number, of: id)
     if let noted = try PrunedGeneration(directory: directory) { return noted }
@@ -112,7 +112,7 @@ struct KeepSurvey {
       pruned: now, goodUntil: nil, globals: [:], carried: Set(record.carried.map(\.edit)))
     for platform in record.platforms {
       for bundle in try BundleName.list(in: directory, platform) {
-        // One that cannot be read is good for no longer than one that is made now.
+        // An unreadable bundle counts as valid for as long as one made now.
         let manifest = try? BundleReader.inspect(directory + "/" + bundle.text)
         let until = manifest?.expires ?? pack.expiry(from: now)
         note.goodUntil = max(note.goodUntil ?? 0, until)
@@ -126,7 +126,7 @@ struct KeepSurvey {
 
   // MARK: returns and reports
 
-  /// The finished returns that arrived before a moment, or that the ledger does not know.
+  /// Returns the processed returns that arrived before a time, or that the ledger does not know.
   private func returned(
     _ places: [OpenEditPlace], before time: Int64
   ) throws -> [KeepFacts.Returned] {
@@ -168,6 +168,6 @@ struct KeepSurvey {
 }
 
 extension GenerationRecord {
-  /// The platforms that it has stores of.
+  /// The platforms that it has stores for.
   var platforms: Set<Platform> { Set(stores.map(\.platform)) }
 }

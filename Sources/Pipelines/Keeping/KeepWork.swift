@@ -4,11 +4,11 @@ import SmartStore
 import Snapshots
 import System
 
-/// Obeys `keep`: plans what goes, and removes it.
+/// Applies the `keep` settings: plans what to remove, and removes it.
 ///
-/// Whatever dies in between, the next prune goes on: a generation is noted as pruned before a byte of it goes,
-/// and what is taken away whole has a temporary name first, which the next run sweeps. Nothing depends on
-/// how far it came: what is not there is not asked for, and what is there may be.
+/// If it is interrupted, the next prune continues. A generation is marked as pruned before any of
+/// its files are removed, and a directory is renamed to a temporary name before it is removed,
+/// which the next run cleans up. Nothing depends on how far it got.
 package struct KeepWork {
   private let keep: KeepSettings
   private let index: BundleIndex
@@ -16,7 +16,9 @@ package struct KeepWork {
   private let ledger: LedgerDatabase
   private let survey: KeepSurvey
 
-  /// The keeping of a pipeline's directory; to be used under its lock.
+  /// Opens a pipeline's directory for pruning.
+  ///
+  /// The caller must hold the lock.
   init(_ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase) {
     keep = pipeline.keep
     index = BundleIndex(data: data, pipeline: pipeline)
@@ -26,8 +28,9 @@ package struct KeepWork {
       returnedMilliseconds: Int64(pipeline.keep.returnedDays) * KeepRule.day)
   }
 
-  /// What goes and what stays, at the time of the newest run that asked the org: whatever this machine's
-  /// clock says, nothing is older than that.
+  /// Returns the plan for the time of the newest run that contacted the org.
+  ///
+  /// This machine's clock may be wrong, and is not used.
   func plan() throws -> KeepPlan {
     guard let now = try ledger.lastOrgTime() else {
       return KeepPlan()
@@ -48,12 +51,12 @@ package struct KeepWork {
     return plan
   }
 
-  /// Plans, and carries the plan out.
+  /// Makes a plan and applies it.
   func obey() throws -> KeepPlan {
     let plan = try plan()
-    // On a full disk that first for which nothing is written.
+    // On a full disk, start with what can be removed without writing.
     for item in plan.going where item.kind != .generation { try remove(item, by: plan) }
-    // What the stable names point to does not go, also where a run could not write them.
+    // Targets of the stable links must stay, even if a run could not update the links.
     if plan.going.contains(where: { $0.kind == .generation }) { try index.write() }
     for item in plan.going where item.kind == .generation { try remove(item, by: plan) }
     try sweepReasons()
@@ -80,16 +83,16 @@ package struct KeepWork {
     }
   }
 
-  /// Takes the stores and bundles out of a generation that nobody gets any more.
+  /// Removes the stores and bundles of a generation that is no longer distributed.
   private func empty(_ number: Int, of id: String, by plan: KeepPlan) throws {
     let directory = data.generation(number, of: id)
     var note = try survey.note(of: number, in: id, now: plan.now)
-    // Global stores are in the bundles of users.
+    // Users' bundles contain the global stores.
     if id == SnapshotID.global { note.goodUntil = note.goodUntil ?? plan.globals[number] }
     let all = try Files.list(directory).filter {
       $0 != GenerationRecord.fileName && $0 != PrunedGeneration.fileName
     }
-    // The directories of stores before the bundles, of which the note can be made again.
+    // Stores before bundles: from the bundles, the note can be written again.
     let stores = all.filter { Files.isDirectory(directory + "/" + $0) }
     var names = stores + all.filter { !stores.contains($0) }
     while true {
@@ -97,7 +100,7 @@ package struct KeepWork {
         try note.write(into: directory)
         break
       } catch {
-        // A full disk has no room even for the note: the stores give it some.
+        // If a full disk has no space even for the note, removing stores makes some.
         guard error.isFull, !names.isEmpty else { throw error }
         try Files.remove(directory + "/" + names.removeFirst())
       }
@@ -116,9 +119,11 @@ package struct KeepWork {
 }
 
 extension KeepWork {
-  /// Plans for a pipeline, and removes what goes unless it is a dry run; what a run does at its end.
+  /// Prunes a pipeline, or only plans it in a dry run.
   ///
-  /// A pipeline that never ran has nothing to remove.
+  /// Runs call this at their end.
+  ///
+  /// If the pipeline never ran, there is nothing to remove.
   package static func prune(
     _ pipeline: Pipeline, root: String, isDryRun: Bool
   ) throws -> KeepPlan {

@@ -2,27 +2,27 @@ import JSON
 import Snapshots
 import System
 
-/// `pruned.json` of a generation whose stores and bundles are gone: what of them is asked for later.
+/// The note `pruned.json` of a generation whose stores and bundles are gone, with the facts that
+/// are needed later.
 package struct PrunedGeneration: Sendable, Hashable {
   /// The file's name in the generation's directory.
   package static let fileName = "pruned.json"
 
-  /// When its stores went: no device could get it from then on.
+  /// When its stores were removed; no device could get them afterwards.
   package var pruned: Int64
-  /// Until when the last of its bundles is good; nil where it never had one.
+  /// The expiry of its last bundle; nil if it never had one.
   package var goodUntil: Int64?
-  /// Until when the bundles are good that hold a generation of the global stores.
+  /// The expiry of the bundles that contain each generation of the global stores.
   package var globals: [Int: Int64]
-  /// The edits that its stores carried, by their numbers in the ledger.
+  /// The edits that its stores redelivered, by their numbers in the ledger.
   package var carried: Set<Int64>
 
-  /// What is kept of a generation.
   package init(pruned: Int64, goodUntil: Int64?, globals: [Int: Int64], carried: Set<Int64>) {
     (self.pruned, self.goodUntil) = (pruned, goodUntil)
     (self.globals, self.carried) = (globals, carried)
   }
 
-  /// Reads the note of a generation's directory; nil where there is none.
+  /// Reads the note of a generation's directory; nil if there is none.
   package init?(directory: String) throws(SnapshotError) {
     let file = directory + "/" + Self.fileName
     guard Files.exists(file) else { return nil }
@@ -45,12 +45,12 @@ package struct PrunedGeneration: Sendable, Hashable {
     value?.string.flatMap { Dates.milliseconds(iso8601: $0) }
   }
 
-  /// Writes the note, durably.
+  /// Writes the note durably.
   func write(into directory: String) throws(SystemError) {
     try DurableFile.write(bytes, to: directory + "/" + Self.fileName)
   }
 
-  /// The note as it stands in the file.
+  /// The content of the file.
   var bytes: [UInt8] {
     var json: JSONObject = ["format": 1, "pruned": .string(Dates.utc(pruned))]
     json["goodUntil"] = goodUntil.map { .string(Dates.utc($0)) }

@@ -1,15 +1,15 @@
 import JSON
 import System
 
-/// What a backup is made of: a tar.zst that `tar` can read as well.
+/// The layout of a backup, a tar.zst archive that `tar` can read as well.
 ///
-/// `backup.json` comes first and says whose it is; `end.json` comes last, so that one that was cut short is
-/// seen to be. Between them the files of the data directory lie under `data/`, those of the inbox under
-/// `inbox/`, wherever it is, and the pipeline file with its store and sync configurations under
-/// `configuration/`. A name that not every file system takes is `odd/NUMBER`, and `end.json` says what it
-/// stands for.
+/// `backup.json` comes first and identifies the pipeline; `end.json` comes last, so that a
+/// truncated archive is detected. Between them are the files of the data directory under `data/`,
+/// those of the inbox, wherever it is, under `inbox/`, and the pipeline file with its store and
+/// sync configurations under `configuration/`. A name that some file systems do not support is
+/// replaced by `odd/NUMBER`, and `end.json` has the original.
 enum BackupFile {
-  /// How such a file's name ends.
+  /// The suffix of a backup's file name.
   static let ending = ".backup.tar.zst"
   static let headName = "backup.json"
   static let endName = "end.json"
@@ -19,13 +19,12 @@ enum BackupFile {
   static let odd = "odd/"
   private static let format: Int64 = 1
 
-  /// Whose a backup is.
+  /// The first entry: the identity of a backup.
   struct Head: Sendable, Hashable {
-    /// The pipeline's name.
     var pipeline: String
-    /// When it was made, in ms of the wall clock.
+    /// The time of the backup, in ms of the wall clock.
     var time: Int64
-    /// The last run that the ledger knows; empty for none.
+    /// The last run in the ledger; empty for none.
     var run: String
 
     var bytes: [UInt8] {
@@ -41,7 +40,7 @@ enum BackupFile {
       (self.pipeline, self.time, self.run) = (pipeline, time, run)
     }
 
-    /// Reads it; nil for what is none.
+    /// Parses the entry; nil if it is invalid.
     init?(_ bytes: [UInt8]) {
       guard let json = try? JSONValue(parsing: bytes), json["format"]?.int == format,
         let pipeline = json["pipeline"]?.string, let run = json["run"]?.string,
@@ -51,11 +50,11 @@ enum BackupFile {
     }
   }
 
-  /// That a backup is whole.
+  /// The last entry, which shows that a backup is complete.
   struct End: Sendable, Hashable {
-    /// How many files are in it, without the first and the last.
+    /// The number of files in it, without the first and last entries.
     var files: Int
-    /// What odd names stand for.
+    /// The original names of replaced names.
     var names: [String: String] = [:]
 
     var bytes: [UInt8] {
@@ -76,7 +75,7 @@ enum BackupFile {
     }
   }
 
-  /// Says whether a path stays below where it is put.
+  /// Whether a path stays below the directory that it is joined to.
   static func isBelow(_ path: String) -> Bool {
     !path.utf8.contains(0)
       && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {

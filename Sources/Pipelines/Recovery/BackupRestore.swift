@@ -3,23 +3,25 @@ import Crypto
 import Snapshots
 import System
 
-/// Puts a backup where a pipeline has no data directory any more.
+/// Restores a backup if a pipeline's data directory is gone.
 struct BackupRestore {
   let pipeline: Pipeline
   let root: String
   private var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
 
-  /// Unpacks a backup beside the place, has `body` prepare what was unpacked, and then gives it the
-  /// place's name: what dies before leaves nothing but a directory of another name.
+  /// Unpacks a backup next to the destination, lets `body` prepare it, and then renames it to the
+  /// destination.
   ///
-  /// - Throws: `PipelineError` for a file that is no whole backup of this pipeline, and where something lies in
-  ///   the place already.
+  /// If interrupted, it leaves only a directory with another name.
+  ///
+  /// - Throws: `PipelineError` if the file is not a complete backup of this pipeline, or if the
+  ///   destination has content already.
   func perform<T>(_ file: String, _ body: (DataDirectory, BackupFile.Head) throws -> T) throws -> T
   {
     let wasThere = Files.exists(data.path)
     try Files.makeDirectory(data.path, intermediate: true)
     defer { if !wasThere { removeEmpty() } }
-    // No run begins here meanwhile.
+    // The lock prevents a run from starting meanwhile.
     let lock = try PipelineRun.takeLock(data)
     defer { lock.close() }
     try refuseOccupied()
@@ -33,36 +35,40 @@ struct BackupRestore {
     try putBack(temporary + "/inbox", into: unpacked)
     try DurableFile.synchronize(tree: unpacked.path)
     try refuseOccupied()
-    // Nothing but the lock lies there.
+    // The directory contains only the lock.
     try DurableFile.rename(data.path, to: temporary + "/empty")
     try DurableFile.move(unpacked.path, toNew: data.path)
     return result
   }
 
-  /// Removes the directory that was made for the lock alone.
+  /// Removes the directory that was created for the lock alone.
   private func removeEmpty() {
     guard (try? Files.list(data.path)) == ["lock"] else { return }
-    // What is left is an empty directory, which is taken as one.
+    // A remaining empty directory does no harm.
     try? Files.remove(data.path)
   }
 
-  /// By which what a restore has begun is known, should it die: keys and records lie in it.
+  /// The suffix that identifies the directory of an interrupted restore.
+  ///
+  /// Such a directory contains keys and records.
   private static func ending(of data: DataDirectory) -> String {
     "-recover-" + Files.name(of: data.path)
   }
 
-  /// What restores of a pipeline have begun that died, or are at it still: the names of directories below `root`.
+  /// Returns the directories of restores that were interrupted or are still running, by name below
+  /// `root`.
   static func begun(_ data: DataDirectory, root: String) throws(SystemError) -> [String] {
     let ending = ending(of: data)
     return try Files.list(root).filter { name in
       guard DurableFile.isTemporary(name), name.hasSuffix(ending) else { return false }
-      // Another pipeline's name may end so: nothing but a process's number and a word comes before.
+      // Another pipeline's name may have the same suffix, so only a process number and one word may
+      // precede it.
       let before = name.dropFirst(DurableFile.temporaryPrefix.count).dropLast(ending.count)
       return before.split(separator: "-").count == 2
     }
   }
 
-  /// Removes what restores that died have begun.
+  /// Removes the directories of interrupted restores.
   private func sweep() throws {
     for name in try Self.begun(data, root: root) { try Files.remove(root + "/" + name) }
   }
@@ -76,7 +82,7 @@ struct BackupRestore {
         + "or give it another name first, or move it away")
   }
 
-  // MARK: the archive
+  // MARK: archive
 
   private func unpack(_ file: String, to directory: String) throws -> BackupFile.Head {
     do {
@@ -126,7 +132,7 @@ struct BackupRestore {
   private static let mostHeadBytes = 1 << 16
   private static let mostEndBytes = 1 << 28
 
-  /// Gives the files their names back that the archive did not take.
+  /// Gives files whose names were replaced in the archive their original names.
   private func rename(_ names: [String: String], in directory: String, _ file: String) throws {
     for (name, path) in names.sorted(by: { $0.key < $1.key }) {
       guard BackupFile.isBelow(path), BackupFile.isBelow(name), name.hasPrefix(BackupFile.odd)
@@ -145,8 +151,8 @@ struct BackupRestore {
       reason: reason, fix: "name another one, as attache backup has written it")
   }
 
-  /// Puts what waited in the inbox where the pipeline has its inbox now, under other names where one of them is
-  /// taken by something else.
+  /// Moves the files of the backed-up inbox to the pipeline's current inbox, under new names if
+  /// their names are taken.
   private func putBack(_ inbox: String, into unpacked: DataDirectory) throws {
     let place = unpacked.inbox(pipeline.inbox.path)
     try Files.makeDirectory(place, intermediate: true)

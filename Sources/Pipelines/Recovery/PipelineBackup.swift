@@ -4,26 +4,26 @@ import Ledger
 import Snapshots
 import System
 
-/// Backs a pipeline up: everything in its data directory that could not be made anew.
+/// Backs up the data of a pipeline that cannot be rebuilt.
 ///
-/// Stores and bundles can be: the next prime makes them. What is known of each generation is in the backup, so
-/// that a device's return of any of them is compared as before. The ledger is a copy that says so: whoever
-/// puts it back by hand is told to recover it.
+/// Stores and bundles are left out, because the next prime builds them. The description of each
+/// generation is included, so that returns of any of them are compared as before. The copy of the
+/// ledger is marked as a copy: if it is restored by hand, attache asks to recover it.
 package struct PipelineBackup {
-  /// What a backup came to.
+  /// The result of a backup.
   package struct Outcome: Sendable, Hashable {
-    /// The file; nil where it went to standard output.
+    /// The file; nil for standard output.
     package var path: String?
-    /// Its bytes; nil for standard output.
+    /// Its size; nil for standard output.
     package var bytes: Int64?
-    /// How many files are in it.
+    /// The number of files in it.
     package var files: Int
-    /// When it was made, in ms of the wall clock.
+    /// Its time, in ms of the wall clock.
     package var time: Int64
-    /// The last run that is in it; empty for none.
+    /// The last run in it; empty for none.
     package var run: String
 
-    /// As JSON.
+    /// The JSON form.
     package var json: JSONValue {
       JSONObject.of([
         ("path", path.map(JSONValue.string)), ("bytes", bytes.map { JSONValue($0) }),
@@ -35,19 +35,20 @@ package struct PipelineBackup {
   private let pipeline: Pipeline
   private let data: DataDirectory
   private var end = BackupFile.End(files: 0)
-  /// Names that were given, as a file system that knows no capitals has them.
+  /// The names in use, as a case-insensitive file system compares them.
   private var given: Set<String> = []
 
   private init(_ pipeline: Pipeline, _ data: DataDirectory) {
     (self.pipeline, self.data) = (pipeline, data)
   }
 
-  /// Writes a backup into a directory, under a name of its own; or to standard output, where none is named.
+  /// Writes a backup into a directory under a new name, or to standard output if no directory is
+  /// given.
   ///
-  /// It is written under another name first: what bears its own is whole, and on the disk. No run begins
-  /// meanwhile, and one that is at work is not waited for.
+  /// It is written under a temporary name and renamed when it is complete and on disk. No run can
+  /// start meanwhile; an active run is not waited for.
   ///
-  /// - Throws: `PipelineError` where a run holds the lock, or where there is nothing to back up.
+  /// - Throws: `PipelineError` if a run holds the lock, or if there is nothing to back up.
   package static func write(
     _ pipeline: Pipeline, root: String, to directory: String?, now: Int64 = Clock.wallMilliseconds()
   ) throws -> Outcome {
@@ -80,7 +81,7 @@ package struct PipelineBackup {
     }
   }
 
-  /// A name of the second that nothing bears yet.
+  /// Returns an unused name that contains the current second.
   private static func freePath(in directory: String, _ name: String, _ now: Int64) -> String {
     let stem = "\(directory)/\(name)-\(Dates.utcDigits(now))"
     var path = stem + BackupFile.ending
@@ -92,7 +93,7 @@ package struct PipelineBackup {
     return path
   }
 
-  /// What the archive says is wrong is the disk's trouble, or that of whoever reads the pipe.
+  /// Rethrows the archive's errors as errors of the disk, or of the reader of the pipe.
   private static func mapping<T>(_ body: () throws -> T) throws -> T {
     do { return try body() } catch let error as ArchiveError {
       throw PipelineError(
@@ -125,7 +126,7 @@ package struct PipelineBackup {
     return Outcome(files: end.files, time: now, run: run)
   }
 
-  /// Copies the ledger; answers its last run.
+  /// Copies the ledger, and returns its last run.
   private func copyLedger(to copy: String, _ now: Int64) throws -> String {
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
@@ -137,11 +138,11 @@ package struct PipelineBackup {
     return try ledger.runs(limit: 1).first?.id ?? ""
   }
 
-  /// What is known of each generation, without its stores and bundles.
+  /// Adds the description of each generation, without its stores and bundles.
   private mutating func addGenerations(to writer: ArchiveWriter, _ now: Int64) throws {
     let ledger = try LedgerDatabase(path: data.state)
     defer { ledger.close() }
-    // By the org's clock, as ages are counted; this machine's may be wrong.
+    // Ages are counted by the org's clock; this machine's may be wrong.
     let now = try ledger.lastOrgTime() ?? now
     let survey = KeepSurvey(
       data: data, ledger: ledger, pack: pipeline.pack,
@@ -155,7 +156,7 @@ package struct PipelineBackup {
         let record = directory + "/" + GenerationRecord.fileName
         guard Files.exists(record) else { continue }
         try add("\(place)/\(number)/\(GenerationRecord.fileName)", record, to: writer)
-        // One that cannot be read says of itself what is wrong.
+        // The description of an unreadable generation names its fault.
         guard let note = try? survey.note(of: number, in: id, now: now) else { continue }
         try writer.add(
           name: try name(for: "\(place)/\(number)/\(PrunedGeneration.fileName)"), bytes: note.bytes)
@@ -189,8 +190,10 @@ package struct PipelineBackup {
     try writer.add(name: name(for: path), file: file, isChanging: isChanging)
   }
 
-  /// What waits in the inbox, where others upload meanwhile: what is not whole yet is in the backup as far as it
-  /// is, and what has got another name since it was listed is there under that one.
+  /// Adds the files of the inbox while uploads may continue.
+  ///
+  /// A partial upload is included as far as it has come, and a file that was renamed since it was
+  /// listed is included under its new name.
   private mutating func addInbox(to writer: ArchiveWriter) throws {
     let inbox = data.inbox(pipeline.inbox.path)
     var added: Set<String> = []
@@ -209,7 +212,7 @@ package struct PipelineBackup {
     }
   }
 
-  /// The name of an entry: its path, where every archive and file system takes that.
+  /// Returns the name of an entry: its path, if every archive and file system supports it.
   private mutating func name(for path: String) throws -> String {
     end.files += 1
     if ArchiveWriter.refusal(ofName: path) == nil, given.insert(path.lowercased()).inserted {
@@ -222,8 +225,8 @@ package struct PipelineBackup {
 }
 
 extension Pipeline {
-  /// The pipeline file and the configurations that it names, each with the path that it has beside the pipeline
-  /// file; those that lie elsewhere bear their own names alone.
+  /// The pipeline file and the configurations that it names, each with its path relative to the
+  /// pipeline file; files elsewhere have their bare names.
   var configurationFiles: [(name: String, path: String)] {
     let own = (name: Files.name(of: file), path: file)
     return [own]

@@ -5,29 +5,30 @@ import SQLite
 import Snapshots
 import System
 
-/// Lets a pipeline go on whose ledger does not know what was sent last: it was lost, restored from a backup, or
-/// is a clone's.
+/// Recovers a pipeline whose ledger does not know what was sent last, because it was lost, restored
+/// from a backup or cloned.
 ///
-/// It begins an epoch. Stamps are made with another key from then on, so that a return says whether its bundle
-/// is of before. What such a return brings, and what waited, may have been sent by a run that nobody remembers:
-/// new records are searched in the org first, and no change goes over what somebody made of a record since.
+/// A recovery starts a new epoch. From then on stamps are made with another key, so a return tells
+/// whether its bundle is from before. Edits in such a return, and open edits, may have been sent by
+/// a run that the ledger does not know: new records are first searched for in the org, and no
+/// update overwrites a later change of another user.
 package struct PipelineRecovery {
-  /// What is asked for.
+  /// The options of a recovery.
   package struct Request: Sendable {
-    /// A backup to begin with; nil for the data directory that lies there.
+    /// The backup to restore; nil for the existing data directory.
     package var backup: String?
-    /// Whether a person says that the directory is a restored or a cloned one, where nothing in it does.
+    /// Whether the operator states that the directory is a restored or cloned one, even if nothing
+    /// in it shows that.
     package var isRestored = false
-    /// Whether the org is another one from now on: a sandbox that was refreshed.
+    /// Whether the org has been replaced, such as a sandbox by a refresh.
     package var newOrg = false
-    /// Whether nothing is changed.
+    /// Whether to change nothing.
     package var isDryRun = false
-    /// Who asks.
+    /// The name of the operator.
     package var by: String
-    /// When, in ms of the wall clock.
+    /// The time, in ms of the wall clock.
     package var now: Int64
 
-    /// A request.
     package init(by: String, now: Int64 = Clock.wallMilliseconds()) {
       (self.by, self.now) = (by, now)
     }
@@ -41,14 +42,12 @@ package struct PipelineRecovery {
     (self.pipeline, self.root, self.request) = (pipeline, root, request)
   }
 
-  /// Recovers a pipeline, or says what that would come to.
+  /// Recovers a pipeline, or returns what a recovery would do.
   ///
-  /// The org is not asked.
+  /// The org is not contacted. If interrupted, the recovery can simply be repeated.
   ///
-  /// Dying anywhere in between, it is simply repeated.
-  ///
-  /// - Throws: `PipelineError` where nothing says that anything was lost, where the key of the stamps is gone,
-  ///   where a run is at work, and for a file that is no backup.
+  /// - Throws: `PipelineError` if nothing indicates a loss, if the key of the stamps is gone, if a
+  ///   run is active, or if the file is not a backup.
   package static func perform(
     _ pipeline: Pipeline, root: String, _ request: Request
   ) throws -> RecoveryFindings {
@@ -82,10 +81,10 @@ package struct PipelineRecovery {
     }
   }
 
-  /// Ends a dry run of a backup before anything gets its place.
+  /// Ends the dry run of a backup before anything is moved into place.
   private struct DryRunDone: Error { var findings: RecoveryFindings }
 
-  // MARK: what is there
+  // MARK: survey
 
   private func recover(_ data: DataDirectory) throws -> RecoveryFindings {
     try DataFormat.check(data)
@@ -153,7 +152,7 @@ package struct PipelineRecovery {
     return .sound
   }
 
-  /// Finds what was published and reported, and what lies there that the ledger does not know.
+  /// Finds published generations, reports and files that the ledger does not know.
   private func look(
     through data: DataDirectory, _ ledger: LedgerDatabase?, _ key: Int64,
     _ findings: inout RecoveryFindings
@@ -185,17 +184,19 @@ package struct PipelineRecovery {
     }
   }
 
-  /// The epoch that begins: no other recovery has it, not even one from the same backup.
+  /// Returns the number of the new epoch.
   ///
-  /// It is the second of it, where this machine's clock can be believed: it stands after what is known to have
-  /// been. Else chance makes it another one.
+  /// No other recovery has it, not even one from the same backup.
+  ///
+  /// It is the current time in seconds if this machine's clock is plausible, that is, later than
+  /// the last known time. Otherwise it is random.
   private func epoch(after last: Int64, known: Int64?) -> Int64 {
     let past = max(last, (known ?? 0) / 1000 - 24 * 60 * 60)
     let now = request.now / 1000
     return now > past ? now : past + 1 + Int64.random(in: 0..<1 << 31)
   }
 
-  // MARK: what is done
+  // MARK: changes
 
   private func carryOut(
     _ data: DataDirectory, _ ledger: LedgerDatabase?, _ key: Int64,
@@ -204,19 +205,20 @@ package struct PipelineRecovery {
     if findings.ledger == .damaged { findings.aside = try putAside(data) }
     let state = try ledger ?? LedgerDatabase(path: data.state)
     defer { if ledger == nil { state.close() } }
-    // A ledger that succeeded a lost one without being told knows nothing of what that one sent.
+    // A ledger that replaced a lost one without a recovery knows nothing of what that one sent.
     let recoveries = try state.recoveries()
     let knowsAll = ledger != nil && (key <= 1 || !recoveries.isEmpty)
     for (id, generation) in findings.generations { try note(id, generation, data, state) }
-    // What the ledger does not know is known when it is ingested again. Before the ledger is told: a recovery
-    // that dies in between is repeated.
+    // Returns that the ledger does not know are ingested again. They are moved before the ledger is
+    // changed, so that an interrupted recovery can be repeated.
     try Files.makeDirectory(data.processing)
     for sha256 in findings.again {
       var taken = TakenReturn(directory: data.done + "/" + sha256)
       try taken?.noteIngestedAgain()
       try DurableFile.rename(data.done + "/" + sha256, to: data.processing + "/" + sha256)
     }
-    // One that died before the key followed has begun the epoch that ends here.
+    // A recovery that was interrupted before the key was written had started the epoch that ends
+    // here.
     let before = recoveries.last?.epoch ?? key
     let organization = try state.organizationID ?? Self.organization(of: data)
     let recovery = Recovery(
@@ -233,7 +235,7 @@ package struct PipelineRecovery {
     try advance.write()
   }
 
-  /// The org whose records lie there, as the places of the stores have it; nil where none does.
+  /// Returns the org of the existing generations, from their stores' paths; nil if there are none.
   private static func organization(of data: DataDirectory) throws -> String? {
     for id in try data.snapshots() where id != SnapshotID.global {
       let directory = SnapshotDirectory(path: data.snapshot(id))
@@ -249,10 +251,10 @@ package struct PipelineRecovery {
     return nil
   }
 
-  /// Stands for an org that nobody remembers: it is no other one's.
+  /// Stands for an unknown org, which equals no other.
   private static let unknown = "unknown"
 
-  /// Keeps a ledger that cannot be read, for whoever can.
+  /// Moves an unreadable ledger aside, so that it can be examined.
   private func putAside(_ data: DataDirectory) throws -> String {
     let aside = "\(data.state).damaged-\(Dates.utcDigits(request.now))"
     for suffix in ["-wal", "-shm", ""] where Files.exists(data.state + suffix) {
@@ -261,7 +263,7 @@ package struct PipelineRecovery {
     return aside
   }
 
-  /// Keeps in the ledger what is known of a snapshot from its files.
+  /// Records in the ledger what the files of a snapshot show.
   private func note(
     _ id: String, _ generation: Int64, _ data: DataDirectory, _ state: LedgerDatabase
   ) throws {
@@ -273,7 +275,7 @@ package struct PipelineRecovery {
       row.userID = row.userID ?? id
       row.username = row.username ?? record?.notes["username"]?.string
     }
-    // What it included, and when ghosts were looked for, is not known of a newer one.
+    // For a newer generation, its included returns and its last ghost listing are unknown.
     if row.generation != generation {
       (row.generation, row.included, row.ghostRuns) = (generation, [], [:])
     }

@@ -2,22 +2,22 @@ import JSON
 import Ledger
 import System
 
-/// What a recovery found, and what it means for what comes back.
+/// The findings of a recovery, and their consequences for later returns.
 package struct RecoveryFindings: Sendable, Hashable {
-  /// What became of the ledger.
+  /// The state in which the ledger was found.
   package enum LedgerState: String, Sendable, Hashable {
-    /// It is there, and nothing that lies beside it is newer.
+    /// The ledger exists, and nothing next to it is newer.
     case sound
-    /// Something was published or reported since that it does not know of.
+    /// Something was published or reported that it does not know.
     case behind
-    /// It is the copy in a backup.
+    /// The ledger is the copy in a backup.
     case backup
-    /// It is gone.
+    /// The ledger is missing.
     case lost
-    /// It cannot be read.
+    /// The ledger cannot be read.
     case damaged
 
-    /// What is told of it.
+    /// The message about the state.
     package var words: String {
       switch self {
       case .sound: "the ledger is there, and nothing beside it is newer"
@@ -29,35 +29,36 @@ package struct RecoveryFindings: Sendable, Hashable {
     }
   }
 
-  /// The ledger.
+  /// The state of the ledger.
   package var ledger = LedgerState.sound
-  /// Whether the ledger was never recovered before.
+  /// Whether this is the ledger's first recovery.
   package var isFirst = true
-  /// The epoch that begins.
+  /// The new epoch.
   package var epoch: Int64 = 0
-  /// The highest number of a run that is known from anywhere.
+  /// The highest known number of a run, from any source.
   package var lastRun: Int64 = 0
-  /// The time of the last run that the ledger knows, in ms; nil for none.
+  /// The time of the last run in the ledger, in ms; nil for none.
   package var known: Int64?
-  /// The newest generation of each snapshot that is known.
+  /// The newest known generation of each snapshot.
   package var generations: [String: Int64] = [:]
-  /// Returns that were done with and that the ledger does not know: they are ingested again.
+  /// Processed returns that the ledger does not know, and that will be ingested again.
   package var again: [String] = []
-  /// Edits of the ledger that wait and may have been sent by a run that it does not know.
+  /// The number of open edits that may have been sent by a run unknown to the ledger.
   package var waiting = 0
-  /// Refused returns that are taken now: their bundles were issued before.
+  /// Refused returns that are acceptable now, because their bundles were issued before.
   package var releasable: [String] = []
-  /// Where a ledger that cannot be read was put.
+  /// The path to which an unreadable ledger was moved.
   package var aside: String?
-  /// The backup; nil for a data directory that lies there.
+  /// The backup; nil for the existing data directory.
   package var from: String?
-  /// The pipeline file whose runs these were, where that is another one that bears the name still: no run begins
-  /// beside it.
+  /// The pipeline file of the earlier runs, if it is a different one that still has the name.
+  ///
+  /// It prevents new runs.
   package var otherFile: String?
-  /// Whether the next run ties the pipeline to another org.
+  /// Whether the next run binds the pipeline to another org.
   package var isNewOrg = false
 
-  /// What a person is told, and what is to be done next.
+  /// Returns the messages for the operator, including the next steps.
   package func lines(_ pipeline: String, isDone: Bool) -> [String] {
     var lines = [
       ledger.words + (known.map { "; it knows runs until \(Dates.utcSeconds($0))" } ?? "")
@@ -101,7 +102,7 @@ package struct RecoveryFindings: Sendable, Hashable {
     return lines
   }
 
-  /// As JSON.
+  /// The JSON form.
   package func json(_ pipeline: String, isDone: Bool) -> JSONValue {
     var object: JSONObject = [
       "pipeline": .string(pipeline), "done": .bool(isDone), "ledger": .string(ledger.rawValue),

@@ -1,15 +1,15 @@
 import JSON
 import System
 
-// Jobs that were opened, and whose answer never came.
+// Jobs that were opened, but whose response was lost.
 extension BulkIngestJob {
-  /// So many pages of the list of jobs are read.
+  /// The number of pages of the job list that are read.
   private static let mostPages = 20
 
-  /// The ids of open jobs that the session's user has made since a moment of the org's time, for an operation on
-  /// an object.
+  /// The IDs of open jobs that the session's user has created since a moment of the org's clock,
+  /// for an operation on an object.
   ///
-  /// They have no rows, so that the org does nothing with them.
+  /// They have no rows, so the org does nothing with them.
   package static func left(
     by operation: Operation, _ sobject: String, since: Int64, _ session: Session
   ) async throws(OrgError) -> [String] {
@@ -31,7 +31,7 @@ extension BulkIngestJob {
       }
       path = answer["done"]?.bool == false ? answer["nextRecordsUrl"]?.string : nil
       guard path.map(QueryPageHead.isLocator) ?? true else {
-        throw Session.invalidResponse("the next page of the answer is not one of the org", call)
+        throw Session.invalidResponse("the address of the next page is not one of the org", call)
       }
     }
     return ids

@@ -2,32 +2,35 @@ import CSV
 import HTTP
 import JSON
 
-/// Rows of one object that the org writes by itself (Bulk API 2.0, "Bulk API 2.0 Ingest").
+/// Rows of one object that the org writes asynchronously (Bulk API 2.0, "Bulk API 2.0 Ingest").
 ///
-/// 1. `open` makes the job: whoever keeps a journal notes its id now. 2. `run` uploads the rows and lets the
-/// org begin. Until then the org does nothing with them. 3. `results` waits for the end and reads what became
-/// of each row. A run that died between 2 and 3 asks the same job again: nothing is sent twice.
+/// 1. `open` creates the job. Record its ID in a journal now. 2. `run` uploads the rows and starts
+///    the job. Until then the org does nothing with the rows. 3. `results` waits for the end and
+///    reads the outcome of each row. A run that was interrupted between 2 and 3 resumes with the
+///    same job, so nothing is sent twice.
 package struct BulkIngestJob: Sendable {
-  /// What is done with the rows.
+  /// The operation on the rows.
   package enum Operation: String, Sendable {
     case insert, update, upsert, delete
   }
 
-  /// Why nobody waits for results.
+  /// The reason there are no results to wait for.
   package enum RunError: Error {
-    /// The org has done nothing with any of the rows, and will not.
+    /// The org has not processed any row, and will not.
     case notBegun(OrgError)
-    /// It may be at work.
+    /// The org may be processing the rows.
     case lost(OrgError)
   }
 
-  /// What became of the rows; each has the columns that were sent, in an order of the org's own.
+  /// The outcomes of the rows.
+  ///
+  /// Each row has the columns that were sent; the org determines the order.
   package struct Results: Sendable {
-    /// A row that the org did.
+    /// A row that the org processed successfully.
     package struct Success: Sendable {
-      /// The record.
+      /// The record's ID.
       package var id: String
-      /// Whether it was made.
+      /// Whether the record was created.
       package var isCreated: Bool
       /// The row as it was sent.
       package var row: BulkRow
@@ -39,9 +42,9 @@ package struct BulkIngestJob: Sendable {
       }
     }
 
-    /// A row that the org did not do.
+    /// A row that the org rejected.
     package struct Failure: Sendable {
-      /// The org's words: a code, a text and the fields.
+      /// The org's error: a code, a message and the fields.
       package var error: String
       /// The row as it was sent.
       package var row: BulkRow
@@ -52,17 +55,17 @@ package struct BulkIngestJob: Sendable {
       }
     }
 
-    /// Rows that are done.
+    /// The successful rows.
     package var successes: [Success] = []
-    /// Rows that were refused.
+    /// The rejected rows.
     package var failures: [Failure] = []
-    /// Rows that the org never looked at.
+    /// The rows that the org did not process.
     package var unprocessed: [BulkRow] = []
-    /// Why the job as a whole ended badly; nil where it did not.
+    /// The reason that the job failed as a whole; nil if it did not.
     package var failure: String?
-    /// Whether the org never looked at any row.
+    /// Whether the org did not process any row.
     package var isUntouched = false
-    /// Why a part of the results is not here; nil where all are.
+    /// The reason that a part of the results is missing; nil if they are complete.
     package var lacking: OrgError?
 
     package init(
@@ -80,15 +83,15 @@ package struct BulkIngestJob: Sendable {
 
   private let job: BulkJob
 
-  /// The job's id: what a journal keeps.
+  /// The job's ID, to be recorded in a journal.
   package var id: String { job.id }
 
-  /// A job that was opened before.
+  /// Creates a reference to an existing job.
   package init(id: String, _ session: Session) { job = BulkJob(.ingest, id: id, session) }
 
   private init(_ job: BulkJob) { self.job = job }
 
-  /// Makes a job without rows.
+  /// Creates a job without rows in the org.
   package static func open(
     _ operation: Operation, _ sobject: String, externalIDField: String? = nil, _ session: Session
   ) async throws(OrgError) -> BulkIngestJob {
@@ -97,9 +100,9 @@ package struct BulkIngestJob: Sendable {
     return BulkIngestJob(try await BulkJob.make(.ingest, body, session))
   }
 
-  /// Uploads the rows, and lets the org begin.
+  /// Uploads the rows and starts the job.
   ///
-  /// Where that fails, the job is given up if it can be.
+  /// If that fails, the job is aborted if possible.
   package func run(_ csv: [UInt8]) async throws(RunError) {
     do throws(OrgError) {
       var call = OrgCall(.bulk, "PUT", job.path + "/batches", body: csv)
@@ -108,17 +111,19 @@ package struct BulkIngestJob: Sendable {
       let response = try await job.session.send(call)
       let type = response.headers["Content-Type"] ?? ""
       if type.lowercased().contains("html") {
-        throw Session.invalidResponse("the answer is a page for people", call).inDoubt
+        throw Session.invalidResponse("the response is an HTML page", call).inDoubt
       }
     } catch {
-      // Whether the rows arrived or not: an open job does not run.
+      // Whether or not the rows arrived: an open job does not run.
       await abort()
       throw .notBegun(error)
     }
     try await close()
   }
 
-  /// Says that all rows are there; after an answer that was lost the job itself tells.
+  /// Declares that all rows are uploaded.
+  ///
+  /// If the response is lost, the state of the job shows the outcome.
   private func close() async throws(RunError) {
     var attempts = 0
     while true {
@@ -136,7 +141,7 @@ package struct BulkIngestJob: Sendable {
           await abort()
           throw .notBegun(error)
         }
-        // It may arrive still: only the job itself can tell that it does not.
+        // The request may still arrive. Only the state of the job shows that it has not.
         attempts += 1
         guard let pause = RetryPolicy.pauseOfClosing(after: attempts) else { throw .lost(error) }
         do throws(OrgError) {
@@ -148,10 +153,12 @@ package struct BulkIngestJob: Sendable {
     }
   }
 
-  /// What became of the rows of a job that was run; nil where the org is still at work when `mayWait` says no.
+  /// The outcomes of the rows of a job; nil if the org is still working and `mayWait` returns
+  /// false.
   ///
-  /// A job that was never run is given up, unless that is not to be done (`givesUp`): its rows are nobody's.
-  /// Where a part of the results cannot be had, the others stand. Every error is ambiguous.
+  /// A job that was never started is aborted, unless `givesUp` is false: its rows have no other
+  /// use. If a part of the results is unavailable, the others are returned. Every error is
+  /// ambiguous.
   package func results(
     while mayWait: @Sendable () -> Bool = { true }, givesUp: Bool = true
   ) async throws(OrgError) -> Results? {
@@ -162,7 +169,7 @@ package struct BulkIngestJob: Sendable {
       case .uploadComplete, .inProgress: return nil
       case .open:
         if givesUp { try await job.move(to: .aborted) }
-        results.failure = "it was never begun"
+        results.failure = "it was never started"
         results.isUntouched = true
         return results
       case .failed, .aborted:
@@ -176,7 +183,7 @@ package struct BulkIngestJob: Sendable {
     }
   }
 
-  /// Reads the three parts of the results; an error where none of them can be had.
+  /// Reads the three parts of the results; throws if none of them is available.
   private func read(_ results: inout Results, isComplete: Bool) async throws(OrgError) {
     var hasSome = false
     for part in Part.allCases where part != .unprocessed || !isComplete {
@@ -186,14 +193,14 @@ package struct BulkIngestJob: Sendable {
       } catch {
         guard error.mayFareBetter else { throw error }
         results.lacking = results.lacking ?? error
-        // An org that does not answer at all is asked nothing more.
+        // If the org does not respond at all, nothing more is requested.
         if error.status == nil, error.kind == .unreachable || error.kind == .timeout { break }
       }
     }
     if let lacking = results.lacking, !hasSome { throw lacking }
   }
 
-  /// The parts of a job's results, as their resources are called.
+  /// The parts of a job's results, by the names of their resources.
   fileprivate enum Part: String, CaseIterable {
     case successes = "successfulResults"
     case failures = "failedResults"
@@ -208,12 +215,12 @@ package struct BulkIngestJob: Sendable {
     do {
       try BulkRow.read(response.body) { rows.append(($0, $1)) }
     } catch {
-      throw Session.invalidResponse("the page of CSV cannot be read: \(error)", call)
+      throw Session.invalidResponse("the page of CSV is invalid: \(error)", call)
     }
     return rows
   }
 
-  /// Gives the job up, where the org lets it be given up.
+  /// Aborts the job, if the org allows it.
   package func abort() async { try? await job.move(to: .aborted) }
 }
 
@@ -232,7 +239,7 @@ extension BulkIngestJob.Results {
 }
 
 extension OrgError {
-  /// The same of a write that the org may be at work on.
+  /// The same error for a write that the org may have executed.
   fileprivate var inDoubt: OrgError {
     OrgError(
       kind, status: status, code: code, message: message, fields: fields, request: request,

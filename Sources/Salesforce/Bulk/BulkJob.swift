@@ -1,16 +1,17 @@
 import HTTP
 import JSON
 
-/// A job of Bulk API 2.0: work that the org does by itself, and whose results it keeps for seven days.
+/// A job of Bulk API 2.0: work that the org does asynchronously, with results that it keeps for
+/// seven days.
 struct BulkJob: Sendable {
-  /// What a job does; the name of its resource.
+  /// The kind of a job; the name of its resource.
   enum Kind: String, Sendable {
     case query, ingest
   }
 
-  /// How far it is.
+  /// The state of a job.
   enum State: String, Sendable {
-    /// It takes rows; nothing is done with them.
+    /// The job accepts rows, but does not process them.
     case open = "Open"
     case uploadComplete = "UploadComplete"
     case inProgress = "InProgress"
@@ -18,28 +19,30 @@ struct BulkJob: Sendable {
     case failed = "Failed"
     case aborted = "Aborted"
 
-    /// Whether the org is still at work, or will be.
+    /// Whether the org is still working on the job, or will be.
     var isRunning: Bool { self == .uploadComplete || self == .inProgress }
   }
 
   private static let firstPauseMilliseconds = 1000
   private static let longestPauseMilliseconds = 30_000
-  /// An org may let a job wait behind others; longer than this, about four hours, it is not waited for.
+  /// An org may queue a job behind others.
+  ///
+  /// It is not awaited longer than about four hours.
   private static let mostPauses = 500
 
   let session: Session
   let id: String
   let path: String
 
-  /// A job that was made before.
+  /// Creates a reference to an existing job.
   init(_ kind: Kind, id: String, _ session: Session) {
     (self.session, self.id) = (session, id)
     path = session.path("jobs/\(kind.rawValue)/\(id)")
   }
 
-  /// Makes a job of CSV.
+  /// Creates a CSV job in the org.
   ///
-  /// One whose answer is lost does no harm, so that the request may be repeated like a read.
+  /// A job whose response is lost does no harm, so the request may be repeated like a read.
   static func make(
     _ kind: Kind, _ body: JSONObject, _ session: Session
   ) async throws(OrgError) -> BulkJob {
@@ -51,24 +54,24 @@ struct BulkJob: Sendable {
       .bulk, "POST", session.path("jobs/\(kind.rawValue)"), body: JSONValue.object(body).bytes,
       isRead: true)
     guard let id = try await session.json(call)["id"]?.string, id.recordID18 != nil else {
-      throw Session.invalidResponse("the answer has no id of a job", call)
+      throw Session.invalidResponse("the response has no job ID", call)
     }
     return BulkJob(kind, id: id, session)
   }
 
-  /// How far it is, with all that the org says of it.
+  /// The state of the job, with the org's whole response.
   func state() async throws(OrgError) -> (state: State, answer: JSONValue) {
     let call = OrgCall(.bulk, "GET", path)
     let answer = try await session.json(call)
     guard let word = answer["state"]?.string, let state = State(rawValue: word) else {
-      throw Session.invalidResponse("the answer does not say how far the job is", call)
+      throw Session.invalidResponse("the response does not have the state of the job", call)
     }
     return (state, answer)
   }
 
-  /// Waits until the org's work is over.
+  /// Waits until the job has finished.
   ///
-  /// Where `mayWait` says no, or that takes too long, the state is that of a job at work.
+  /// If `mayWait` returns false, or it takes too long, the state is that of a running job.
   func end(
     while mayWait: @Sendable () -> Bool = { true }
   ) async throws(OrgError) -> (state: State, answer: JSONValue) {
@@ -82,7 +85,9 @@ struct BulkJob: Sendable {
     return found
   }
 
-  /// One of its results; where it may be empty, an answer without a body is one without rows.
+  /// One of the job's results.
+  ///
+  /// If it may be empty, a response without a body means no rows.
   func csv(_ name: String, mayBeEmpty: Bool = false) async throws(OrgError) -> (
     response: HTTPResponse, call: OrgCall
   ) {
@@ -91,19 +96,19 @@ struct BulkJob: Sendable {
     call.expected = .csv
     let response = try await session.send(call)
     guard mayBeEmpty || !response.body.isEmpty else {
-      throw Session.invalidResponse("the answer is empty, not a page of CSV", call)
+      throw Session.invalidResponse("the response is empty, not a page of CSV", call)
     }
     return (response, call)
   }
 
-  /// Asks the org for another state.
+  /// Changes the state of the job.
   func move(to state: State) async throws(OrgError) {
     _ = try await session.send(
       OrgCall(
         .bulk, "PATCH", path, body: JSONValue.object(["state": .string(state.rawValue)]).bytes))
   }
 
-  /// Lets the org forget the job; that it does not is no reason to fail.
+  /// Deletes the job in the org; a failure is ignored.
   func remove() async {
     _ = try? await session.send(OrgCall(.bulk, "DELETE", path))
   }

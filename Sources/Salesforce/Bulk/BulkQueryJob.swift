@@ -2,53 +2,56 @@ import HTTP
 import JSON
 import System
 
-/// A query that the org works on by itself and whose result it keeps (Bulk API 2.0, API 47.0 and later).
+/// A query that the org processes asynchronously, with a stored result (Bulk API 2.0, API 47.0 and
+/// later).
 ///
-/// 1. `begin` makes the job. 2. `complete` asks for its state until it is over. 3. `next` reads the result
-/// page by page, in the org's order. 4. `remove` lets the org forget it; what is left is forgotten after seven
-/// days. One task reads.
+/// 1. `begin` creates the job. 2. `complete` polls its state until it has finished. 3. `next` reads
+///    the result page by page, in the org's order. 4. `remove` deletes the job; the org deletes
+///    remaining jobs after seven days. Only one task may read.
 ///
-/// A large result is read several pages at a time: from API 58.0 on an org lists where they are ("Get Parallel
-/// Results for a Query Job"). How many are on their way depends on how long the last one was. Where the org has
-/// no such list, where a page does not end at the next one's place, and where one is longer than an answer may
-/// be, the rest is read one after the other: each answer says where the next page is, and that one is on its way
-/// while its caller works on the one before.
+/// A large result is read several pages at a time. From API 58.0 on, an org lists the locators of
+/// the pages ("Get Parallel Results for a Query Job"). The number of pages in flight depends on the
+/// size of the last one. If the org has no such list, a page does not end where the next one
+/// starts, or a page exceeds the size limit, the rest is read sequentially: each response names the
+/// next page, which is requested while the caller processes the previous one.
 package final class BulkQueryJob: Sendable {
-  /// One page of the result.
+  /// A page of the result.
   private struct Page: Sendable {
     /// CSV with a header.
     var csv: [UInt8]
-    /// Where the next page is; nil after the last.
+    /// The locator of the next page; nil after the last.
     var locator: String?
   }
 
   private typealias Request = Task<Result<Page, OrgError>, Never>
 
-  /// Where a page is: behind a locator, or at the beginning.
+  /// The position of a page: a locator, or nil for the start.
   private typealias Place = String?
 
   private struct Course {
     var records = 0
-    /// The pages that are on their way, and where they are, in order.
+    /// The pages in flight with their positions, in order.
     var ahead: [(place: Place, request: Request)] = []
-    /// Where those are that nobody has asked for.
+    /// The positions of the pages that are not requested yet.
     var rest: ArraySlice<Place> = []
-    /// Whether the places are those of the org's list; else each page says where the next one is.
+    /// Whether the positions are those of the org's list.
+    ///
+    /// Otherwise each page names the next one.
     var isParallel = false
     var hasBegun = false
     var longest = 0
   }
 
   private let job: BulkJob
-  /// The most records of a page, where the pages are read one after the other.
+  /// The maximum number of records per page, if the pages are read sequentially.
   private let pageSize: Int
   private let course = Locked(Course())
 
-  /// The most records of a page, where the pages are read one after the other.
+  /// The default for the maximum number of records per page, if the pages are read sequentially.
   package static let recordsPerPage = 5000
-  /// The first version whose orgs list the places of a result's pages.
+  /// The first API version in which orgs list the positions of a result's pages.
   static let firstVersionOfList = 58
-  /// The most pages on their way, and how many bytes they may have together.
+  /// The maximum number of pages in flight, and their maximum total size in bytes.
   private static let (mostAhead, roomAhead) = (4, 24 << 20)
 
   private init(_ job: BulkJob, pageSize: Int) {
@@ -57,9 +60,9 @@ package final class BulkQueryJob: Sendable {
 
   deinit { for page in course.withLock({ $0.ahead }) { page.request.cancel() } }
 
-  /// Makes a job of a statement.
+  /// Creates a job for a statement.
   ///
-  /// A job whose answer is lost does no harm, so that the request may be repeated like a read.
+  /// A job whose response is lost does no harm, so the request may be repeated like a read.
   package static func begin(
     _ soql: String, _ session: Session, pageSize: Int = recordsPerPage
   ) async throws(OrgError) -> BulkQueryJob {
@@ -68,14 +71,14 @@ package final class BulkQueryJob: Sendable {
     return BulkQueryJob(job, pageSize: pageSize)
   }
 
-  /// How many records the result has; known once the job is complete.
+  /// The number of records in the result, known once the job has finished.
   package var records: Int { course.withLock { $0.records } }
 
-  /// Waits until the org has the whole result.
+  /// Waits until the whole result is available.
   package func complete() async throws(OrgError) {
     let (state, answer) = try await job.end()
     if state.isRunning {
-      throw OrgError(.timeout, message: "the bulk job did not end", request: "GET \(job.path)")
+      throw OrgError(.timeout, message: "the bulk job did not finish", request: "GET \(job.path)")
     }
     guard state == .complete else {
       throw OrgError(
@@ -115,19 +118,19 @@ package final class BulkQueryJob: Sendable {
     return page.csv
   }
 
-  /// Lets the org forget the job; that it does not is no reason to fail.
+  /// Deletes the job in the org; a failure is ignored.
   package func remove() async { await job.remove() }
 
-  /// Stops the org's work on the job, where it is not over, and lets the org forget it.
+  /// Stops the job if it is still running, and deletes it.
   package func giveUp() async {
-    // Of a job that is over the org refuses it.
+    // The org rejects this for a finished job.
     try? await job.move(to: .aborted)
     await job.remove()
   }
 
-  // MARK: the course
+  // MARK: progress
 
-  /// Notes the first page on its way as arrived, and where the next one is.
+  /// Records that the first page in flight has arrived, and the position of the next one.
   private func arrived(_ page: Page) {
     let isCut = course.withLock { course in
       course.ahead.removeFirst()
@@ -139,7 +142,7 @@ package final class BulkQueryJob: Sendable {
       let following = course.ahead.first.map(\.place) ?? course.rest.first
       return page.locator != (following ?? nil)
     }
-    // It ends elsewhere than the list says: what follows it is where it says itself.
+    // The page does not end where the list says. Its own locator names its successor.
     if isCut { goOnSerially(at: page.locator.map { [$0] } ?? []) }
   }
 
@@ -154,15 +157,15 @@ package final class BulkQueryJob: Sendable {
     for page in dropped { page.request.cancel() }
   }
 
-  /// Sends requests for as many pages as may be on their way.
+  /// Requests as many pages as may be in flight.
   private func ask() {
     course.withLock { course in
-      // Before the first has come nobody knows how long they are.
+      // Before the first page has arrived, the size of the pages is unknown.
       let most =
         !course.isParallel || course.longest == 0
         ? 1 : min(Self.mostAhead, max(1, Self.roomAhead / course.longest))
       while course.ahead.count < most, let place = course.rest.popFirst() {
-        // A page of the list is as long as the org makes it.
+        // The org determines the size of a page in the list.
         let size = course.isParallel ? nil : pageSize
         let request = Request { [job] in
           do throws(OrgError) {
@@ -178,7 +181,7 @@ package final class BulkQueryJob: Sendable {
 
   // MARK: requests
 
-  /// Where the pages of the result are; nil where the org does not say it.
+  /// The positions of the result's pages; nil if the org does not list them.
   private func listedPlaces() async throws(OrgError) -> [Place]? {
     guard Int(job.session.apiVersion.prefix { $0 != "." }) ?? 0 >= Self.firstVersionOfList else {
       return nil
@@ -206,7 +209,7 @@ package final class BulkQueryJob: Sendable {
         query = "?" + HTTPQuery.string([("locator", locator)])
       }
     } catch {
-      // Each page says where the next one is.
+      // Each page names the next one.
       guard error.mayFareBetter else { throw error }
       return nil
     }
@@ -226,10 +229,10 @@ package final class BulkQueryJob: Sendable {
     if let locator { query.append(("locator", locator)) }
     let name = query.isEmpty ? "results" : "results?" + HTTPQuery.string(query)
     let (response, call) = try await job.csv(name)
-    // After the last page the header is there, too: it says "null".
+    // The last page has the header too, with the value "null".
     let next = response.headers["Sforce-Locator"].flatMap { $0 == "null" ? nil : $0 }
     guard next == nil || next != locator else {
-      throw Session.invalidResponse("the answer names its own page as the next one", call)
+      throw Session.invalidResponse("the response names its own page as the next one", call)
     }
     return Page(csv: response.body, locator: next)
   }

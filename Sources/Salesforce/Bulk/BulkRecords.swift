@@ -1,18 +1,19 @@
 import JSON
 
-/// Makes of the CSV of a query job the records that the same query answers as JSON, byte by byte.
+/// Converts the CSV of a query job to the records that the same query returns as JSON, byte by
+/// byte.
 ///
-/// In CSV all is text: a value without characters is null, a number and a boolean are their own words, and
-/// a time ends with `Z` where JSON has `+0000`. What a column is the org's description of the object says.
-/// Per row the places of the cells are found first, because the record's address, which stands before its
-/// fields, needs the Id.
+/// CSV contains only text: an empty value is null, numbers and Booleans are written as in JSON, and
+/// a time ends with `Z` where JSON has `+0000`. The types of the columns are taken from the
+/// object's description. For each row, the positions of the cells are found first, because the
+/// record's address, which precedes its fields, needs the ID.
 package struct BulkRecords: Sendable {
   fileprivate enum Kind {
     case text, number, boolean, dateTime
   }
 
   fileprivate struct Column {
-    /// `,"Name":`, as it stands before each value.
+    /// `,"Name":`, the text before each value.
     var opening: [UInt8]
     var kind: Kind
     var isID: Bool
@@ -21,19 +22,19 @@ package struct BulkRecords: Sendable {
   private struct Cell {
     var start: Int
     var end: Int
-    /// Whether it has a quote, which stands twice.
+    /// Whether the cell contains a quote, which CSV doubles.
     var isEscaped = false
 
     var isEmpty: Bool { start == end }
   }
 
-  /// Types whose values a query job does not give, or not as a query gives them.
+  /// The types whose values a query job omits or formats differently.
   private static let unfit: Set<String> = ["address", "location", "base64", "complexvalue"]
 
   private let describe: Describe
   private let head: [UInt8]
 
-  /// The records of an object, as a version of the API has them.
+  /// Creates a converter for the records of an object in an API version.
   package init(_ describe: Describe, apiVersion: String) {
     self.describe = describe
     let type = JSONText.quoted(describe.name)
@@ -42,27 +43,28 @@ package struct BulkRecords: Sendable {
         .utf8)
   }
 
-  /// Says whether a query job gives these fields as a query does: plain ones of the object itself.
+  /// Whether a query job returns these fields like a query: plain fields of the object itself.
   package func gives(_ fields: [String]) -> Bool {
     fields.allSatisfy { name in
       describe.field(name).map { !Self.unfit.contains($0.type) } ?? false
     }
   }
 
-  /// How far a page of CSV is read.
+  /// The progress of reading a page of CSV.
   package struct Reading {
     private(set) var csv: [UInt8]
     fileprivate var place = 0
     fileprivate var row = 1
     fileprivate var columns: [Column] = []
 
-    /// A page that nothing is read of.
+    /// Creates the state for a page that has not been read.
     package init(_ csv: [UInt8]) { self.csv = csv }
   }
 
-  /// The next records of a page, `{"records":[…]}`, and how many they are: at most so many; nil after the last.
+  /// The next records of a page, `{"records":[…]}`, up to a limit, and their number; nil after the
+  /// last.
   ///
-  /// What an org gives at once may be more than memory is to hold as JSON.
+  /// The JSON of a whole page may need more memory than is acceptable.
   package func next(
     _ reading: inout Reading, most: Int = BulkQueryJob.recordsPerPage
   ) throws(OrgError) -> (json: [UInt8], records: Int)? {
@@ -77,7 +79,7 @@ package struct BulkRecords: Sendable {
     } catch {
       throw OrgError(
         .invalidResponse,
-        message: "row \(error.row) of a page of CSV is broken: \(error.message)",
+        message: "row \(error.row) of a page of CSV is invalid: \(error.message)",
         request: "the result of a query job of \(describe.name)")
     }
   }
@@ -107,7 +109,7 @@ package struct BulkRecords: Sendable {
       course.row += 1
       guard cells.count == columns.count else {
         throw Fault(
-          row: course.row, message: "it has \(cells.count) fields of \(columns.count)")
+          row: course.row, message: "it has \(cells.count) of \(columns.count) fields")
       }
       if count > 0 { json.append(UInt8(ascii: ",")) }
       json.append(contentsOf: head)
@@ -155,7 +157,7 @@ package struct BulkRecords: Sendable {
     UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r")
   )
 
-  /// Finds the cells of the next row; false after the last.
+  /// Finds the cells of the next row; returns false after the last.
   private static func row(
     _ bytes: UnsafeRawBufferPointer, _ place: inout Int, _ cells: inout [Cell], _ number: Int
   ) throws(Fault) -> Bool {
@@ -173,7 +175,7 @@ package struct BulkRecords: Sendable {
         place += 1
         if place < bytes.count, bytes[place] == newline { place += 1 }
         return true
-      default: throw Fault(row: number, message: "text stands after a closed quote")
+      default: throw Fault(row: number, message: "text follows a closing quote")
       }
     }
   }
@@ -235,7 +237,7 @@ package struct BulkRecords: Sendable {
     }
   }
 
-  /// The characters of a cell as they stand in a string of JSON, all of them, as a page has them.
+  /// Appends all characters of a cell as the contents of a JSON string, as in a page of a query.
   private static func appendText(
     _ bytes: UnsafeRawBufferPointer, _ cell: Cell, _ json: inout [UInt8]
   ) {

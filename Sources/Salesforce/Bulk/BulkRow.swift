@@ -2,24 +2,26 @@ import CSV
 import JSON
 import System
 
-/// A row of an ingest job: the texts of its columns, by their names.
+/// A row of an ingest job: the texts of its columns, by name.
 ///
-/// Two rows are equal where they say the same, in whatever order: that is how a result, which comes in an
-/// order of the org's own, is known for what it is of.
+/// Two rows are equal if they have the same cells in any order. This is how a row in the results,
+/// which the org reorders, is matched with the row that was sent.
 package struct BulkRow: Sendable, Hashable {
-  /// What empties a field; an empty cell says nothing of it (Bulk API 2.0, "Prepare CSV Files").
+  /// The text that clears a field.
+  ///
+  /// An empty cell leaves the field unchanged (Bulk API 2.0, "Prepare CSV Files").
   private static let null = "#N/A"
-  /// Longer texts are refused of fields and of rows.
+  /// The maximum length of a field and of a row.
   private static let (fieldLimit, rowLimit) = (32_000, 400_000)
 
-  /// The columns that say something, by their names in small letters.
+  /// The non-empty cells, by column name in lower case.
   private var cells: [String: String] = [:]
   private var names: [String] = []
 
-  /// A row of a record's members; nil where a CSV cannot say the same: it knows no objects, no lists, and not
-  /// the text that stands for nothing.
+  /// Creates a row from a record's members; nil if CSV cannot express them: it has no objects, no
+  /// lists, and cannot contain the text that clears a field.
   ///
-  /// An empty text is none to an org, and is written as that.
+  /// An org treats an empty text as no value, so it is written as the text that clears the field.
   package init?(_ members: some Sequence<(name: String, value: JSONValue)>) {
     var length = 0
     for (name, value) in members {
@@ -42,7 +44,7 @@ package struct BulkRow: Sendable, Hashable {
     }
   }
 
-  /// A row that says nothing.
+  /// A row without cells.
   package static let empty = BulkRow(columns: [], [])
 
   private init(columns: [String], _ cells: [String]) {
@@ -51,10 +53,11 @@ package struct BulkRow: Sendable, Hashable {
     }
   }
 
-  /// What its column says; nil where it says nothing.
+  /// The cell of a column; nil if it is empty.
   package subscript(name: String) -> String? { cells[name.lowercased()] }
 
-  /// It without what empties a field, and without blanks at the ends: orgs may leave both out.
+  /// The row without the cells that clear a field, and without white space at the ends of cells:
+  /// orgs may omit both.
   package var bare: BulkRow {
     var row = self
     for (name, text) in cells {
@@ -64,13 +67,12 @@ package struct BulkRow: Sendable, Hashable {
     return row
   }
 
-  /// About how many bytes it takes.
+  /// The approximate size in bytes.
   package var size: Int { cells.values.reduce(cells.count * 3) { $0 + $1.utf8.count } }
 
-  /// Whether two rows say the same, whatever their columns were called first.
+  /// Whether two rows have the same cells, regardless of the spelling of their column names.
   package static func == (one: BulkRow, other: BulkRow) -> Bool { one.cells == other.cells }
 
-  /// Of what it says.
   package func hash(into hasher: inout Hasher) { hasher.combine(cells) }
 
   /// Rows as CSV with a header of all their columns.
@@ -90,10 +92,10 @@ package struct BulkRow: Sendable, Hashable {
     var fields: Int
     var columns: Int
 
-    var description: String { "a row has \(fields) fields of \(columns)" }
+    var description: String { "a row has \(fields) of \(columns) fields" }
   }
 
-  /// Reads a result: each row with all its cells, and as it was sent.
+  /// Parses a result: each row with all its cells, and in the form in which it was sent.
   package static func read(
     _ csv: [UInt8], _ body: (_ cells: [String: String], _ row: BulkRow) -> Void
   ) throws {

@@ -1,13 +1,14 @@
 // Rows of an ingest job.
 extension RowAnswer {
-  /// Reads a row that is done; `recordID` is the record that was meant, nil for one that is new.
+  /// Creates the answer for a successful row; `recordID` is the ID of the addressed record, nil for
+  /// a new one.
   package init(_ success: BulkIngestJob.Results.Success, recordID: String?, isUpsert: Bool) {
     self = Self.done(
       success.id.isEmpty ? recordID : success.id, created: isUpsert ? success.isCreated : nil,
       meant: recordID)
   }
 
-  /// Reads a row that was refused: `CODE:words:field field --`.
+  /// Creates the answer for a rejected row: `CODE:message:field field --`.
   package init(_ failure: BulkIngestJob.Results.Failure) {
     var words = Substring(failure.error)
     var code: String?

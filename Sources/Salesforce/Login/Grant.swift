@@ -1,13 +1,13 @@
 import JSON
 
-/// What a login gives.
+/// The result of a login.
 package struct Grant: Sendable {
   package let token: String
-  /// The address of the org's resources, without a slash at its end.
+  /// The base address of the org's resources, without a trailing slash.
   package let instanceURL: String
   let organizationID: String?
   let userID: String?
-  /// A refresh token that replaces the one that was used.
+  /// The refresh token that replaces the used one.
   let refreshToken: String?
 
   init(token: String, instanceURL: String) {
@@ -18,7 +18,7 @@ package struct Grant: Sendable {
     refreshToken = nil
   }
 
-  /// Reads a token endpoint's answer; nil if a member is missing.
+  /// Parses the response of a token endpoint; nil if a member is missing.
   init?(_ answer: JSONValue) {
     guard let token = answer["access_token"]?.string, !token.isEmpty,
       let instanceURL = answer["instance_url"]?.string

@@ -2,18 +2,20 @@ import Crypto
 import JSON
 import System
 
-/// The statement that a connected app signs to act as a user.
+/// The assertion that a connected app signs to act as a user.
 struct JWTAssertion: Sendable {
-  /// How long one is good: an org takes none whose end is more than three minutes away by its own clock, which may be
-  /// a minute behind.
+  /// The lifetime.
+  ///
+  /// An org rejects an assertion that expires more than three minutes in the future by its own
+  /// clock, which may be a minute behind.
   static let lifetimeSeconds: Int64 = 120
-  /// How far clocks may be apart without harm.
+  /// The difference of clocks that does no harm.
   static let slackMilliseconds: Int64 = 60_000
 
   let issuer: String
   let subject: String
   let audience: String
-  /// Seconds since 1970, by the org's clock.
+  /// The expiration in seconds since 1970, by the org's clock.
   let expires: Int64
 
   init(issuer: String, subject: String, audience: String, expires: Int64) {
@@ -23,7 +25,7 @@ struct JWTAssertion: Sendable {
     self.expires = expires
   }
 
-  /// Header, claims and signature, each base64url, with dots between them.
+  /// The header, claims and signature in base64url, separated by dots.
   func signed(with key: RSASigner) throws(OrgError) -> String {
     let header: JSONValue = ["alg": "RS256", "typ": "JWT"]
     let claims: JSONValue = [
@@ -38,7 +40,7 @@ struct JWTAssertion: Sendable {
     }
   }
 
-  /// Reads the key that signs.
+  /// Parses the signing key.
   static func signer(_ key: Secret) throws(OrgError) -> RSASigner {
     do { return try RSASigner(pem: key.reveal()) } catch { throw useless }
   }

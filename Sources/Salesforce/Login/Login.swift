@@ -3,12 +3,12 @@ import HTTP
 import JSON
 import System
 
-/// Gets tokens, one way for each kind of credentials.
+/// Obtains tokens with each kind of credentials.
 final class Login: Sendable {
   private let credentials: Credentials
   private let loginURL: String
   private let connection: OrgConnection
-  /// The key of the credentials, read at the first login: those of many users follow.
+  /// The signing key of the credentials, parsed at the first login for the later ones.
   private let signer = Locked<RSASigner?>(nil)
 
   static let path = "/services/oauth2/token"
@@ -19,12 +19,12 @@ final class Login: Sendable {
     self.connection = connection
   }
 
-  /// A fresh token; `username` says for whom where the credentials leave it open.
+  /// Returns a new token; `username` names the user if the credentials leave it open.
   func grant(for username: String?) async throws(OrgError) -> Grant {
     switch credentials.method {
     case .jwt(let clientID, let key, let audience):
       guard let username else {
-        throw refusal("a JWT needs the name of the user to act as: set `org.login.integrationUser`")
+        throw refusal("a JWT login needs the name of a user: set `org.login.integrationUser`")
       }
       return try await sign(as: username, clientID, key, audience: audience ?? loginURL)
     case .clientCredentials(let clientID, let secret):
@@ -36,7 +36,7 @@ final class Login: Sendable {
       return try await renew(clientID, secret, token, identity: "")
     case .refreshTokens(let clientID, let secret, let tokens):
       guard let username else {
-        throw refusal("a refresh token is a user's: set `org.login.integrationUser`")
+        throw refusal("a refresh token belongs to a user: set `org.login.integrationUser`")
       }
       guard let token = tokens[username.lowercased()] else {
         throw OrgError(
@@ -50,8 +50,10 @@ final class Login: Sendable {
     }
   }
 
-  /// A token for an assertion; one that is refused while the answer's date shows that the clocks are
-  /// apart is made once more, by the org's clock.
+  /// Exchanges an assertion for a token.
+  ///
+  /// If the org rejects it and the response's date shows that the clocks differ, a second assertion
+  /// is made with the org's clock.
   private func sign(
     as username: String, _ clientID: String, _ key: Secret, audience: String
   ) async throws(OrgError) -> Grant {
@@ -110,7 +112,7 @@ final class Login: Sendable {
   private func post(
     _ form: [(String, String)], identity: String = ""
   ) async throws(OrgError) -> Grant {
-    // A login changes nothing that matters: it may be repeated.
+    // A login has no side effects that matter, so it may be repeated.
     var call = OrgCall(
       .token, "POST", Self.path,
       headers: ["Content-Type": "application/x-www-form-urlencoded"],
@@ -126,13 +128,15 @@ final class Login: Sendable {
     guard let answer = try? JSONValue(parsing: response.body), let grant = Grant(answer) else {
       throw OrgError(
         .invalidResponse, status: response.status,
-        message: "the login's answer has no access_token or instance_url", request: call.name)
+        message: "the login's response has no access_token or instance_url", request: call.name)
     }
     return grant
   }
 
-  /// Every refusal of a login is about the login, whatever its status; an audience that is wrong is
-  /// the commonest, so it is shown.
+  /// The error of a login.
+  ///
+  /// Every rejection is reported as an authentication error, regardless of its status. It shows the
+  /// audience, as a wrong one is the most common cause.
   private func explained(_ error: OrgError) -> OrgError {
     let isRefusal =
       switch error.kind {

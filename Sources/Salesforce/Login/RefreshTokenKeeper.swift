@@ -1,18 +1,21 @@
 import System
 
-/// Keeps the refresh tokens that an org gives in place of those that were used.
+/// Stores the refresh tokens that an org issues to replace used ones.
 ///
-/// An org that rotates them takes each once: whoever renews a session has to use the newest, and the next
-/// process has to know it. A token is named by the one that was configured, which never changes.
+/// An org with token rotation accepts each token once. Every session renewal must use the newest
+/// one, and the next process needs it too. A token is identified by the configured one, which never
+/// changes.
 package protocol RefreshTokenKeeper: Sendable {
-  /// The newest token in the line of `token`; nobody else gets it before `end` is called.
+  /// Returns the newest successor of `token` and locks it until `end` is called.
   func begin(_ token: Secret) async throws(OrgError) -> Secret
 
-  /// Ends what `begin` began; `replacement` is what the org gave instead, nil if nothing.
+  /// Ends the use that `begin` started; `replacement` is the new token, nil if the org issued none.
   func end(_ token: Secret, replacement: Secret?) throws(OrgError)
 }
 
-/// Keeps them as long as the process lives; logins of one org are one at a time for each user.
+/// Keeps the tokens in memory.
+///
+/// There is only one login at a time per user of an org.
 final class MemoryRefreshTokens: RefreshTokenKeeper {
   private let newest = Locked<[Secret: Secret]>([:])
 

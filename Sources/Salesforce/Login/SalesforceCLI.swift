@@ -1,10 +1,12 @@
 import JSON
 import System
 
-/// Asks the `sf` command for the login that it holds under an alias; its files are its own.
+/// Gets the login that the `sf` command stores under an alias.
+///
+/// Its files are not read directly.
 package struct SalesforceCLI: Sendable {
   let alias: String
-  /// Where the command is looked for; nil for the PATH.
+  /// The directories in which the command is searched; nil for the PATH.
   var searchPath: String?
 
   package init(alias: String, searchPath: String? = nil) {
@@ -13,7 +15,7 @@ package struct SalesforceCLI: Sendable {
   }
 
   package func grant() async throws(OrgError) -> Grant {
-    // A child process blocks: it gets a thread of its own.
+    // A child process blocks, so it gets its own thread.
     try await StoreThread(name: "sf").run { () throws(OrgError) -> Grant in
       try blockingGrant()
     }
@@ -22,26 +24,26 @@ package struct SalesforceCLI: Sendable {
   private func blockingGrant() throws(OrgError) -> Grant {
     let display = try run(["org", "display"])
     guard let instanceURL = display["instanceUrl"]?.string else {
-      throw failure("`sf org display` names no instanceUrl")
+      throw failure("`sf org display` returned no instanceUrl")
     }
     if let shown = display["accessToken"]?.string, !shown.contains("[REDACTED]") {
       return Grant(token: shown, instanceURL: instanceURL)
     }
     let answer = try run(["org", "auth", "show-access-token", "--no-prompt"])
     guard let token = answer["accessToken"]?.string, !token.contains("[REDACTED]") else {
-      throw failure("`sf org auth show-access-token` gives no token; is the command up to date?")
+      throw failure("`sf org auth show-access-token` returned no token; is the command up to date?")
     }
     return Grant(token: token, instanceURL: instanceURL)
   }
 
-  /// The `result` of one command.
+  /// The `result` of a command.
   private func run(_ arguments: [String]) throws(OrgError) -> JSONValue {
     let variables = ProcessEnvironment.variables()
     let directories = (searchPath ?? variables["PATH"] ?? "").split(separator: ":").map(String.init)
     guard let program = directories.map({ $0 + "/sf" }).first(where: { Files.exists($0) }) else {
       throw OrgError(
         .configuration,
-        message: "there is no `sf` command on the PATH: install it, or log in another way",
+        message: "there is no `sf` command on the PATH: install it, or use another login",
         request: "sf --target-org \(alias)")
     }
     var environment = ["NO_COLOR": "1"]
@@ -54,13 +56,13 @@ package struct SalesforceCLI: Sendable {
         program, arguments + ["--target-org", alias, "--json"], environment: environment,
         deadlineSeconds: 120)
     } catch {
-      throw failure("`sf` did not run: \(error)")
+      throw failure("`sf` could not be run: \(error)")
     }
     guard let answer = try? JSONValue(parsing: result.output), let value = answer["result"] else {
-      // Its output may hold a token: the command's name and status must do.
+      // Its output may contain a token, so only the command's name and status are reported.
       let words = (try? JSONValue(parsing: result.output))?["message"]?.string
       let name = arguments.joined(separator: " ")
-      throw failure(words ?? "`sf \(name)` ended with status \(result.status)")
+      throw failure(words ?? "`sf \(name)` exited with status \(result.status)")
     }
     return value
   }

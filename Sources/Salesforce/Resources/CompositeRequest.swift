@@ -1,20 +1,18 @@
 import HTTP
 import JSON
 
-/// One request inside a composite one.
+/// A request inside a composite request.
 package struct CompositeRequest: Sendable {
-  /// The method.
   package var method: String
-  /// Path and query, encoded, from `/services/data/`.
+  /// The encoded path and query, starting with `/services/data/`.
   package var url: String
-  /// The name that its result bears.
+  /// The name of its result.
   package var referenceId: String
-  /// The body's JSON, nil for none.
+  /// The JSON body; nil for none.
   package var body: [UInt8]?
   /// Conditions such as `If-Unmodified-Since`.
   package var headers: [(name: String, value: String)]
 
-  /// A request of its parts.
   package init(
     method: String, url: String, referenceId: String, body: [UInt8]? = nil,
     headers: [(name: String, value: String)] = []
@@ -26,7 +24,8 @@ package struct CompositeRequest: Sendable {
     self.headers = headers
   }
 
-  /// A write of one row, which holds only while that was not modified after a moment, where one is given.
+  /// Creates a write of one row, conditional on the row not having been modified after a moment, if
+  /// one is given.
   package init(
     method: String, url: String, referenceId: String, body: [UInt8]?, unmodifiedSince: Int64?
   ) {
@@ -36,15 +35,13 @@ package struct CompositeRequest: Sendable {
   }
 }
 
-/// The result of one request inside a composite one.
+/// The result of a request inside a composite request.
 package struct CompositeResult: Sendable, Hashable {
-  /// The request's name.
+  /// The name of the request.
   package let referenceId: String
-  /// Its status.
   package let status: Int
-  /// Its header fields.
   package let headers: JSONObject
-  /// Its body; `null` if it has none, an array of errors if it failed.
+  /// The body; `null` if there is none, an array of errors if the request failed.
   package let body: JSONValue
 
   package init(referenceId: String, status: Int, headers: JSONObject, body: JSONValue) {
@@ -54,17 +51,18 @@ package struct CompositeResult: Sendable, Hashable {
     self.body = body
   }
 
-  /// Whether it was done.
   package var isSuccess: Bool { HTTPStatus.success.contains(status) }
-  /// The org's code, if it failed.
+  /// The org's error code if the request failed.
   package var errorCode: String? { isSuccess ? nil : body[0]?["errorCode"]?.string }
-  /// The org's words, if it failed.
+  /// The org's message if the request failed.
   package var errorMessage: String? { isSuccess ? nil : body[0]?["message"]?.string }
 }
 
 extension Session {
-  /// A query as a request of a composite; between its pieces stand references to another request's
-  /// result, which the org only sees as they are, while everything around them is encoded.
+  /// A query as a part of a composite request.
+  ///
+  /// Its pieces are separated by references to another request's result; these are sent as they
+  /// are, while the text around them is encoded.
   package func queryRequest(
     _ pieces: [String], around reference: String = "", referenceId: String
   ) -> CompositeRequest {
@@ -73,7 +71,7 @@ extension Session {
       method: "GET", url: path("query") + "?q=" + query, referenceId: referenceId)
   }
 
-  /// Sends several requests as one; the results stand in the requests' order.
+  /// Sends several requests as one; the results are in the order of the requests.
   package func composite(
     _ requests: [CompositeRequest], allOrNone: Bool = false
   ) async throws(OrgError) -> [CompositeResult] {
@@ -84,19 +82,19 @@ extension Session {
     for entry in entries {
       guard let name = entry["referenceId"]?.string, let status = entry["httpStatusCode"]?.int,
         byName[name] == nil
-      else { throw Self.invalidResponse("a result has no name of its own, or no status", call) }
+      else { throw Self.invalidResponse("a result has no unique name, or no status", call) }
       byName[name] = CompositeResult(
         referenceId: name, status: Int(status), headers: entry["httpHeaders"]?.object ?? [:],
         body: entry["body"] ?? .null)
     }
     let results = requests.compactMap { byName[$0.referenceId] }
     guard results.count == requests.count, entries.count == requests.count else {
-      throw Self.invalidResponse("\(entries.count) results answer \(requests.count) requests", call)
+      throw Self.invalidResponse("\(requests.count) requests have \(entries.count) results", call)
     }
     return results
   }
 
-  /// The call that carries several requests, counted as one of a kind.
+  /// The call that contains several requests, counted as one of a kind.
   func compositeCall(
     _ requests: [CompositeRequest], allOrNone: Bool = false, kind: RequestKind = .composite
   ) throws(OrgError) -> OrgCall {
@@ -105,7 +103,7 @@ extension Session {
     guard requests.count <= RequestLimits.composite else {
       throw OrgError(
         .configuration,
-        message: "\(requests.count) requests are more than \(RequestLimits.composite)",
+        message: "\(requests.count) requests exceed the limit of \(RequestLimits.composite)",
         request: call.name)
     }
     call.body = Self.body(requests, allOrNone)

@@ -1,14 +1,13 @@
 import JSON
 
-/// What an org says of an sObject.
+/// The description of an sObject.
 package struct Describe: Sendable, Hashable {
-  /// One field of an sObject.
+  /// A field of an sObject.
   package struct Field: Sendable, Hashable {
-    /// The API name.
     package let name: String
     /// The type, such as `reference`.
     package let type: String
-    /// The most characters of a text.
+    /// The maximum length of a text in characters.
     package let length: Int
     /// Whether the user may set it on a new record.
     package let isCreateable: Bool
@@ -16,67 +15,61 @@ package struct Describe: Sendable, Hashable {
     package let isUpdateable: Bool
     /// Whether it may be empty.
     package let isNillable: Bool
-    /// Whether the org fills it in if a new record has none.
+    /// Whether the org sets a default if a new record has no value.
     package let isDefaultedOnCreate: Bool
-    /// Whether it holds another system's id.
     package let isExternalID: Bool
-    /// Whether a record may be named by it.
+    /// Whether it can identify a record in a request.
     package let isIDLookup: Bool
-    /// Whether no two records may have the same value.
+    /// Whether its values are unique.
     package let isUnique: Bool
-    /// Whether it is a formula or a roll-up.
+    /// Whether it is a formula or a roll-up summary.
     package let isCalculated: Bool
-    /// Whether the org numbers it.
+    /// Whether the org assigns sequential numbers.
     package let isAutoNumber: Bool
     /// Whether a query may filter by it.
     package let isFilterable: Bool
-    /// The compound field that it is a part of.
+    /// The compound field that contains it.
     package let compoundFieldName: String?
     /// The sObjects that it may refer to.
     package let referenceTo: [String]
-    /// The name of the way to what it refers to.
+    /// The relationship name for queries.
     package let relationshipName: String?
   }
 
-  /// A field of other records that may refer to one of these.
+  /// A field of other records that may refer to a record of this object.
   package struct Child: Sendable, Hashable {
-    /// The object of those records.
+    /// The object of the referring records.
     package let sobject: String
-    /// The field.
     package let field: String
-    /// Whether they are deleted with the record: details of a master.
+    /// Whether the referring records are deleted with the record: details of a master.
     package let cascadesDelete: Bool
   }
 
-  /// The API name.
   package let name: String
-  /// What people call one record of it.
+  /// The label of a single record.
   package let label: String?
-  /// What the ids of its records begin with.
+  /// The first three characters of the IDs of its records.
   package let keyPrefix: String?
-  /// Whether the user may make records.
   package let isCreateable: Bool
-  /// Whether the user may change records.
   package let isUpdateable: Bool
-  /// Whether the user may delete records.
   package let isDeletable: Bool
-  /// Whether the user may take records out of the recycle bin.
+  /// Whether the user may restore records from the recycle bin.
   package let isUndeletable: Bool
-  /// Whether it can be queried.
   package let isQueryable: Bool
-  /// The fields that the user sees, in the org's order.
+  /// The fields that the user can see, in the org's order.
   package let fields: [Field]
-  /// What may refer to a record of it, as far as the org has a name for the way there.
+  /// The fields that may refer to a record of this object, if the org has a relationship name for
+  /// them.
   package let children: [Child]
-  /// Where a field stands, by its name in small letters.
+  /// The index of each field, by its name in lower case.
   private let places: [String: Int]
 
-  /// The field of a name, without regard to case.
+  /// The field with this name, ignoring case.
   package func field(_ name: String) -> Field? {
     places[name.lowercased()].map { fields[$0] }
   }
 
-  /// Reads an answer; nil if it is of another shape.
+  /// Parses a response; nil if it has another form.
   package init?(_ value: JSONValue) {
     guard let name = value["name"]?.string, let fields = value["fields"]?.array else { return nil }
     self.name = name

@@ -1,10 +1,10 @@
 import JSON
 
-/// One of an org's limits.
+/// A limit of an org.
 package struct Limit: Sendable, Hashable {
-  /// The most there may be.
+  /// The maximum.
   package let maximum: Int
-  /// What is left of it.
+  /// The remaining amount.
   package let remaining: Int
 
   package init(maximum: Int, remaining: Int) {
@@ -14,11 +14,11 @@ package struct Limit: Sendable, Hashable {
 }
 
 extension Session {
-  /// The org's limits by their names, such as `DailyApiRequests`.
+  /// The org's limits by name, such as `DailyApiRequests`.
   package func limits() async throws(OrgError) -> [String: Limit] {
     let call = OrgCall(.limits, "GET", path("limits"))
     guard let object = try await json(call).object else {
-      throw Self.invalidResponse("the answer is not an object", call)
+      throw Self.invalidResponse("the response is not an object", call)
     }
     var limits: [String: Limit] = [:]
     for (name, value) in object {

@@ -2,13 +2,13 @@ import HTTP
 import JSON
 import System
 
-/// A page of the ids that the briefcases of a user and a connected app hold.
+/// A page of the record IDs in the briefcases of a user and a connected app.
 package struct PrimingPage: Sendable, Hashable {
-  /// One record of a briefcase.
+  /// A record in a briefcase.
   package struct Record: Sendable, Hashable {
-    /// The 18-character id.
+    /// The 18-character ID.
     package let id: String
-    /// When it last changed, in milliseconds.
+    /// The last change, in milliseconds.
     package let systemModstamp: Int64
 
     package init(id: String, systemModstamp: Int64) {
@@ -17,28 +17,25 @@ package struct PrimingPage: Sendable, Hashable {
     }
   }
 
-  /// How much the rules found, and how much of it came so far; not reliable on real orgs.
+  /// The number of rules and records, in total and served so far; unreliable on real orgs.
   package struct Statistics: Sendable, Hashable {
-    /// Rules in all.
     package let ruleCountTotal: Int
-    /// Records in all.
     package let recordCountTotal: Int
-    /// Rules that were answered.
     package let ruleCountServed: Int
-    /// Records that were answered.
     package let recordCountServed: Int
   }
 
-  /// The records of each sObject, those of all its record types together.
+  /// The records by sObject, of all record types together.
   package let records: [String: [Record]]
-  /// What to ask the next page with; nil on the last.
+  /// The token to request the next page with; nil on the last.
   package let relayToken: String?
-  /// The rules that failed: records are missing, so nothing may be concluded from an absence.
+  /// The failed rules.
+  ///
+  /// Their records are missing, so the absence of a record has no meaning.
   package let ruleErrors: [String]
-  /// How much there is.
   package let statistics: Statistics
 
-  /// Reads an answer; nil if it is of another shape.
+  /// Parses a response; nil if it has another form.
   init?(_ value: JSONValue) {
     guard let types = value["primingRecords"]?.object, let errors = value["ruleErrors"]?.array
     else {
@@ -75,10 +72,11 @@ extension PrimingPage.Record {
 }
 
 extension Session {
-  /// A page of the ids in the user's briefcases.
+  /// A page of the record IDs in the user's briefcases.
   ///
-  /// The first page takes the date (0 and less is none), further ones the relay token: the API
-  /// forbids both. `Difference:` the SDK sends both on Android, and reads one page only on iOS.
+  /// The first page takes the date (0 or less means none), further ones the relay token: the API
+  /// does not allow both. `Difference:` the SDK sends both on Android, and reads only one page on
+  /// iOS.
   package func primingRecords(
     changedAfter: Int64? = nil, relayToken: String? = nil
   ) async throws(OrgError) -> PrimingPage {
@@ -90,7 +88,7 @@ extension Session {
     }
     let call = OrgCall(.primingRecords, "GET", path)
     guard let page = PrimingPage(try await json(call)) else {
-      throw Self.invalidResponse("the answer is not a page of priming records", call)
+      throw Self.invalidResponse("the response is not a page of priming records", call)
     }
     return page
   }

@@ -1,12 +1,12 @@
 import JSON
 
-/// What a page of a query says beside its records.
+/// The members of a query's page in addition to its records.
 struct QueryPageHead: Sendable, Hashable {
   let totalSize: Int
   let isDone: Bool
   let nextRecordsURL: String?
 
-  /// Reads it from the head of the page, or from all of it if its members stand in another order.
+  /// Parses the start of the page, or all of it if its members are in an unusual order.
   init?(_ body: [UInt8]) {
     guard Session.firstByte(body) == UInt8(ascii: "{"), Session.lastByte(body) == UInt8(ascii: "}")
     else { return nil }
@@ -33,7 +33,7 @@ struct QueryPageHead: Sendable, Hashable {
     nextRecordsURL = value["nextRecordsUrl"]?.string
   }
 
-  /// Says whether a page that is not the last holds no record; one of records is longer than that.
+  /// Whether a page that is not the last has no records; a page with records is longer than that.
   func isEmpty(_ body: [UInt8]) -> Bool {
     guard !isDone, body.count < 2000, let value = try? JSONValue(parsing: body) else {
       return false
@@ -41,7 +41,7 @@ struct QueryPageHead: Sendable, Hashable {
     return value["records"]?.array?.isEmpty == true
   }
 
-  /// Whether it is a path of this org: a token must not travel elsewhere.
+  /// Whether an address is a path of this org: a token must not be sent elsewhere.
   static func isLocator(_ address: String) -> Bool {
     address.hasPrefix("/services/data/")
       && address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "@") }

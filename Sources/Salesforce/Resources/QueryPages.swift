@@ -2,20 +2,20 @@ import HTTP
 import JSON
 import System
 
-/// The pages of one query, as the org's bytes, in order.
+/// The pages of a query as the org's bytes, in order.
 ///
-/// Pages are asked for ahead while the one before arrives, unless that is forbidden. A page that
-/// broke off, or whose session expired, is asked for again by its own locator. A cursor that the org
-/// dropped is the error `locatorExpired`: the caller knows the last key, and starts again from
-/// there. One task reads.
+/// The next page is requested while the previous one arrives, unless that is disabled. If a page
+/// was truncated or its session expired, it is requested again with its locator. If the org dropped
+/// the cursor, the error is `locatorExpired`: the caller knows the last key and restarts from
+/// there. Only one task may read.
 package final class QueryPages: Sendable {
   private struct State {
-    /// The path of the page that comes next; nil after the last.
+    /// The path of the next page; nil after the last.
     var address: String?
     var seen: Set<String> = []
     var totalSize: Int?
     var pages = 0
-    /// Whether the last page had nothing to give and named itself.
+    /// Whether the last page was empty and named itself as the next one.
     var isIdle = false
     var chain: PageChain?
     var attempt = 0
@@ -28,7 +28,7 @@ package final class QueryPages: Sendable {
   private let state: Locked<State>
   private let issued = IssuedTokens()
 
-  /// An org refuses a request line and header of 16,384 bytes; this leaves room for the header.
+  /// An org rejects a request line and header of 16,384 bytes; this leaves room for the header.
   private static let longestPath = 12_000
 
   init(_ session: Session, _ first: OrgCall, ahead: Bool = true) {
@@ -38,17 +38,19 @@ package final class QueryPages: Sendable {
     state = Locked(State(address: first.path))
   }
 
-  /// The number of all records, known once the first page is read.
+  /// The number of all records, known after the first page.
   package var totalSize: Int? { state.withLock { $0.totalSize } }
 
-  /// The next page, nil after the last; whoever read it may give its buffer back with `recycle`.
+  /// The next page; nil after the last.
+  ///
+  /// Its buffer may be returned with `recycle`.
   package func next() async throws(OrgError) -> [UInt8]? {
     while let address = state.withLock({ $0.address }) {
       if address == first.path, address.utf8.count > Self.longestPath { return try await wrapped() }
       let start = Clock.monotonicNanoseconds()
       let chain = try chain(from: address)
       guard let exchange = await exchange(chain, address) else {
-        // The chain could not read the address by itself, or the budget stopped it.
+        // The chain could not find the address by itself, or the budget stopped it.
         try admit(address)
         chain.append(request(address))
         continue
@@ -66,7 +68,7 @@ package final class QueryPages: Sendable {
     return nil
   }
 
-  /// What came of the chain's next page, nil if it knows of none.
+  /// The result of the chain's next page; nil if the chain has none.
   private func exchange(_ chain: PageChain, _ address: String) async -> OrgExchange? {
     do throws(HTTPError) {
       let token = session.token.current.text
@@ -78,12 +80,12 @@ package final class QueryPages: Sendable {
     }
   }
 
-  /// Gives a page's buffer back for a page to come.
+  /// Returns a page's buffer for reuse by a later page.
   package func recycle(_ body: consuming [UInt8]) {
     state.withLock { $0.chain }?.recycle(body)
   }
 
-  /// The page that the exchange brought, or nil if it has to be asked for again.
+  /// The page in an exchange; nil if it must be requested again.
   private func settle(
     _ exchange: OrgExchange, _ address: String
   ) async throws(OrgError) -> [UInt8]? {
@@ -99,7 +101,7 @@ package final class QueryPages: Sendable {
       try advance(past: body, call)
       return body
     case .refresh:
-      // A page asked for ahead may have left with an older token than the session has by now.
+      // A page requested ahead may have used an older token than the session has now.
       let failed = issued.take(address) ?? session.token.current
       try await session.token.renew(failed, because: exchange.error(exchange.reasonToRenew, call))
       state.withLock { $0.hasRefreshed = true }
@@ -113,7 +115,7 @@ package final class QueryPages: Sendable {
     return nil
   }
 
-  /// A statement too long for an address travels as a request inside a composite one.
+  /// A statement that is too long for an address is sent as part of a composite request.
   private func wrapped() async throws(OrgError) -> [UInt8] {
     let result = try await session.composite([
       CompositeRequest(method: "GET", url: first.path, referenceId: "query")
@@ -122,17 +124,17 @@ package final class QueryPages: Sendable {
       let code = result.first?.errorCode
       throw OrgError(
         .refused(code ?? "UNKNOWN"), status: result.first?.status, code: code,
-        message: result.first?.errorMessage ?? "the org refused the query", request: first.name)
+        message: result.first?.errorMessage ?? "the org rejected the query", request: first.name)
     }
     let body = page.body.bytes
     try advance(past: body, first)
     return body
   }
 
-  static let noPage = "the answer is not a page of records"
-  static let noAddress = "there are more records, but no address of this org to get them from"
+  static let noPage = "the response is not a page of records"
+  static let noAddress = "there are more records, but no address in this org to read them from"
 
-  /// Reads from a page what the next one is, and refuses what cannot be a page.
+  /// Finds the next page's address in a page; throws if the body is not a page.
   private func advance(past body: [UInt8], _ call: OrgCall) throws(OrgError) {
     guard let head = QueryPageHead(body) else {
       throw Session.invalidResponse(Self.noPage, call)
@@ -142,7 +144,7 @@ package final class QueryPages: Sendable {
     let problem = state.withLock { state -> String? in
       state.attempt = 0
       state.hasRefreshed = false
-      // An org may have nothing to give for a moment; twice in a row it goes round in a circle.
+      // An org may have no records for a moment. Twice in a row means an endless loop.
       if isIdle, !state.isIdle {
         state.isIdle = true
         return nil
@@ -157,9 +159,9 @@ package final class QueryPages: Sendable {
       guard let next = head.nextRecordsURL, QueryPageHead.isLocator(next) else {
         return Self.noAddress
       }
-      // Records run out: an org that goes on for ever is caught by either.
+      // The number of records is finite, so either check stops an org that never ends.
       guard state.seen.insert(next).inserted, state.pages <= max(1, head.totalSize) else {
-        return "the pages do not end"
+        return "the pages never end"
       }
       state.address = next
       return nil
@@ -193,7 +195,7 @@ package final class QueryPages: Sendable {
     try session.connection.admit(call.kind, call.name, session.identity.username)
   }
 
-  /// The chain, begun at the first page that goes its way.
+  /// The chain, started at the first page that it can read.
   private func chain(from address: String) throws(OrgError) -> PageChain {
     if let chain = state.withLock({ $0.chain }) { return chain }
     try admit(address)
@@ -207,7 +209,7 @@ package final class QueryPages: Sendable {
       else { return .unknown }
       var call = OrgCall(.queryMore, "GET", next)
       call.headers = headers
-      // Where the budget ends, the reader is told when it gets there.
+      // If the budget is exhausted, the reader gets the error when it reaches that page.
       guard
         (try? session.connection.admit(call.kind, call.name, session.identity.username)) != nil
       else { return .unknown }
@@ -218,7 +220,7 @@ package final class QueryPages: Sendable {
   }
 }
 
-/// The tokens that requests left with, and when, by their paths, until they are answered.
+/// The tokens and the times of sent requests, by path, until the responses arrive.
 private final class IssuedTokens: Sendable {
   private struct Issue {
     let token: SessionToken.Value

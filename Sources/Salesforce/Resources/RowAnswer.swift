@@ -1,18 +1,17 @@
 import HTTP
 import JSON
 
-/// Why the org did not do what was asked with a row.
+/// The reason the org did not process a row.
 package struct RowRefusal: Sendable, Hashable {
-  /// The org's code; nil where it gave none.
+  /// The org's error code; nil if there is none.
   package var code: String?
-  /// The org's words.
+  /// The org's message.
   package var message: String
   /// The fields that the org names.
   package var fields: [String]
   /// The error as the org wrote it: an object, or for a single row the whole body.
   package var raw: String?
 
-  /// A refusal.
   package init(code: String?, message: String, fields: [String] = [], raw: String? = nil) {
     self.code = code
     self.message = message
@@ -20,38 +19,38 @@ package struct RowRefusal: Sendable, Hashable {
     self.raw = raw
   }
 
-  /// The refusal of a request as that of a row in it.
+  /// Creates the rejection of a row from that of its request.
   package init(_ error: OrgError) {
     self.init(
       code: error.code ?? error.status.map { "HTTP_\($0)" }, message: error.message,
       fields: error.fields)
   }
 
-  /// Whether a record, the one that is meant or one that it refers to, is not there or hidden.
+  /// Whether the record, or one that it refers to, does not exist or is hidden.
   package var saysMissing: Bool {
     code.map(ErrorCodes.missing.contains) ?? false
   }
 }
 
-/// What the org said of one row.
+/// The org's answer for one row.
 package enum RowAnswer: Sendable, Hashable {
-  /// Done; `created` says what an upsert did.
+  /// Success; `created` is the outcome of an upsert.
   case done(id: String?, created: Bool?)
-  /// The record no longer bears the date of the condition.
+  /// The record was modified after the date of the condition.
   case changed
-  /// The record is not there, as far as the sender can see.
+  /// The record does not exist, as far as the sender can see.
   case absent(RowRefusal)
-  /// Another writer holds it.
+  /// Another writer has locked the record.
   case locked(RowRefusal)
-  /// The org said no.
+  /// The org rejected the row.
   case refused(RowRefusal)
-  /// It is not known what became of it.
+  /// The outcome is unknown.
   case unknown(String)
-  /// The org has not looked at it: it can be sent another way.
+  /// The org has not processed the row: it can be sent in another way.
   case unprocessed(RowRefusal)
 
-  /// Reads the result of one row of a collection; `recordID` is the record that was meant, nil for
-  /// one that is new.
+  /// Creates the answer from a result in a collection; `recordID` is the ID of the addressed
+  /// record, nil for a new one.
   package init(_ result: SaveResult, recordID: String?) {
     if result.success {
       self = Self.done(result.id, created: result.created, meant: recordID)
@@ -68,7 +67,7 @@ package enum RowAnswer: Sendable, Hashable {
       blaming: error.fields, isMissing: false)
   }
 
-  /// Reads the result of a row inside a composite.
+  /// Creates the answer from a result in a composite request.
   package init(_ result: CompositeResult, recordID: String?) {
     let error = result.body.array?.first ?? result.body
     self.init(
@@ -76,7 +75,7 @@ package enum RowAnswer: Sendable, Hashable {
       recordID: recordID)
   }
 
-  /// Reads the answer to a request for a row of its own.
+  /// Creates the answer from the response to a request for a single row.
   package init(status: Int, body: [UInt8], recordID: String?) {
     self.init(
       status: status, body: (try? JSONValue(parsing: body)) ?? .null,
@@ -86,7 +85,7 @@ package enum RowAnswer: Sendable, Hashable {
   private init(status: Int, body: JSONValue, raw: String?, recordID: String?) {
     switch status {
     case HTTPStatus.success:
-      // An update or a delete is answered without a body.
+      // The response to an update or a delete has no body.
       let id = body["id"]?.string ?? recordID
       self = Self.done(id, created: body["created"]?.bool, meant: recordID)
     case 412: self = .changed
@@ -104,7 +103,7 @@ package enum RowAnswer: Sendable, Hashable {
     }
   }
 
-  /// What the org says of a row that several rules refuse; the first error says of which kind it is.
+  /// The message for a row with several errors; the first error determines the kind.
   private static func words(_ messages: [String]) -> String {
     distinct(messages).joined(separator: "; ")
   }
@@ -114,21 +113,22 @@ package enum RowAnswer: Sendable, Hashable {
     return texts.filter { seen.insert($0).inserted }
   }
 
-  /// A success that does not name its record, or names another, tells nothing of this one: its id
-  /// would be lost, or the wrong record taken for it.
+  /// A success that names no record, or another one, is not accepted: the record's ID would be
+  /// lost, or the wrong record taken for it.
   static func done(_ id: String?, created: Bool?, meant: String?) -> RowAnswer {
     let named = id?.recordID18
     let meant = meant.map { $0.recordID18 ?? $0 }
     return switch (named, meant) {
-    case (nil, nil): .unknown("the org said it was done and named no record")
+    case (nil, nil): .unknown("the org reported success but named no record")
     case (let id?, let meant?) where id != meant:
-      .unknown("the org said it was done to another record")
+      .unknown("the org reported success for another record")
     case (let id, let meant): .done(id: id ?? meant, created: created)
     }
   }
 
-  /// A missing record is the row's own where the first error names no fields: a code that names some blames the
-  /// reference in them.
+  /// If the first error names no fields, the row's own record is missing.
+  ///
+  /// If it names fields, a record that they refer to is missing.
   static func refusal(
     _ refusal: RowRefusal, blaming fields: [String], isMissing: Bool
   ) -> RowAnswer {

@@ -1,13 +1,11 @@
 import HTTP
 import JSON
 
-/// What became of one record of a collection.
+/// The result of one record in a collection.
 package struct SaveResult: Sendable, Hashable {
-  /// One reason why a record was not saved.
+  /// A reason that a record was not saved.
   package struct RowError: Sendable, Hashable {
-    /// The org's code.
     package let statusCode: String
-    /// The org's words.
     package let message: String
     /// The fields that the org names.
     package let fields: [String]
@@ -15,16 +13,15 @@ package struct SaveResult: Sendable, Hashable {
     package let raw: JSONValue
   }
 
-  /// The record's id; nil where a new record was not made.
+  /// The record's ID; nil if a new record was not created.
   package let id: String?
-  /// Whether it was saved.
   package let success: Bool
-  /// Whether an upsert made it; nil where it does not say.
+  /// Whether an upsert created the record; nil if unknown.
   package let created: Bool?
-  /// Why it was not saved.
+  /// The reasons that the record was not saved.
   package let errors: [RowError]
 
-  /// Reads one entry; nil if it is of another shape.
+  /// Parses an entry; nil if it has another form.
   package init?(_ value: JSONValue) {
     guard let success = value["success"]?.bool else { return nil }
     self.success = success
@@ -42,7 +39,7 @@ package struct SaveResult: Sendable, Hashable {
 
 extension Session {
 
-  /// Makes records; each is an object's bytes with its `attributes`.
+  /// Creates records; each is the bytes of an object with its `attributes`.
   package func create(
     _ records: [[UInt8]], allOrNone: Bool = false
   ) async throws(OrgError) -> [SaveResult] {
@@ -50,7 +47,7 @@ extension Session {
       OrgCall(.create, "POST", path("composite/sobjects")), records, allOrNone: allOrNone)
   }
 
-  /// Changes records; each names its `Id`.
+  /// Updates records; each contains its `Id`.
   package func update(
     _ records: [[UInt8]], allOrNone: Bool = false
   ) async throws(OrgError) -> [SaveResult] {
@@ -58,7 +55,7 @@ extension Session {
       OrgCall(.update, "PATCH", path("composite/sobjects")), records, allOrNone: allOrNone)
   }
 
-  /// Makes or changes records of one sObject by the value of an external id.
+  /// Creates or updates records of one sObject by the value of an external ID.
   package func upsert(
     _ sObject: String, externalIDField: String, _ records: [[UInt8]], allOrNone: Bool = false
   ) async throws(OrgError) -> [SaveResult] {
@@ -68,11 +65,10 @@ extension Session {
       OrgCall(.upsert, "PATCH", path(resource)), records, allOrNone: allOrNone)
   }
 
-  /// Deletes records.
   package func delete(
     _ ids: [String], allOrNone: Bool = false
   ) async throws(OrgError) -> [SaveResult] {
-    // The commas stay as they are: they part the list.
+    // The commas separate the IDs, so they are not encoded.
     let list = ids.map { HTTPQuery.encode($0) }.joined(separator: ",")
     return try await results(
       OrgCall(
@@ -97,18 +93,20 @@ extension Session {
     return try await results(call, count: records.count)
   }
 
-  /// Results stand in the records' order: another number of them says nothing of any record.
+  /// The results are in the order of the records.
+  ///
+  /// If their number differs, they cannot be assigned.
   private func results(_ call: OrgCall, count: Int) async throws(OrgError) -> [SaveResult] {
     guard count > 0 else { return [] }
     guard count <= RequestLimits.collection else {
       throw OrgError(
-        .configuration, message: "\(count) records are more than \(RequestLimits.collection)",
+        .configuration, message: "\(count) records exceed the limit of \(RequestLimits.collection)",
         request: call.name)
     }
     let entries = try await json(call.asWrite()).array ?? []
     let results = entries.compactMap { SaveResult($0) }
     guard entries.count == count, results.count == count else {
-      throw Self.invalidResponse("\(results.count) results answer \(count) records", call)
+      throw Self.invalidResponse("\(count) records have \(results.count) results", call)
     }
     return results
   }

@@ -1,16 +1,17 @@
 import System
 
-/// What a user may do with a record that he can read.
+/// A user's access to a record that the user can read.
 package struct RecordAccess: Sendable, Hashable {
-  /// Whether he may change it.
+  /// Whether the user may change the record.
   package var mayEdit: Bool
-  /// Whether he may delete it.
+  /// Whether the user may delete the record.
   package var mayDelete: Bool
 }
 
 extension Session {
-  /// What the session's user may do with records, by their 18 characters; those that he cannot read are
-  /// missing (Object Reference, "UserRecordAccess").
+  /// The session user's access to records, by their 18-character IDs.
+  ///
+  /// Records that the user cannot read are missing (Object Reference, "UserRecordAccess").
   package func access(to ids: [String]) async throws(OrgError) -> [String: RecordAccess] {
     var found: [String: RecordAccess] = [:]
     let known = Set(ids.compactMap(\.recordID18)).sorted()

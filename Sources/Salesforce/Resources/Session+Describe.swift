@@ -3,7 +3,7 @@ import JSON
 import System
 
 extension Session {
-  /// What the org says of an sObject to this user.
+  /// The description of an sObject for this user.
   package func describe(_ sObject: String) async throws(OrgError) -> Describe {
     if let known = knownObject(sObject) { return known }
     let call = OrgCall(.describe, "GET", describePath(sObject))
@@ -21,18 +21,18 @@ extension Session {
     return describe
   }
 
-  private static let noDescription = "the answer does not describe an sObject"
+  private static let noDescription = "the response does not describe an sObject"
 
-  /// What the org has said of an object to this user; nil where it was not asked, has none of that name, or
-  /// what it says is not kept.
+  /// The cached description of an object for this user; nil if it was not requested, does not
+  /// exist, or descriptions are not cached.
   package func knownObject(_ sObject: String) -> Describe? { objects?.find(sObject) ?? nil }
 
-  /// Whether it is known what the org says of an object, even if that is nothing.
+  /// Whether the description of an object is cached, or known not to exist.
   package func knows(_ sObject: String) -> Bool { objects?.find(sObject) != nil }
 
-  /// Asks what the org says of several objects to this user, of as many as possible in one request.
+  /// Requests the descriptions of several objects, as many as possible in one request.
   ///
-  /// What is known is not asked for again; of a session that keeps nothing nothing is.
+  /// Cached ones are not requested again. A session without a cache requests nothing.
   package func learn(_ sObjects: [String]) async throws(OrgError) {
     guard let objects else { return }
     var seen: Set<String> = []
@@ -58,7 +58,7 @@ extension Session {
     }
     let answers = try DescribeAnswer.all(in: body)
     guard Set(answers.map(\.name)) == Set(names), answers.count == names.count else {
-      throw Self.invalidResponse("\(answers.count) results answer \(names.count) requests", call)
+      throw Self.invalidResponse("\(names.count) requests have \(answers.count) results", call)
     }
     for answer in answers {
       if answer.status == 404 {
@@ -81,22 +81,22 @@ extension Session {
     path("sobjects/\(HTTPQuery.encode(sObject))/describe")
   }
 
-  /// What the org says of an sObject to this user, as the org's bytes: one JSON object.
+  /// The description of an sObject for this user as the org's bytes: one JSON object.
   package func describeAnswer(_ sObject: String) async throws(OrgError) -> [UInt8] {
     try await object(OrgCall(.describe, "GET", describePath(sObject)))
   }
 
-  /// The API names of all objects that the user sees.
+  /// The API names of all objects that the user can see.
   package func objectNames() async throws(OrgError) -> [String] {
     let call = OrgCall(.describe, "GET", path("sobjects"))
     guard let objects = try await json(call)["sobjects"]?.array else {
-      throw Self.invalidResponse("the answer does not list objects", call)
+      throw Self.invalidResponse("the response does not list objects", call)
     }
     return objects.compactMap { $0["name"]?.string }
   }
 }
 
-/// One description among several, as its bytes stand in the answer.
+/// A description in the response to a composite request, as the org's bytes.
 private struct DescribeAnswer {
   let name: String
   let status: Int
@@ -121,7 +121,7 @@ private struct DescribeAnswer {
       }
     } catch {
       throw OrgError(
-        .invalidResponse, message: "the answer is not that of a composite request: \(error)",
+        .invalidResponse, message: "the response is not that of a composite request: \(error)",
         request: "POST composite")
     }
   }
@@ -132,7 +132,7 @@ private struct DescribeAnswer {
     return (try? JSONValue(parsing: Array(("\"" + plain + "\"").utf8)))?.string ?? plain
   }
 
-  /// Why the object is not described.
+  /// The reason that the object is not described.
   func error(request: String) -> OrgError {
     let fault = OrgFault(body)
     return OrgError(

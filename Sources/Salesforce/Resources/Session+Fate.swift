@@ -1,19 +1,21 @@
 import System
 
-/// What became of a record that does not read.
+/// The fate of a record that cannot be read.
 package enum RecordFate: Sendable, Hashable {
-  /// It is in the recycle bin.
+  /// The record is in the recycle bin.
   case deleted
-  /// It was merged into another.
+  /// The record was merged into another.
   case merged(into: String)
-  /// It is there, or nobody can tell: hidden, purged, or never an id of this object.
+  /// The record exists, or its fate is unknown: hidden, purged, or not an ID of this object.
   case unproved
 }
 
 extension Session {
-  /// What became of records that do not read: absence alone proves nothing, `queryAll` does.
+  /// The fates of records that cannot be read.
   ///
-  /// Every id has an answer.
+  /// Only `queryAll` shows a deletion; absence alone does not.
+  ///
+  /// The result has an entry for every ID.
   package func fates(
     of ids: [String], _ describe: Describe
   ) async throws(OrgError) -> [String: RecordFate] {

@@ -1,9 +1,9 @@
 import HTTP
 
 extension Session {
-  /// The page layout of an sObject for this user, as the org's bytes: one JSON object.
+  /// The page layout of an sObject for this user as the org's bytes: one JSON object.
   ///
-  /// What is not given is left to the org.
+  /// The org chooses parameters that are nil.
   package func layout(
     _ sObject: String, formFactor: String? = nil, layoutType: String? = nil, mode: String? = nil,
     recordTypeID: String? = nil
@@ -20,11 +20,11 @@ extension Session {
     return try await object(call)
   }
 
-  /// An answer that is one JSON object, as the org's bytes.
+  /// A response that is one JSON object, as the org's bytes.
   func object(_ call: OrgCall) async throws(OrgError) -> [UInt8] {
     let response = try await send(call)
     guard try Self.parse(response, call).object != nil else {
-      throw Self.invalidResponse("the answer is not an object", call)
+      throw Self.invalidResponse("the response is not an object", call)
     }
     return response.body
   }

@@ -2,7 +2,7 @@ import HTTP
 import JSON
 
 extension Session {
-  /// How many records each of some `COUNT()` queries counts; nil where the org does not answer one.
+  /// The results of several `COUNT()` queries; nil for a query that the org does not answer.
   package func counts(of queries: [String]) async throws(OrgError) -> [Int?] {
     var counts: [Int?] = []
     for part in queries.parts(of: RequestLimits.queriesOfComposite) {
@@ -16,11 +16,14 @@ extension Session {
     return counts
   }
 
-  /// The records that a statement selects, page by page; nothing is sent before the first is read.
+  /// The records of a query, page by page.
   ///
-  /// `all` also finds deleted and archived records. `batchSize` is a wish, from 200 to 2,000. With
-  /// `ahead` the next page is asked for while one arrives; not so where a page may hold locators of
-  /// children, because the org ends those when the next page is read.
+  /// Nothing is sent before the first page is read.
+  ///
+  /// `all` includes deleted and archived records. `batchSize` is a hint, from 200 to 2,000. With
+  /// `ahead`, the next page is requested while the previous one arrives. Do not set it if a page
+  /// may contain locators of child records, because the org closes those when the next page is
+  /// read.
   package func query(
     _ soql: String, all: Bool = false, batchSize: Int? = nil, ahead: Bool = true
   ) -> QueryPages {
@@ -30,14 +33,14 @@ extension Session {
     return QueryPages(self, call, ahead: ahead)
   }
 
-  /// The header that asks for pages of this size; nil for that of the org's own.
+  /// The header that requests pages of this size; nil for the org's default size.
   package static func queryOptions(batchSize: Int) -> String? {
     let sizes = RequestLimits.queryPage
     return batchSize < sizes.upperBound ? "batchSize=\(max(sizes.lowerBound, batchSize))" : nil
   }
 
-  /// The pages from the address on that a page gave for the next one, such as that of a parent's
-  /// further children.
+  /// The pages from an address on that a page contains, such as that of a parent's further child
+  /// records.
   package func pages(from locator: String) throws(OrgError) -> QueryPages {
     guard QueryPageHead.isLocator(locator) else {
       throw Self.invalidResponse(
@@ -60,12 +63,12 @@ extension Session {
       records += part
     }
     guard records.count == totalSize else {
-      throw Self.invalidResponse("\(records.count) records came of \(totalSize)", call)
+      throw Self.invalidResponse("\(records.count) of \(totalSize) records arrived", call)
     }
     return records
   }
 
-  /// All pages of a small result, and how many records the org promised.
+  /// All pages of a small result, and the number of records that the org announced.
   package func allPages(
     _ soql: String, all: Bool = false
   ) async throws(OrgError) -> (pages: [[UInt8]], totalSize: Int) {
@@ -77,7 +80,7 @@ extension Session {
     }
   }
 
-  /// The number that `SELECT COUNT() …` answers; `all` also counts deleted and archived records.
+  /// The result of `SELECT COUNT() …`; `all` includes deleted and archived records.
   package func count(_ soql: String, all: Bool = false) async throws(OrgError) -> Int {
     let pages = query(soql, all: all)
     while try await pages.next() != nil {}

@@ -1,8 +1,9 @@
 import HTTP
 
 extension Session {
-  /// Asks for any resource and answers its bytes; a path without a leading slash is one of this
-  /// version's data resources.
+  /// The response of any resource as bytes.
+  ///
+  /// A path without a leading slash is relative to this version's data resources.
   package func bytes(
     _ method: String, _ resource: String, query: [(name: String, value: String)] = [],
     body: [UInt8]? = nil

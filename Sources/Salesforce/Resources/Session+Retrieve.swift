@@ -4,16 +4,17 @@ import System
 
 extension Session {
 
-  /// The records of the ids, in their order, as the org's bytes: an array in which `null` stands
-  /// for what is deleted, hidden or unknown.
+  /// The records with the given IDs, in order, as the org's bytes: an array with `null` for records
+  /// that are deleted, hidden or unknown.
   package func retrieve(
     _ sObject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [UInt8] {
-    // A read although it is a POST: a GET has room for a third of the ids.
+    // A read although it is a POST: a GET has room for a third of the IDs.
     var call = OrgCall(
       .retrieve, "POST", path("composite/sobjects/\(HTTPQuery.encode(sObject))"), isRead: true)
     guard ids.count <= RequestLimits.retrieve else {
-      throw Self.invalidResponse("\(ids.count) ids are more than \(RequestLimits.retrieve)", call)
+      throw Self.invalidResponse(
+        "\(ids.count) IDs exceed the limit of \(RequestLimits.retrieve)", call)
     }
     var writer = JSONWriter(reserving: ids.count * 21 + 1000)
     writer.beginObject()
@@ -29,15 +30,15 @@ extension Session {
     call.body = writer.bytes
     let body = try await send(call).body
     guard Self.firstByte(body) == UInt8(ascii: "["), Self.lastByte(body) == UInt8(ascii: "]") else {
-      throw Self.invalidResponse("the answer is not an array of records", call)
+      throw Self.invalidResponse("the response is not an array of records", call)
     }
     return body
   }
 
-  /// The records of the ids in as many answers as their size asks for, each with the ids that it is
-  /// of, in their order.
+  /// The records with the given IDs in one or more responses, depending on their size, each with
+  /// its IDs in order.
   ///
-  /// An answer that is too large is asked for again in halves.
+  /// A response that is too large is requested again in halves.
   package func retrieveParts(
     _ sObject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [(ids: [String], bytes: [UInt8])] {
@@ -53,9 +54,11 @@ extension Session {
     }
   }
 
-  /// The records of any number of ids, by their 18 characters; those that do not read are missing.
+  /// The records with any number of IDs, by their 18-character IDs.
   ///
-  /// What is no record id is not asked for: an org may refuse all for one.
+  /// Records that cannot be read are missing.
+  ///
+  /// A text that is not a record ID is not sent, as an org may reject the whole request for it.
   package func records(
     _ sObject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {

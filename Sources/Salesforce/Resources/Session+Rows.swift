@@ -1,14 +1,15 @@
 import HTTP
 
-/// A request for one row; what the org says of the row is an answer, not an error.
+/// Requests for a single row. A rejection of the row is returned as an answer, not thrown.
 extension Session {
-  /// Makes a record of an object's bytes.
+  /// Creates a record from the bytes of an object.
   package func createRow(_ sObject: String, _ body: [UInt8]) async throws(OrgError) -> RowAnswer {
     try await row(
       OrgCall(.create, "POST", rowPath(sObject), body: body), recordID: nil)
   }
 
-  /// Changes a record, only if it was not modified after a moment where one is given, to the second.
+  /// Updates a record, conditional on it not having been modified after a moment, if one is given,
+  /// to the second.
   package func updateRow(
     _ sObject: String, id: String, _ body: [UInt8], unmodifiedSince: Int64? = nil
   ) async throws(OrgError) -> RowAnswer {
@@ -17,7 +18,7 @@ extension Session {
       unmodifiedSince: unmodifiedSince)
   }
 
-  /// Makes or changes the record that has a value in an external id.
+  /// Creates or updates the record with a value of an external ID.
   package func upsertRow(
     _ sObject: String, externalIDField: String, value: String, _ body: [UInt8]
   ) async throws(OrgError) -> RowAnswer {
@@ -26,7 +27,6 @@ extension Session {
       recordID: nil)
   }
 
-  /// Deletes a record.
   package func deleteRow(_ sObject: String, id: String) async throws(OrgError) -> RowAnswer {
     try await row(OrgCall(.delete, "DELETE", rowPath(sObject, id)), recordID: id)
   }
@@ -36,12 +36,11 @@ extension Session {
     path("sobjects/\(HTTPQuery.encode(sObject))")
   }
 
-  /// The path of a row.
   package func rowPath(_ sObject: String, _ id: String) -> String {
     rowPath(sObject) + "/" + HTTPQuery.encode(id)
   }
 
-  /// The path of the row that has a value in an external id.
+  /// The path of the row with a value of an external ID.
   package func rowPath(_ sObject: String, _ externalIDField: String, _ value: String) -> String {
     rowPath(sObject, externalIDField) + "/" + HTTPQuery.encode(value)
   }

@@ -1,12 +1,13 @@
 import HTTP
 import JSON
 
-/// What only the SOAP API does: bringing records back.
+/// Undelete, which only the SOAP API offers.
 extension Session {
-  /// Takes records out of the recycle bin, each with the details that went with it; one answer for each, in
-  /// their order (SOAP API Developer Guide, "undelete()").
+  /// Restores records from the recycle bin, each with the details that were deleted with it.
   ///
-  /// A record that is not in the recycle bin, so one that is back already, is `absent`.
+  /// Returns one answer per record, in order (SOAP API Developer Guide, "undelete()").
+  ///
+  /// A record that is not in the recycle bin, or was already restored, is `absent`.
   package func undelete(_ ids: [String]) async throws(OrgError) -> [RowAnswer] {
     guard !ids.isEmpty else { return [] }
     var call = OrgCall(
@@ -16,7 +17,8 @@ extension Session {
       ])
     guard ids.count <= RequestLimits.undelete else {
       throw OrgError(
-        .configuration, message: "\(ids.count) records are more than \(RequestLimits.undelete)",
+        .configuration,
+        message: "\(ids.count) records exceed the limit of \(RequestLimits.undelete)",
         request: call.name)
     }
     call.expected = nil
@@ -24,7 +26,7 @@ extension Session {
     let response = try await sendEnvelope(call)
     let results = SOAPElement(parsing: response.body).flatMap(Self.results) ?? []
     guard results.count == ids.count else {
-      throw Self.invalidResponse("\(results.count) results answer \(ids.count) records", call)
+      throw Self.invalidResponse("\(ids.count) records have \(results.count) results", call)
     }
     return zip(ids, results).map { id, result in
       let answer = RowAnswer(result, recordID: id)
@@ -37,7 +39,8 @@ extension Session {
 
   /// Sends a call that names its session in its body.
   ///
-  /// A connected app may have sessions that the data resources take and SOAP does not: no login mends that.
+  /// A connected app may have sessions that the data resources accept and SOAP does not. A new
+  /// login does not help.
   private func sendEnvelope(_ call: OrgCall) async throws(OrgError) -> HTTPResponse {
     do {
       return try await send(call)
@@ -46,7 +49,7 @@ extension Session {
       _ = try await userInfo()
       throw OrgError(
         .permission, status: error.status, code: error.code,
-        message: "SOAP does not take the session: \(error.message)", request: call.name)
+        message: "SOAP does not accept the session: \(error.message)", request: call.name)
     }
   }
 
@@ -68,7 +71,7 @@ extension Session {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 
-  /// The results of an answer; nil where it is another one.
+  /// The results in a response; nil if it is another one.
   private static func results(_ root: SOAPElement) -> [SaveResult]? {
     guard root.name == "Envelope", let answer = root.child("Body")?.child("undeleteResponse") else {
       return nil

@@ -1,16 +1,14 @@
 import JSON
 
-/// Who a token is.
+/// The identity of a token.
 package struct UserInfo: Sendable, Hashable {
-  /// The user's 18-character id.
+  /// The user's 18-character ID.
   package let userID: String
-  /// The org's 18-character id.
+  /// The org's 18-character ID.
   package let organizationID: String
-  /// The user's name.
   package let username: String
-  /// The user's display name.
   package let name: String?
-  /// The user's address.
+  /// The user's email address.
   package let email: String?
 
   var identity: Session.Identity {
@@ -29,7 +27,7 @@ package struct UserInfo: Sendable, Hashable {
       let username = value["preferred_username"]?.string
     else {
       throw Session.invalidResponse(
-        "the answer has no user_id, organization_id or preferred_username", call)
+        "the response has no user_id, organization_id or preferred_username", call)
     }
     return UserInfo(
       userID: user.text18, organizationID: organization.text18, username: username,
@@ -38,11 +36,13 @@ package struct UserInfo: Sendable, Hashable {
 }
 
 extension Session {
-  /// Who the session is, as the org has it now.
+  /// The current identity of the session, from the org.
   package func userInfo() async throws(OrgError) -> UserInfo {
     try await UserInfo.fetch(connection, token, identity: identity.username)
   }
 
-  /// Whether the org answers anything at all: one question that is never answered is no outage.
+  /// Whether the org responds at all.
+  ///
+  /// If only one request gets no response, that is not an outage.
   package func isAnswered() async -> Bool { (try? await userInfo()) != nil }
 }

@@ -1,6 +1,6 @@
 import JSON
 
-/// The versions that an org speaks.
+/// The API versions of an org.
 enum Versions {
   private static let path = "/services/data"
   static let request = "GET " + path
@@ -13,14 +13,14 @@ enum Versions {
       call, base: base, token: nil, identity: identity)
     let versions = try Session.parse(response, call).array?.compactMap { $0["version"]?.string }
     guard let versions, !versions.isEmpty else {
-      throw Session.invalidResponse("the answer names no version", call)
+      throw Session.invalidResponse("the response lists no version", call)
     }
     return versions
   }
 }
 
 extension Session {
-  /// The versions that the org speaks, ascending; it needs no login and counts against no limit.
+  /// The API versions of the org, ascending; needs no login and counts against no limit.
   package func versions() async throws(OrgError) -> [String] {
     try await Versions.fetch(connection, base: instanceURL, identity: identity.username)
   }

@@ -1,9 +1,10 @@
 import System
 
-/// The header fields that a write of rows has beside those of every request.
+/// The header fields of a write, in addition to those of every request.
 enum WriteHeaders {
-  /// Those of one row, of a collection, or of a part of a composite; its record must not have been
-  /// modified after a moment where one is given, to the second.
+  /// The header fields for one row, a collection, or a part of a composite request.
+  ///
+  /// If a moment is given, the record must not have been modified after it, to the second.
   static func fields(unmodifiedSince: Int64? = nil) -> [(name: String, value: String)] {
     unmodifiedSince.map { [("If-Unmodified-Since", Dates.http($0))] } ?? []
   }

@@ -1,15 +1,15 @@
 import JSON
 
-/// Names records by a value of another system.
+/// Queries for records by a value of another system.
 package enum ExternalIDQuery {
-  /// The condition of a query for records with one of the values; nil where the field cannot be
-  /// asked for in that way.
+  /// The condition of a query for records with one of the values; nil if the field cannot be
+  /// queried that way.
   package static func condition(_ describe: Describe, field: String, values: [String]) -> String? {
     guard let field = describe.field(field), field.isFilterable else { return nil }
     let literals: [String]
     switch field.type {
     case "double", "int", "long", "currency", "percent":
-      // A number stands bare in a query: nothing but a number may.
+      // A number is not quoted in a query, so only a valid number is accepted.
       literals = values.filter { Double($0)?.isFinite == true && $0.allSatisfy(Self.isOfNumber) }
     default: literals = values.map { SOQLLiteral.text($0) }
     }
@@ -17,7 +17,7 @@ package enum ExternalIDQuery {
     return "\(field.name) IN (\(literals.joined(separator: ", ")))"
   }
 
-  /// Says whether a record's value is the one that was asked for, as the org compares.
+  /// Whether a record's value is the requested one, by the org's comparison.
   package static func isSame(_ one: JSONValue?, _ value: String) -> Bool {
     switch one {
     case .string(let text)?: text == value || text.lowercased() == value.lowercased()

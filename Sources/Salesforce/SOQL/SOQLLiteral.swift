@@ -1,8 +1,7 @@
 import System
 
-/// Values as they stand in the text of a query.
+/// Values as SOQL literals.
 package enum SOQLLiteral {
-  /// A text as a SOQL literal.
   package static func text(_ text: String) -> String {
     var literal = "'"
     for character in text.unicodeScalars {
@@ -22,9 +21,9 @@ package enum SOQLLiteral {
     texts.map(text).joined(separator: ", ")
   }
 
-  /// A moment in ms of the epoch, whole: `2026-01-31T12:34:56.789Z`.
+  /// A moment in milliseconds since 1970, with its fraction: `2026-01-31T12:34:56.789Z`.
   package static func date(_ milliseconds: Int64) -> String { Dates.utc(milliseconds) }
 
-  /// The second that a moment in ms of the epoch is in: an org dates records by the second.
+  /// The second of a moment in milliseconds since 1970: an org dates records by the second.
   package static func second(_ milliseconds: Int64) -> String { Dates.utcSeconds(milliseconds) }
 }

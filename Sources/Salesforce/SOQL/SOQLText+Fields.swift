@@ -1,10 +1,10 @@
-// The fields that a query names, as far as they can be read without the org: what stands in functions,
-// subqueries and TYPEOF is passed over.
+// The fields in a query, as far as they can be determined without the org: functions, subqueries
+// and TYPEOF are skipped.
 extension SOQLText {
-  /// The fields of the select list, each a name or a way such as `Account.Owner.Name`.
+  /// The fields of the select list, each a name or a path such as `Account.Owner.Name`.
   package var readPaths: [String] { selectedFields.compactMap(path) }
 
-  /// The entries of the select list that are plain fields with another word behind them.
+  /// The entries of the select list that are plain fields followed by another word.
   package var aliasedFields: [String] {
     selectedFields.filter { entry in
       let words = entry.split(separator: " ")
@@ -13,7 +13,7 @@ extension SOQLText {
     }
   }
 
-  /// The fields that the conditions compare.
+  /// The fields in comparisons.
   package var filteredPaths: [String] {
     Self.compared(self[.where] ?? "").compactMap(path)
   }
@@ -25,7 +25,7 @@ extension SOQLText {
     }
   }
 
-  /// An entry without the object's own name or alias before it; nil for what is no plain field.
+  /// An entry without the object's own name or alias before it; nil if it is not a plain field.
   private func path(_ entry: String) -> String? {
     var steps = entry.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard steps.allSatisfy(APIName.isValid) else { return nil }
@@ -37,7 +37,9 @@ extension SOQLText {
   private static let comparisons: Set<String> = ["like", "in", "includes", "excludes"]
   private static let connectors: Set<String> = ["and", "or", "not"]
 
-  /// What stands before a comparison, in groups too; a subquery is another object's.
+  /// The operands before a comparison, also in groups.
+  ///
+  /// A subquery belongs to another object.
   private static func compared(_ text: String) -> [String] {
     let pieces = SOQLTokens.tokenize(text).filter { !SOQLTokens.isSpace($0) }.flatMap(parts)
     var found: [String] = []
@@ -45,7 +47,7 @@ extension SOQLText {
       let before = place > 0 ? pieces[place - 1].lowercased() : ""
       if piece.hasPrefix("(") {
         let inner = String(piece.dropFirst().dropLast())
-        // After a name it is a function's argument, after IN a list.
+        // After a name, a parenthesis opens a function's argument; after IN, a list.
         let isGroup = before.isEmpty || connectors.contains(before) || before.hasPrefix("(")
         if isGroup { found += compared(inner) }
         continue
@@ -64,7 +66,7 @@ extension SOQLText {
     !piece.isEmpty && piece.allSatisfy { "=!<>".contains($0) }
   }
 
-  /// A token cut where an operator begins or ends: `Size>=10` is three.
+  /// A token split where an operator starts or ends: `Size>=10` has three parts.
   private static func parts(_ token: String) -> [String] {
     if token.hasPrefix("(") || token.hasPrefix("'") { return [token] }
     var parts: [String] = []

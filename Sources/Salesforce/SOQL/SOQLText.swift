@@ -1,17 +1,17 @@
-/// A SOQL query taken apart into its clauses, so that it can be changed and written again.
+/// A SOQL query divided into its clauses, so that it can be changed and written again.
 ///
-/// Only the top level is read: what stands in quotes or parentheses stays as it is. White space is
-/// any white space, names are compared without case, and the clauses that the SDK glues to the one
-/// before (`USING SCOPE`, `WITH`, `FOR`, `ALL ROWS`) are clauses here.
+/// Only the top level is parsed: quoted and parenthesized text stays as it is. Any white space
+/// separates words, and names are case-insensitive. The clauses that the SDK attaches to the
+/// previous one (`USING SCOPE`, `WITH`, `FOR`, `ALL ROWS`) are separate clauses here.
 package struct SOQLText: Sendable, Hashable {
-  /// What is said of a text that is no query.
-  package static let needsSelect = "a SOQL query begins with SELECT"
+  /// The message for a text that is not a query.
+  package static let needsSelect = "a SOQL query starts with SELECT"
 
-  /// The clauses in the order in which SOQL writes them.
+  /// The clauses in the order of SOQL.
   package enum Clause: Int, CaseIterable, Sendable {
     case select, from, scope, `where`, with, groupBy, having, orderBy, limit, offset, `for`, allRows
 
-    /// How the clause begins.
+    /// The keyword of the clause.
     package var keyword: String {
       switch self {
       case .select: "select"
@@ -32,7 +32,7 @@ package struct SOQLText: Sendable, Hashable {
 
   private var clauses: [Clause: String] = [:]
 
-  /// Takes a query apart; throws when it selects nothing or selects from nothing.
+  /// Parses a query; throws if it has no SELECT or no FROM clause.
   package init(_ text: String) throws(SOQLError) {
     clauses = Self.split(SOQLTokens.tokenize(Self.spacesOnly(text)))
     for clause in [Clause.select, .from] where (clauses[clause] ?? "").isEmpty {
@@ -48,22 +48,22 @@ package struct SOQLText: Sendable, Hashable {
     set { clauses[clause] = newValue.flatMap { $0.isEmpty ? nil : $0 } }
   }
 
-  /// The query with lower-case keywords, one space between its parts.
+  /// The query with lower-case keywords and single spaces between its parts.
   package var text: String {
     Clause.allCases.compactMap { clause in
       clauses[clause].map { $0.isEmpty ? clause.keyword : "\(clause.keyword) \($0)" }
     }.joined(separator: " ")
   }
 
-  /// The object that the query selects from.
+  /// The object in the FROM clause.
   package var objectName: String {
     fromWords.first ?? ""
   }
 
-  /// The number after LIMIT.
+  /// The number in the LIMIT clause.
   package var limit: Int? { clauses[.limit].flatMap { Int($0) } }
 
-  /// True when the result is cut by LIMIT or OFFSET, so that it is not all that matches.
+  /// Whether LIMIT or OFFSET restricts the result, so that it may not contain all matches.
   package var isBounded: Bool { clauses[.limit] != nil || clauses[.offset] != nil }
 
   // MARK: fields
@@ -71,36 +71,36 @@ package struct SOQLText: Sendable, Hashable {
   /// The entries of the select list.
   package var selectedFields: [String] { Self.entries(of: clauses[.select] ?? "") }
 
-  /// True when the top level selects the field, under whatever case or alias.
+  /// Whether the top level selects the field, in any case or under an alias.
   package func selects(_ field: String) -> Bool {
     selectedFields.contains { isField($0, field) || Self.isEveryField($0) }
   }
 
-  /// Whether `FIELDS()` selects what the org has, so that each user may get other fields.
+  /// Whether `FIELDS()` lets the org choose the fields, so that users may get different ones.
   package var selectsOpenly: Bool {
     selectedFields.contains { $0.lowercased().hasPrefix("fields(") }
   }
 
-  /// Puts a field before the others.
+  /// Adds a field before the others.
   package mutating func addField(_ field: String) {
     clauses[.select] = clauses[.select].map { "\(field),\($0)" } ?? field
   }
 
-  /// Writes a selected field as `field` says, where it is written in another case or with an alias.
+  /// Rewrites a selected field as `field` if it is in another case or has an alias.
   package mutating func spellField(_ field: String) {
     let entries = selectedFields
     guard entries.contains(where: { $0 != field && isField($0, field) }) else { return }
     clauses[.select] = entries.map { isField($0, field) ? field : $0 }.joined(separator: ", ")
   }
 
-  /// True when the query is ordered by exactly this field, as the SDK asks.
+  /// Whether the query is ordered by exactly this field, as the SDK requires.
   package func isOrdered(by field: String) -> Bool {
     clauses[.orderBy]?.filter { $0 != " " } == field
   }
 
   // MARK: conditions
 
-  /// Puts a condition before the others; they are parenthesised where their meaning would change.
+  /// Adds a condition before the others, which are parenthesized if their meaning would change.
   package mutating func addCondition(_ condition: String) {
     guard let old = clauses[.where] else {
       clauses[.where] = condition
@@ -109,8 +109,8 @@ package struct SOQLText: Sendable, Hashable {
     clauses[.where] = "\(condition) and \(Self.closed(old))"
   }
 
-  /// Parenthesises a WHERE with OR or NOT at its top level, so that a condition can be put before
-  /// it.
+  /// Parenthesizes a WHERE clause with OR or NOT at its top level, so that a condition can be added
+  /// before it.
   package mutating func closeConditions() {
     clauses[.where] = clauses[.where].map(Self.closed)
   }
@@ -124,8 +124,8 @@ package struct SOQLText: Sendable, Hashable {
 
   // MARK: reading
 
-  /// The text with tabs and line ends outside quotes made spaces, which is all the SDK's parsers
-  /// know.
+  /// The text with tabs and line ends outside quotes replaced by spaces, the only white space that
+  /// the SDK's parsers accept.
   package static func spacesOnly(_ text: String) -> String {
     var bytes = Array(text.utf8)
     var index = 0
@@ -213,10 +213,9 @@ package struct SOQLText: Sendable, Hashable {
   }
 }
 
-/// Why a query cannot be used.
+/// The reason a query cannot be used.
 package struct SOQLError: Error, Sendable {
-  /// What is wrong.
   package let message: String
-  /// What to do about it.
+  /// The fix.
   package let fix: String
 }

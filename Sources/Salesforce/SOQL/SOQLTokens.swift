@@ -1,11 +1,13 @@
-/// Cuts a SOQL text into words, white space, quoted values and parenthesised groups.
+/// Splits a SOQL text into words, white space, quoted values and parenthesized groups.
 ///
-/// A group is one token with all that is in it, a quoted value one token with its quotes. `order
-/// by` and `group by` are one token each, whatever white space is between their words.
+/// A group is one token with all its content, and a quoted value is one token with its quotes.
+/// `order by` and `group by` are one token each, with any white space between the words.
 package enum SOQLTokens {
   private enum Kind { case word, space, quoted, group }
 
-  /// The tokens in order; joined they are the text, but for the white space inside `order by`.
+  /// The tokens in order.
+  ///
+  /// Joined, they are the text, except for the white space inside `order by`.
   package static func tokenize(_ text: String) -> [String] {
     let bytes = Array(text.utf8)
     var tokens: [String] = []
@@ -19,7 +21,7 @@ package enum SOQLTokens {
     return joiningBy(tokens)
   }
 
-  /// True for a token of white space.
+  /// Whether a token is white space.
   package static func isSpace(_ token: String) -> Bool {
     token.utf8.first.map { kind(of: $0) == .space } ?? false
   }
@@ -59,7 +61,7 @@ package enum SOQLTokens {
     }
   }
 
-  /// The byte after the closing quote; a backslash takes the next byte with it.
+  /// The index after the closing quote; a backslash escapes the next byte.
   package static func endOfQuoted(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start + 1
     while index < bytes.count {

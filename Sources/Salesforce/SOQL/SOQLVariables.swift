@@ -1,4 +1,4 @@
-/// Puts literals in the place of `:name` in a query.
+/// Replaces `:name` in a query with literals.
 package enum SOQLVariables {
   private enum Part {
     case text(ArraySlice<UInt8>)
@@ -7,9 +7,9 @@ package enum SOQLVariables {
 
   /// The query with every `:name` outside quotes replaced.
   ///
-  /// The values are SOQL literals already. Names may be given with or without their colon. The
-  /// colon of a date literal (`LAST_N_DAYS:30`) or of a time is none of ours: a variable's follows
-  /// no letter or digit.
+  /// The values are SOQL literals. Names may be given with or without their colon. The colon of a
+  /// date literal (`LAST_N_DAYS:30`) or of a time is not a variable's: that one does not follow a
+  /// letter or digit.
   package static func substitute(
     _ variables: [String: String], in query: String
   ) throws(SOQLError) -> String {
@@ -20,8 +20,8 @@ package enum SOQLVariables {
       case .variable(let name):
         guard let value = variables[name] ?? variables[":\(name)"] else {
           throw SOQLError(
-            message: "the query names the variable :\(name), which has no value",
-            fix: "give it one under \"variables\" in the pipeline file")
+            message: "the query uses the variable :\(name), which has no value",
+            fix: "add it under \"variables\" in the pipeline file")
         }
         result += value.utf8
       }
@@ -58,8 +58,8 @@ package enum SOQLVariables {
     return parts + [.text(bytes[start...])]
   }
 
-  /// The byte after the name of the variable whose colon stands at `index`; `index` when there is
-  /// none.
+  /// The index after the name of the variable whose colon is at `index`; `index` if there is no
+  /// name.
   private static func endOfName(_ bytes: [UInt8], at index: Int) -> Int {
     guard bytes[index] == UInt8(ascii: ":"), index + 1 < bytes.count, isLetter(bytes[index + 1]),
       index == 0 || !(isLetter(bytes[index - 1]) || isDigit(bytes[index - 1]))

@@ -1,8 +1,8 @@
-/// What a SOSL search returns.
+/// The objects and fields that a SOSL search returns.
 package enum SOSLFields {
-  /// The names in the parentheses of the RETURNING clause, each once, in their order.
+  /// The names in the parentheses of the RETURNING clause, each once, in order.
   ///
-  /// What formats a field, such as `toLabel(Status)`, is none.
+  /// A function of a field, such as `toLabel(Status)`, is not a name.
   package static func names(in search: String) -> [String] {
     var names: [String] = []
     // Conditions and orders follow the fields of an object.
@@ -19,11 +19,11 @@ package enum SOSLFields {
     return names
   }
 
-  /// The names of the objects in the RETURNING clause, in their order.
+  /// The names of the objects in the RETURNING clause, in order.
   package static func objects(in search: String) -> [String] {
     var names: [String] = []
     var isList = false
-    /// An object's name stands after RETURNING, and after a comma between objects.
+    /// An object's name follows RETURNING, or a comma between objects.
     var isName = false
     forEachWord(in: search) { word, depth, end in
       guard depth == 0 else { return }
@@ -37,15 +37,15 @@ package enum SOSLFields {
     return names
   }
 
-  /// The words outside of quotes and of the braces that hold what is searched for.
+  /// The words outside quotes and outside the braces around the search text.
   package static func words(in search: String) -> [String] {
     var words: [String] = []
     forEachWord(in: search) { word, _, _ in if !word.isEmpty { words.append(word) } }
     return words
   }
 
-  /// Hands each word to `body`, empty where delimiters follow each other: with how many parentheses it
-  /// stands in, and with the byte that ends it, 0 for the end of the search.
+  /// Calls `body` with each word (empty between adjacent delimiters), the number of enclosing
+  /// parentheses, and the byte that ends the word, 0 for the end of the search.
   private static func forEachWord(
     in search: String, _ body: (_ word: String, _ depth: Int, _ end: UInt8) -> Void
   ) {
@@ -77,7 +77,7 @@ package enum SOSLFields {
     end(0)
   }
 
-  /// The place after the braces that hold what is searched for; 0 where there are none.
+  /// The index after the braces around the search text; 0 if there are none.
   package static func textEnd(_ bytes: [UInt8]) -> Int {
     guard var index = bytes.firstIndex(of: UInt8(ascii: "{")) else { return 0 }
     while index < bytes.count {

@@ -12,6 +12,7 @@ struct CompleteCommand: Command {
 
   static let name = "complete"
   static let summary = "print the names that a shell offers"
+  static let isHidden = true
   static let discussion = """
     What the scripts of attache completion ask for, a name on each line. Pipelines are those of pipelines/ and \
     /etc/attache; users are those of the first pipeline among the words, as its file lists them and its ledger \

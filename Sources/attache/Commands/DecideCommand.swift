@@ -25,7 +25,8 @@ struct DecideCommand: Command {
     Note("attache decide field-service 12 --take device --now", "send the device's edit, at once"),
     Note("attache decide field-service 12 --set Phone=+15550100", "send another value"),
     Note(
-      "attache decide field-service --conflicts --take server", "all conflicts: the office is right"
+      "attache decide field-service --verdict conflict --take server",
+      "all conflicts: the org is right"
     ),
     Note("attache decide field-service --file conflicts.csv --dry-run", "what a table would do"),
   ]
@@ -36,15 +37,16 @@ struct DecideCommand: Command {
       .option("take", "SIDE", "whose values stand: device or server", \.take),
       .option("set", "FIELD=VALUE", "send this value", \.set),
       .option("record", "ID", "this is the edit's record", \.record),
-      .flag("again", Decision.Kind.again.meaning, \.again),
-      .flag("drop", Decision.Kind.drop.meaning, \.drop),
+      .flag("retry", Decision.Kind.retry.meaning, \.retry),
+      .flag("discard", Decision.Kind.discard.meaning, \.discard),
       .option("file", "FILE", "read decisions from JSON or CSV", completes: .files, \.file),
       .flag("list", "show what is open, and what may be decided", \.list),
       .flag("now", "carry it out at once", \.now),
       .flag("dry-run", short: "n", "show what it would do, decide and send nothing", \.dryRun),
       .option("by", "NAME", "who decides; else the name of the system's user", \.by),
-    ] + VerdictFlags.parameters.map { $0.within(\.verdicts) }
-      + Options.run.map { $0.within(\.options) }
+      .option(
+        "verdict", "VERDICTS", "all open edits with these verdicts", commas: true, \.verdicts),
+    ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""
@@ -52,23 +54,26 @@ struct DecideCommand: Command {
   var take: Decision.Side?
   var set: [String] = []
   var record: String?
-  var again = false
-  var drop = false
+  var retry = false
+  var discard = false
   var file: String?
   var list = false
   var now = false
   var dryRun = false
   var by: String?
-  var verdicts = VerdictFlags()
+  var verdicts: [OpenVerdict] = []
   var options = Options()
+
+  /// The verdicts that were named.
+  private var chosen: Set<Verdict> { Set(verdicts.map(\.verdict)) }
 
   /// How many things are asked; `--take` beside `--set` is one.
   private var asked: Int {
-    (take != nil || !set.isEmpty ? 1 : 0) + [record != nil, again, drop].count { $0 }
+    (take != nil || !set.isEmpty ? 1 : 0) + [record != nil, retry, discard].count { $0 }
   }
 
   func validate() throws(UsageError) {
-    let isAimed = !edits.isEmpty || !verdicts.chosen.isEmpty
+    let isAimed = !edits.isEmpty || !chosen.isEmpty
     if list {
       if asked > 0 || file != nil || now || dryRun {
         throw UsageError("--list only shows", hint: "leave out what decides")
@@ -83,7 +88,7 @@ struct DecideCommand: Command {
     } else if asked != 1 {
       throw UsageError(
         asked == 0 ? "nothing is decided" : "several things are decided at once",
-        hint: "one of --take, --set, --record, --again and --drop")
+        hint: "one of --take, --set, --record, --retry and --discard")
     }
     _ = try choice()
   }
@@ -118,8 +123,8 @@ struct DecideCommand: Command {
   }
 
   private func selection() throws -> PipelineDecisions.Selection? {
-    guard !verdicts.chosen.isEmpty, let choice = try choice() else { return nil }
-    return .init(verdicts.chosen, choice)
+    guard !chosen.isEmpty, let choice = try choice() else { return nil }
+    return .init(chosen, choice)
   }
 
   private func choice() throws(UsageError) -> DecisionRequest.Choice? {
@@ -131,8 +136,8 @@ struct DecideCommand: Command {
       }
       return .whole(.record(id))
     }
-    if again { return .whole(.again) }
-    if drop { return .whole(.drop) }
+    if retry { return .whole(.retry) }
+    if discard { return .whole(.discard) }
     return take.map { .whole($0 == .device ? .device : .server) }
   }
 
@@ -178,7 +183,7 @@ struct DecideCommand: Command {
     let wanted = Set(edits.map { Int64($0) })
     let open = try decisions.open().filter { open in
       (wanted.isEmpty || wanted.contains(open.edit.number))
-        && (verdicts.chosen.isEmpty || verdicts.chosen.contains(open.edit.verdict))
+        && (chosen.isEmpty || chosen.contains(open.edit.verdict))
     }
     if options.json {
       context.print(.array(open.map { $0.json(decisions.shown, pipeline: called) }))
@@ -194,46 +199,21 @@ struct DecideCommand: Command {
 
 extension Decision.Side: ArgumentValue {}
 
-/// A flag for each verdict that wants somebody.
-struct VerdictFlags: Sendable {
-  var conflicts = false
-  var clashes = false
-  var createdTwice = false
-  var deleted = false
-  var merged = false
-  var notVisible = false
-  var notPermitted = false
-  var failed = false
-  var blocked = false
-  var held = false
-  var inDoubt = false
-  var notConfigured = false
+/// The verdict of an open edit on the command line: its label, with hyphens for the spaces.
+struct OpenVerdict: ArgumentValue {
+  let verdict: Verdict
 
-  static var parameters: [Parameter<Self>] {
-    [
-      .flag("conflicts", "all edits in conflict", \.conflicts),
-      .flag("clashes", "all edits that clash", \.clashes),
-      .flag("failed", "all that the org refused", \.failed),
-      .flag("in-doubt", "all in doubt", \.inDoubt),
-      .flag("created-twice", "all whose record was created twice", \.createdTwice),
-      .flag("deleted", "all whose record was deleted in the org", \.deleted),
-      .flag("merged", "all whose record was merged in the org", \.merged),
-      .flag("not-visible", "all whose record the sender does not see", \.notVisible),
-      .flag("not-permitted", "all that are not permitted", \.notPermitted),
-      .flag("blocked", "all that are blocked", \.blocked),
-      .flag("held", "all that are held", \.held),
-      .flag("not-configured", "all whose soup no sync up covers", \.notConfigured),
-    ]
+  init?(argument: String) {
+    let label = String(argument.map { $0 == "-" ? " " : $0 })
+    guard let verdict = Verdict(rawValue: label), !verdict.isSettled else { return nil }
+    self.verdict = verdict
   }
 
-  /// The verdicts that were named.
-  var chosen: Set<Verdict> {
-    let flags: [(Bool, Verdict)] = [
-      (conflicts, .conflict), (clashes, .clash), (failed, .failed), (inDoubt, .inDoubt),
-      (createdTwice, .createdTwice), (deleted, .deletedOnServer), (merged, .mergedOnServer),
-      (notVisible, .notVisible), (notPermitted, .notPermitted), (blocked, .blocked), (held, .held),
-      (notConfigured, .notConfigured),
-    ]
-    return Set(flags.filter(\.0).map(\.1))
+  private init(_ verdict: Verdict) { self.verdict = verdict }
+
+  static var candidates: [String] {
+    Verdict.allCases.filter { !$0.isSettled }.map { OpenVerdict($0).argumentText }
   }
+  static var expectation: String { "one of " + candidates.joined(separator: ", ") }
+  var argumentText: String { String(verdict.rawValue.map { $0 == " " ? "-" : $0 }) }
 }

@@ -19,22 +19,29 @@ struct ReconcileCommand: Command {
       .pipeline(\.pipeline),
       .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
       .flag("dry-run", short: "n", "show the plan, send nothing", \.dryRun),
-      .rehearse(\.rehearse),
+      .report(\.report),
     ] + Options.run.map { $0.within(\.options) }
   }
 
   var pipeline = ""
   var confirm: [String] = []
   var dryRun = false
-  var rehearse: String?
+  var report: String?
   var options = Options()
+
+  func validate() throws(UsageError) {
+    if report != nil, !dryRun {
+      throw UsageError(
+        "--report needs --dry-run", hint: "a run writes its report where attache report finds it")
+    }
+  }
 
   func run(_ context: Program) async throws -> ExitStatus {
     var run = RunOptions()
     run.stages = [.reconcile]
     run.confirmed = Set(confirm)
-    run.isDryRun = dryRun || rehearse != nil
-    run.rehearsal = rehearse.map(context.absolute)
+    run.isDryRun = dryRun
+    run.rehearsal = report.map(context.absolute)
     return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
   }
 }

@@ -27,7 +27,7 @@ struct ReportCommand: Command {
       .option(
         "user", "NAME", "only what this user's devices brought",
         completes: .asked("users", orFiles: false), \.user),
-    ] + Options.pipeline.map { $0.within(\.options) }
+    ] + Options.formatted.map { $0.within(\.options) }
   }
 
   var pipeline = ""
@@ -48,7 +48,7 @@ struct ReportCommand: Command {
     let reports = try written(data)
     guard let name = try run ?? ledger?.latestRun(of: reports) else {
       // Runs that had nothing for a person are in order, and so is a pipeline that never ran.
-      if options.json {
+      if format == .json {
         context.print(.null)
       } else {
         context.print(
@@ -110,8 +110,7 @@ struct ReportCommand: Command {
     case .html: (HTMLReport.self, "report.html")
     case .csv: (CSVReport.self, "records.csv")
     case .json: (JSONReport.self, "report.json")
-    case .text: nil
-    case nil: options.json ? (JSONReport.self, "report.json") : nil
+    case .text, nil: nil
     }
   }
 

@@ -23,7 +23,7 @@ struct RunCommand: Command {
         "api-budget", "REQUESTS", "make no more requests than so many, nor than org.apiBudget has",
         \.apiBudget),
       .dryRun(\.dryRun),
-      .rehearse(\.rehearse),
+      .report(\.report),
     ] + Options.run.map { $0.within(\.options) }
   }
 
@@ -35,8 +35,15 @@ struct RunCommand: Command {
   var deadline: Seconds?
   var apiBudget: Int?
   var dryRun = false
-  var rehearse: String?
+  var report: String?
   var options = Options()
+
+  func validate() throws(UsageError) {
+    if report != nil, !dryRun {
+      throw UsageError(
+        "--report needs --dry-run", hint: "a run writes its report where attache report finds it")
+    }
+  }
 
   func run(_ context: Program) async throws -> ExitStatus {
     var run = RunOptions()
@@ -45,8 +52,8 @@ struct RunCommand: Command {
     run.deadlineSeconds = deadline?.value
     run.apiBudget = apiBudget
     run.users = Set(users)
-    run.isDryRun = dryRun || rehearse != nil
-    run.rehearsal = rehearse.map(context.absolute)
+    run.isDryRun = dryRun
+    run.rehearsal = report.map(context.absolute)
     run.maxDeletes = maxDeletes
     return try await PipelineCall(program: context, options: options, name: pipeline).run(run)
   }

@@ -83,7 +83,7 @@ extension SyncReport.Record {
   var isOpen: Bool {
     switch outcome {
     case .sent, .recreated, .removed: false
-    case .left, .failed, .inDoubt: true
+    case .left, .failed, .unconfirmed: true
     }
   }
 
@@ -95,7 +95,7 @@ extension SyncReport.Record {
     case .left(.deletedOnServer): "the org's record is deleted"
     case .left(.serverUnknown): "the org's record could not be read"
     case .failed(let code, let message): code.isEmpty ? message : "\(code): \(message)"
-    case .inDoubt(let reason): reason
+    case .unconfirmed(let reason): reason
     }
   }
 
@@ -130,7 +130,7 @@ extension SyncReport.Record.Outcome {
     case .removed: "removed"
     case .left: "left"
     case .failed: "failed"
-    case .inDoubt: "in doubt"
+    case .unconfirmed: "unconfirmed"
     }
   }
 }

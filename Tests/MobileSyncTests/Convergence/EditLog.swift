@@ -133,7 +133,7 @@ extension EditLog.Row {
         case .sent: .sent
         case .recreated: .recreated
         case .removed: .removed
-        case .left, .failed, .inDoubt: .stays
+        case .left, .failed, .unconfirmed: .stays
         }
       rows.append(EditLog.Row(entry: record.soupEntryID, id: record.id, kind: kind))
     }

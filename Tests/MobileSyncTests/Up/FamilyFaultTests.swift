@@ -59,7 +59,7 @@ import Testing
     #expect(lost.state.status == .failed)
     #expect(lost.report.records.filter { $0.outcome == .sent }.count == 3)
     #expect(
-      lost.report.records.filter { if case .inDoubt = $0.outcome { true } else { false } }.count
+      lost.report.records.filter { if case .unconfirmed = $0.outcome { true } else { false } }.count
         == 3)
     let end = try await store.up(.accounts(), fields: nil)
     #expect(end.state.status == .done)
@@ -105,7 +105,7 @@ import Testing
     #expect(end.state.status == .done)
     #expect(end.report.records.count == 2)
     #expect(
-      end.report.records.allSatisfy { if case .inDoubt = $0.outcome { true } else { false } })
+      end.report.records.allSatisfy { if case .unconfirmed = $0.outcome { true } else { false } })
     #expect(try store.accountCount() == 0)
   }
 

@@ -94,7 +94,7 @@ import Testing
     case .left(.deletedOnServer): "left deleted"
     case .left(.serverUnknown): "left unknown"
     case .failed: "failed"
-    case .inDoubt: "in doubt"
+    case .unconfirmed: "unconfirmed"
     }
   }
 

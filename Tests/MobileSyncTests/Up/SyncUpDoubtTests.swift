@@ -23,7 +23,7 @@ import Testing
     let lost = try await store.up(up.kind)
     #expect(lost.state.status == .failed)
     #expect(
-      lost.report.records.allSatisfy { if case .inDoubt = $0.outcome { true } else { false } })
+      lost.report.records.allSatisfy { if case .unconfirmed = $0.outcome { true } else { false } })
     #expect(!lost.report.records.isEmpty)
     #expect(try await store.dirty().count == 3)
     #expect(try await marks(store) == 1)

@@ -8,7 +8,7 @@ import System
 struct FieldWork {
   /// What is to become of the edits.
   static let verdicts: [Verdict: Int] = [
-    .updated: 3, .created: 3, .deleted: 1, .alreadyThere: 1, .conflict: 1, .failed: 1,
+    .updated: 3, .created: 3, .deleted: 1, .alreadyInOrg: 1, .conflict: 1, .failed: 1,
   ]
   /// How many records of the org the edits write.
   static let writes = 7

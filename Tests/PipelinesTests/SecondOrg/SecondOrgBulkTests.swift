@@ -137,7 +137,7 @@ import Testing
     #expect(second.findings == [.unsettledEdits], "\(second.warnings)")
     // What goes in requests is settled; of the others a forgotten job leaves nobody in doubt.
     #expect(second.verdicts[.conflict] == 1)
-    #expect((second.verdicts[.inDoubt] == nil) == (kind == "forgotten"), "\(second.verdicts)")
+    #expect((second.verdicts[.unconfirmed] == nil) == (kind == "forgotten"), "\(second.verdicts)")
     #expect(second.snapshots.count == 3)
     try await scene.org.order()
     _ = try await scene.night()

@@ -3,7 +3,7 @@ import Reconciliation
 import Testing
 
 /// Which claims on a record an edit clashes with; those of its own past are not among them.
-struct ClashRuleTests {
+struct DeviceConflictRuleTests {
   private static let before = "2026-01-01T00:00:00.000+0000"
   private static let after = "2026-01-01T00:00:01.000+0000"
 
@@ -14,10 +14,11 @@ struct ClashRuleTests {
   }
 
   private func opponents(
-    _ claims: RecordClaim..., policy: ReconcileOptions.Across = .report, date: String? = before,
+    _ claims: RecordClaim..., policy: ReconcileOptions.DeviceConflicts = .manual,
+    date: String? = before,
     issued: Int64? = nil
   ) -> [Int64] {
-    ClashRule.opponents(
+    DeviceConflictRule.opponents(
       of: claim(5), deviceDate: date, issued: issued, claims: claims, policy: policy)
   }
 
@@ -26,20 +27,20 @@ struct ClashRuleTests {
     #expect(opponents(claim(1, .conflict), claim(2, .unchanged), claim(3, .superseded)) == [])
   }
 
-  @Test(arguments: [nil, Verdict.clash, .held, .blocked, .inDoubt])
+  @Test(arguments: [nil, Verdict.deviceConflict, .notAttempted, .blocked, .unconfirmed])
   func `an edit without a decision clashes, in the order of the policy`(_ verdict: Verdict?) {
     let (earlier, later) = (claim(1, verdict), claim(9, verdict))
     #expect(opponents(earlier, later) == [1, 9])
-    #expect(opponents(earlier, later, policy: .first) == [1])
-    #expect(opponents(earlier, later, policy: .last) == [9])
+    #expect(opponents(earlier, later, policy: .firstWins) == [1])
+    #expect(opponents(earlier, later, policy: .lastWins) == [9])
   }
 
   @Test func `what was written clashes with an edit that has not seen it`() {
     #expect(opponents(claim(1, .updated, written: Self.after)) == [1])
     #expect(opponents(claim(1, .updated, written: Self.before)) == [])
     #expect(opponents(claim(1, .updated, written: Self.before), date: nil) == [1])
-    #expect(opponents(claim(1, .updated, written: Self.after), policy: .last) == [])
-    #expect(opponents(claim(9, .updated, written: Self.after), policy: .last) == [9])
+    #expect(opponents(claim(1, .updated, written: Self.after), policy: .lastWins) == [])
+    #expect(opponents(claim(9, .updated, written: Self.after), policy: .lastWins) == [9])
   }
 
   @Test func `what was undone clashes with nothing`() {
@@ -50,11 +51,11 @@ struct ClashRuleTests {
   }
 
   @Test func `a clash stands until a bundle is issued after it`() {
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 5) == [1])
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 9) == [1])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 5) == [1])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 9) == [1])
     // The bundle of the run that told of the clash.
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 10) == [])
-    #expect(opponents(claim(1, .clash, arrived: 10), issued: 11) == [])
-    #expect(opponents(claim(1, .held, arrived: 10), issued: 11) == [1])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 10) == [])
+    #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 11) == [])
+    #expect(opponents(claim(1, .notAttempted, arrived: 10), issued: 11) == [1])
   }
 }

@@ -1,16 +1,16 @@
 import Ledger
 
-/// Decides whether edits of several lineages meet in one record.
-package enum ClashRule {
-  /// The edits that `edit` clashes with under a policy; empty when it may be sent.
+/// Decides whether edits of several lineages conflict over one record.
+package enum DeviceConflictRule {
+  /// The edits that `edit` conflicts with under a policy; empty if it may be sent.
   ///
-  /// None of `claims` is of its lineage's own past. `issued` is when its bundle was made: a clash that
-  /// was reported before that is over.
+  /// None of `claims` belongs to the past of its lineage. `issued` is the time of its bundle: a
+  /// device conflict reported before then is over.
   package static func opponents(
     of edit: RecordClaim, deviceDate: String?, issued: Int64?, claims: [RecordClaim],
-    policy: ReconcileOptions.Across
+    policy: ReconcileOptions.DeviceConflicts
   ) -> [Int64] {
-    // What was undone is not in the org any more.
+    // A change that was undone is no longer in the org.
     let others = claims.filter { $0.editID != edit.editID && $0.verdict != .undone }
     let written = others.filter { claim in
       guard let date = claim.writtenDate else { return false }
@@ -19,27 +19,28 @@ package enum ClashRule {
     }
     let undecided = others.filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil else { return false }
-      return claim.verdict != .clash || claim.isNews(toBundleOf: issued)
+      return claim.verdict != .deviceConflict || claim.isNews(toBundleOf: issued)
     }
     let standing: [RecordClaim]
     switch policy {
-    case .report: standing = written + undecided
-    case .first:
+    case .manual: standing = written + undecided
+    case .firstWins:
       standing = written + undecided.filter { !policy.sends(edit.editID, over: $0.editID) }
-    case .last:
+    case .lastWins:
       standing = (written + undecided).filter { !policy.sends(edit.editID, over: $0.editID) }
     }
     return standing.map(\.editID).sorted()
   }
 }
 
-extension ReconcileOptions.Across {
-  /// Whether of two edits of one record this is the one to send; edits are numbered as they come in.
+extension ReconcileOptions.DeviceConflicts {
+  /// Whether the policy sends `edit` rather than `other`, another edit of the same record; edits
+  /// are numbered in order of arrival.
   func sends(_ edit: Int64, over other: Int64) -> Bool {
     switch self {
-    case .report: false
-    case .first: edit < other
-    case .last: edit > other
+    case .manual: false
+    case .firstWins: edit < other
+    case .lastWins: edit > other
     }
   }
 }

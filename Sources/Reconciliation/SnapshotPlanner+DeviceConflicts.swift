@@ -3,11 +3,11 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// Which edits are in each other's way: those of other devices (`ClashRule`), and those of one device that
-// contradict each other.
+// Conflicts between edits: with those of other devices (`DeviceConflictRule`), and between those of one
+// device.
 extension SnapshotPlanner {
-  /// The verdict of an edit that clashes with others; nil for one that may be sent.
-  func clash(_ edit: OpenEdit) throws -> Settlement? {
+  /// The verdict of an edit that conflicts with others; nil if it may be sent.
+  func deviceConflict(_ edit: OpenEdit) throws -> Settlement? {
     let claims: [RecordClaim]
     if let recordID = edit.recordID {
       claims = try state.claims(recordID: recordID, formerID: edit.serverID)
@@ -16,15 +16,17 @@ extension SnapshotPlanner {
     } else {
       claims = []
     }
-    // Where no other edit is of the record, as of most, nothing else is asked.
+    // Most records have only one edit, and nothing else has to be checked.
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
     let ancestry = try state.ancestry(ofEdit: edit.id)
-    var opponents = ClashRule.opponents(
+    var opponents = DeviceConflictRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
       claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
-      policy: options.acrossSnapshots)
-    if let other = edit.unorderedWith, options.acrossSnapshots != .last { opponents.append(other) }
+      policy: options.deviceConflicts)
+    if let other = edit.unorderedWith, options.deviceConflicts != .lastWins {
+      opponents.append(other)
+    }
     opponents += try contradictions(edit)
     guard !opponents.isEmpty else { return nil }
     let comparison = try editedFields(of: edit)
@@ -40,13 +42,14 @@ extension SnapshotPlanner {
     detail.fields = comparison.edited
     detail.outside = comparison.outside
     detail.hasNoBase = comparison.hasNoBase
-    return Settlement(.clash, detail)
+    return Settlement(.deviceConflict, detail)
   }
 
-  /// Listed fields in which an edit's device may have sent by itself what the org holds.
+  /// The listed fields in which an edit's device may itself have sent the org's values.
   ///
-  /// All of them, where its user wrote the record last and no write of ours has left it so: the device's own sync keeps
-  /// the date of its copy, and nothing else tells of it. Of an app without marks those of `unmarkedFields`.
+  /// If its user wrote the record last and no write of attache accounts for its state, these are
+  /// all of them: the device's own sync keeps the date of its copy, and nothing else shows it. If
+  /// the app does not identify its installation, they are those of `unmarkedFields`.
   func doubted(_ candidate: Candidate) throws -> Set<String> {
     let edit = candidate.edit
     guard candidate.operation == .update, let recordID = edit.recordID,
@@ -61,16 +64,17 @@ extension SnapshotPlanner {
     return try state.unmarkedFields(of: edit, candidate.element, candidate.listed)
   }
 
-  /// Says whether an update has nothing that may travel: it is in nobody's way.
+  /// Whether an update has nothing to send, so that it cannot conflict.
   func changesNothing(_ edit: OpenEdit, _ comparison: FieldComparison) -> Bool {
     edit.syncOperation == .update && comparison.edited.isEmpty && !comparison.hasNoBase
   }
 
-  /// The edits of the same record in other soups or stores of the device that contradict one: they
-  /// set a field that both send to something else, or one deletes what the other edits.
+  /// The edits of the same record in other soups or stores of the device that contradict an edit:
+  /// they set a field that both send to another value, or one deletes what the other edits.
   ///
-  /// Nothing says which of two rows of one device its user meant, so `acrossSnapshots` does not
-  /// either. What does not contradict is merged: each sends the fields that were edited in it.
+  /// Nothing shows which of two rows of one device its user meant, so `reconcile.deviceConflicts`
+  /// does not decide it either. Edits that do not contradict each other are merged: each sends the
+  /// fields that were edited in it.
   private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
     let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
       rules.contains { $0.soup == other.soup }

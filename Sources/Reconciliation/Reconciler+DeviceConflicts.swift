@@ -1,0 +1,41 @@
+import Ledger
+import MobileSync
+import Salesforce
+
+// Device conflicts from earlier runs, after the pipeline has been configured to choose between them.
+extension Reconciler {
+  /// Reopens the edits of earlier device conflicts that `reconcile.deviceConflicts` sends; the others
+  /// are left for an operator.
+  nonisolated(nonsending) func takeUpDeviceConflicts() async throws {
+    for (snapshotID, edits) in try standingDeviceConflicts() {
+      let access: RecordReader?
+      do {
+        access = try await self.access(to: snapshotID)
+      } catch let error as OrgError where error.kind == .authentication || error.kind == .permission
+      {
+        continue
+      }
+      guard let access else { continue }
+      let planner = planner(snapshotID, access)
+      for edit in edits where try planner.deviceConflict(edit) == nil { try state.takeUp(edit.id) }
+    }
+  }
+
+  /// The edits that an earlier run left in a device conflict and that the policy may send, by
+  /// snapshot.
+  func standingDeviceConflicts() throws -> [(snapshotID: String, edits: [OpenEdit])] {
+    guard options.deviceConflicts != .manual else { return [] }
+    var found: [(String, [OpenEdit])] = []
+    for snapshotID in try state.snapshotsWithDeviceConflicts() {
+      let edits = try state.deviceConflicts(snapshotID: snapshotID).filter { conflict in
+        guard options.only?.contains(conflict.edit.id) != false else { return false }
+        // The policy chooses one of the edits that were reported together.
+        return conflict.others.allSatisfy {
+          options.deviceConflicts.sends(conflict.edit.id, over: $0)
+        }
+      }
+      if !edits.isEmpty { found.append((snapshotID, edits.map(\.edit))) }
+    }
+    return found
+  }
+}
