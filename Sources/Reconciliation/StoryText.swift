@@ -53,7 +53,7 @@ package enum StoryText {
     case .decided(let decision):
       let became =
         switch decision.fate {
-        case "done": "carried out"
+        case "done": "applied"
         case "moved": "asked again, the org had moved on"
         case "withdrawn": "not needed any more"
         default: "waits for the next reconcile"
