@@ -254,7 +254,7 @@ private struct DirtyRowReader {
         reading.edits.append(
           isLong
             ? tooLong(row)
-            : finding(row, "the element is no JSON object", element: Array(row.bytes)))
+            : finding(row, "the element is not a JSON object", element: Array(row.bytes)))
         return
       }
     }
@@ -317,7 +317,7 @@ private struct DirtyRowReader {
     let bytes = Array(row.bytes)
     // Parse the whole element, because only valid JSON can be sent and compared.
     guard let element = try? JSONValue(parsing: bytes) else {
-      return finding(row, "the element is no JSON object", element: bytes)
+      return finding(row, "the element is not a JSON object", element: bytes)
     }
     let local = LocalState(element: element, platform: platform)
     var edit = Edit(

@@ -24,7 +24,7 @@ extension ReturnValidator {
     } catch SQLCipherError.damagedPage(_, let page) {
       throw Refusal.damaged(name, "page \(page) is not as it was sealed")
     } catch SQLCipherError.truncated(_, let page, _) {
-      throw Refusal.unsound(name, "is cut off in page \(page)")
+      throw Refusal.unsound(name, "is truncated in page \(page)")
     }
     try Files.rename(plain, to: path)
     return true

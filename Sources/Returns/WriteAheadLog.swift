@@ -248,7 +248,7 @@ extension ReturnValidator {
       throw Refusal.tooLarge(name, than: expected.fileBytes, beside: " with its -wal")
     }
     if let page = try log.missingPage(beside: Files.size(of: path)) {
-      throw Refusal.unsound(name, "is cut off in page \(page), which its -wal does not hold")
+      throw Refusal.unsound(name, "is truncated in page \(page), which its -wal does not contain")
     }
     try refusingDamage(name) {
       try Connection.foldLog(untrusted: path)

@@ -1,12 +1,14 @@
-/// Values that cost something to make, up to a number of them.
+/// A cache of values that are expensive to create, limited in number.
 struct BoundedCache<Key: Hashable, Value> {
   private let limit: Int
   private var values: [Key: Value] = [:]
 
-  /// An empty cache; beyond `limit` all that is kept goes, so that generated texts cannot grow it.
+  /// Creates an empty cache.
+  ///
+  /// Above `limit` all values are discarded, so that generated texts cannot grow it.
   init(limit: Int) { self.limit = limit }
 
-  /// The value that is kept for a key.
+  /// The cached value of a key.
   subscript(_ key: Key) -> Value? { values[key] }
 
   mutating func keep(_ value: Value, for key: Key) {

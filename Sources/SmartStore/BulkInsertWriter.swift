@@ -1,15 +1,15 @@
 import JSON
 import SQLite
 
-/// The elements of a few records of a page as they are stored.
+/// The stored elements of some records of a page.
 ///
-/// Those of a whole page would be as large as the page once more.
+/// The elements of a whole page would need as much memory as the page itself.
 private struct ComposedElements {
   var bytes: [UInt8] = []
-  /// Where each element ends.
+  /// The end offset of each element.
   var ends: [Int] = []
 
-  /// Makes the elements of some records from an id on.
+  /// Creates the elements of some records, with IDs from a start on.
   mutating func compose(
     _ records: Range<Int>, of batch: RecordBatch, _ composer: ElementComposer, firstID: Int64
   ) {
@@ -24,11 +24,13 @@ private struct ComposedElements {
   }
 }
 
-/// Appends records to an empty soup whose SQL indexes are made at the end, but for those of what
-/// all records have in common.
+/// Appends records to an empty soup.
 ///
-/// An index of one value grows at its end only, which costs a third of reading the whole table once
-/// more to make it, and is done while the next page is under way.
+/// Most SQL indexes are created at the end; only those of columns with the same value in all
+/// records are kept during the load.
+///
+/// An index with a single value only grows at its end. Maintaining it costs a third of reading the
+/// whole table again to create it, and happens while the next page is being fetched.
 final class BulkInsertWriter: BulkWriter {
   let store: Store
   let connection: Connection
@@ -37,15 +39,15 @@ final class BulkInsertWriter: BulkWriter {
   private let idColumn: String
   private let modificationPath: String
   private let composer: ElementComposer
-  /// The elements of the statement that is bound.
+  /// The elements that are bound to the statement.
   private var elements = ComposedElements()
   private let one: Statement
   private let many: Statement
   private let words: WordWriter?
-  /// What is to be made at the end.
+  /// The indexes to create at the end.
   private let lateIndexes: [(name: String, sql: String)]
   private var nextID: Int64
-  /// Rows of one INSERT: each statement updates `sqlite_sequence` once.
+  /// The number of rows per INSERT: each statement updates `sqlite_sequence` once.
   private static let rowsPerStatement = 32
 
   init(
@@ -59,7 +61,8 @@ final class BulkInsertWriter: BulkWriter {
     modificationPath = plan.options.modificationPath
     cells = plan.cells(of: soup, on: store.platform)
     nextID = try store.nextID(of: soup)
-    // Not off: a root that grows a level keeps its old cells, and a later generation carries them.
+    // Do not turn it off: a root page that grows a level would keep its old cells, and later
+    // generations would contain them.
     try connection.execute("PRAGMA secure_delete = ON")
     lateIndexes = Self.lateIndexes(of: soup, cells, store.layout)
     for index in lateIndexes {
@@ -83,7 +86,7 @@ final class BulkInsertWriter: BulkWriter {
       .map(\.element)
   }
 
-  /// What every record has in common stands in the statement's text.
+  /// Values that all records have in common are part of the statement's text.
   private static func insert(
     _ store: Store, _ soup: Soup, _ cells: [RecordPlan.Cell], _ now: Int64, rows: Int
   ) throws -> Statement {
@@ -92,8 +95,8 @@ final class BulkInsertWriter: BulkWriter {
       if case .constant(let value) = cell.source { literal(value) } else { "?" }
     }
     let row = "(" + (["?", "?", "\(now)", "\(now)"] + values).joined(separator: ", ") + ")"
-    // OR FAIL: an error undoes the whole page, so that no row needs to be undone by itself. For that
-    // SQLite would copy every page of the file that a statement touches, where there is a journal.
+    // OR FAIL: an error rolls back the whole page, so no single row needs a rollback. Without it,
+    // SQLite would copy every page of the file that a statement changes if there is a journal.
     return try store.connection.prepare(
       "INSERT OR FAIL INTO \(soup.table) (\(columns.joined(separator: ", "))) VALUES "
         + repeatElement(row, count: rows).joined(separator: ", "))
@@ -154,7 +157,7 @@ final class BulkInsertWriter: BulkWriter {
   func finish() throws -> Int {
     let position = soup.columnNames.firstIndex(of: idColumn) ?? 0
     let idIndex = store.layout.createIndexes(soup)[position + 2].name
-    // The index of the id first: equal neighbours in it are the doubles.
+    // Create the index of the ID first: equal neighbors in it are duplicates.
     for index in lateIndexes where index.name == idIndex {
       try connection.execute(index.sql)
     }

@@ -2,27 +2,28 @@ import JSON
 import SQLite
 
 extension BulkLoader {
-  /// What a page would change in a store.
+  /// The changes that a page would make to a store.
   package struct PageChanges: Sendable, Hashable {
-    /// The records of the page.
+    /// The number of records in the page.
     package var records = 0
-    /// The elements that were null.
+    /// The number of null elements.
     package var nulls = 0
     /// The greatest modification date, as written in the page.
     package var latestModification: String?
-    /// The positions in the page of the records that are new or differ.
+    /// The indexes of the new or different records in the page.
     package var changed: [Int] = []
-    /// Where those records are in the page.
+    /// The byte ranges of those records in the page.
     package var ranges: [Range<Int>] = []
 
-    /// Says whether the page would change anything.
+    /// Whether the page would change nothing.
     package var isEmpty: Bool { changed.isEmpty }
   }
 
-  /// Says which records of a page the store does not have to the byte, without writing anything.
+  /// Finds the records of a page that the store does not have byte for byte, without writing
+  /// anything.
   ///
-  /// So a run that changes nothing need not copy a store. The store may be read-only; ids in `skip`
-  /// are no changes.
+  /// With it, a run that changes nothing need not copy a store. The store may be read-only. IDs in
+  /// `skip` do not count as changes.
   package static func changes(
     in page: UnsafeRawBufferPointer, _ container: RecordScanner.Container, against store: Store,
     options: Options, skip: Set<String> = []

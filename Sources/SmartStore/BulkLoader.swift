@@ -4,46 +4,46 @@ import System
 
 /// Loads pages of downloaded records into a soup of several stores at once.
 ///
-/// A page is read once, whatever the number of stores. Nothing is made of a record but the bytes that
-/// are stored: its own, with Mobile Sync's and SmartStore's members before the closing brace; that is done for a few
-/// records at a time, because a page may be large.
+/// A page is parsed once, regardless of the number of stores. Each record is stored as its own
+/// bytes, with the members of Mobile Sync and SmartStore before the closing brace. As a page may be
+/// large, this is done for a few records at a time.
 ///
-/// A cold load into files that are thrown away if it fails writes a page in the background while its
-/// caller fetches the next one and has it read: `load` comes back when the page before is written and
-/// this one is begun. A page that cannot be written fails the next `load`, or `finish`. Everybody else
-/// who touches such a store waits for the page (`Store.connection`), other loads into it too.
+/// A cold load into disposable files writes a page in the background while its caller fetches the
+/// next one and passes it on: `load` returns when the previous page is written and the writing of
+/// this one has started. If a page cannot be written, the next `load` or `finish` throws. All other
+/// users of such a store, including other loads, wait for the page (`Store.connection`).
 package final class BulkLoader {
-  /// What a load starts from.
+  /// The state of the soup before a load.
   package enum Mode: Sendable {
-    /// An empty soup: indexes are made when all records are in.
+    /// An empty soup: indexes are created after the last record.
     case cold
-    /// A soup with elements: a record replaces the element of its id.
+    /// A soup with elements: a record replaces the element with the same ID.
     case incremental
   }
 
-  /// What may happen to the files on the way.
+  /// The guarantees for the files during a load.
   package enum Durability: Sendable {
-    /// A temporary file that is thrown away if the load fails: no journal, nothing synchronised.
+    /// A temporary file that is discarded if the load fails: no journal, nothing is synced.
     case disposable
     /// A file that must survive: each page is a transaction.
     case durable
   }
 
-  /// How a cold load writes a disposable file.
+  /// The way a cold load writes a disposable file.
   package enum Method: Sendable {
-    /// Finished pages, laid down behind each other.
+    /// Finished database pages, appended one after another.
     case pages
-    /// SQLite's own INSERT and CREATE INDEX.
+    /// SQLite's INSERT and CREATE INDEX.
     case statements
   }
 
-  /// What is loaded into which soup.
+  /// The target of a load.
   package struct Options: Sendable {
-    /// The soup, registered if it is not there.
+    /// The soup; it is registered if it does not exist.
     package var soup: String
-    /// The indexes of a soup that is not there.
+    /// The indexes of a new soup.
     package var specs: [IndexSpec]
-    /// The path of a record's id; it must be indexed.
+    /// The path of a record's ID; it must be indexed.
     package var idPath = "Id"
     /// The path of a record's modification date.
     package var modificationPath = "LastModifiedDate"
@@ -51,14 +51,14 @@ package final class BulkLoader {
     package var syncID: Int64?
     /// The run's clock, in milliseconds.
     package var now: Int64
-    /// What may happen to the files.
+    /// The guarantees for the files.
     package var durability = Durability.disposable
-    /// How a cold load writes a disposable file, to which nobody else has a transaction open meanwhile.
+    /// The way a cold load writes a disposable file, on which no one else has an open transaction.
     package var method = Method.pages
-    /// Bytes of an index's keys held in memory before they go to a file.
+    /// The bytes of an index's keys held in memory before they are written to a file.
     package var keyRoom = KeyRuns.room
 
-    /// Options with the names that the org's records have.
+    /// Creates options with the paths of org records.
     package init(soup: String, specs: [IndexSpec], syncID: Int64?, now: Int64) {
       self.soup = soup
       self.specs = specs
@@ -69,29 +69,30 @@ package final class BulkLoader {
 
   /// A store to load into.
   package struct Destination {
-    /// The store.
     package let store: Store
-    /// Ids whose elements are left as they are.
+    /// The IDs of elements that must not be replaced.
     package var skip: Set<String>
 
-    /// A store, with the ids that must be left in it.
+    /// Creates a destination, with the IDs of elements that must not be replaced.
     package init(_ store: Store, skip: Set<String> = []) {
       self.store = store
       self.skip = skip
     }
   }
 
-  /// What became of records in one store.
+  /// The outcome of a load in one store.
   package struct Counts: Sendable, Hashable {
-    /// Elements that are new.
+    /// The number of new elements.
     package var inserted = 0
-    /// Elements that were replaced.
+    /// The number of replaced elements.
     package var updated = 0
-    /// Records that the store already had, to the byte.
+    /// The number of records that the store already had, byte for byte.
     package var unchanged = 0
-    /// Records whose element had to be left.
+    /// The number of records whose element must not be replaced.
     package var skipped = 0
-    /// Records that came twice; the one with the later modification date stays.
+    /// The number of records that occurred twice.
+    ///
+    /// The one with the later modification date is kept.
     package var doubles = 0
 
     package init(
@@ -104,7 +105,7 @@ package final class BulkLoader {
       self.doubles = doubles
     }
 
-    /// Elements that were written.
+    /// The number of written elements.
     package var written: Int { inserted + updated }
 
     static func + (left: Counts, right: Counts) -> Counts {
@@ -118,36 +119,37 @@ package final class BulkLoader {
     }
   }
 
-  /// What a page held.
+  /// The content of a page.
   package struct PageLoad: Sendable, Hashable {
-    /// The records of the page.
+    /// The number of records in the page.
     package var records = 0
-    /// The elements that were null: rows that the user may not see, or that are gone.
+    /// The number of null elements: rows that the user may not see, or that no longer exist.
     package var nulls = 0
     /// The greatest modification date, as written in the page.
     package var latestModification: String?
   }
 
-  /// What a whole load did.
+  /// The result of a whole load.
   package struct LoadSummary: Sendable, Hashable {
-    /// The records of all pages.
+    /// The number of records in all pages.
     package var records = 0
-    /// The nulls of all pages.
+    /// The number of null elements in all pages.
     package var nulls = 0
     /// The greatest modification date of all pages.
     package var latestModification: String?
-    /// What became of the records, one entry per destination.
+    /// The outcome in each destination.
     package var destinations: [Counts] = []
   }
 
   private let plan: RecordPlan
   /// The page that is read.
   private var page = LoadedPage()
-  /// The page before, which is written meanwhile.
+  /// The previous page, which is written meanwhile.
   private var before = LoadedPage()
-  /// The writing of the page before.
+  /// The writing of the previous page.
   private var write: PageWrite?
-  /// Why a page could not be written in the background: what follows would lack it.
+  /// The error of a page that could not be written in the background: later pages would be
+  /// incomplete without it.
   private var failure: (any Error)?
   private var writers: [any BulkWriter] = []
   /// The stores whose keys are sorted together.
@@ -155,7 +157,9 @@ package final class BulkLoader {
   private var summary = LoadSummary()
   private let options: Options
 
-  /// Prepares a load; a soup that has elements is always loaded incrementally.
+  /// Prepares a load.
+  ///
+  /// A soup that has elements is always loaded incrementally.
   package init(
     _ mode: Mode, destinations: [Destination], options: Options
   ) throws(StoreError) {
@@ -225,7 +229,8 @@ package final class BulkLoader {
     }
   }
 
-  /// Ends the load: makes the indexes, resolves doubles, and makes the stores safe to write again.
+  /// Ends the load: creates the indexes, removes duplicates, and restores safe writing of the
+  /// stores.
   package func finish() throws(StoreError) -> LoadSummary {
     try StoreError.mapping {
       if let failure { throw failure }
@@ -235,8 +240,8 @@ package final class BulkLoader {
         let group = WriterGroup(writers)
         _ = try group.each { writer in
           if options.durability == .disposable, writer.nextColdID != nil {
-            // The rows go to the disk while the indexes are made. No transaction is open: to close a
-            // file here ends SQLite's locks on it.
+            // The rows are written to disk while the indexes are created. No transaction is open:
+            // closing a file here would release SQLite's locks on it.
             DurableFile.beginWriteback(of: writer.store.path)
           }
           try writer.beginFinish()
@@ -254,7 +259,7 @@ package final class BulkLoader {
     }
   }
 
-  /// A failure of what is written fails all that follows.
+  /// Once a write has failed, all later calls fail.
   private func keepingFailure<T>(_ body: () throws -> T) throws -> T {
     do { return try body() } catch {
       failure = error
@@ -270,10 +275,10 @@ package final class BulkLoader {
     }
   }
 
-  /// Writes the page, or begins to.
+  /// Writes the previous page, or starts writing it.
   private func writeBefore() throws {
     waitForOthers()
-    // Several loads may be one change of their caller.
+    // Several loads may be part of one change of the caller.
     let isPartOfChange = writers.contains { $0.store.connection.inTransaction }
     let group = WriterGroup(writers)
     if mayWriteInBackground, !isPartOfChange {
@@ -288,7 +293,7 @@ package final class BulkLoader {
       })
   }
 
-  /// Whether nobody reads the stores between two pages, and a failure costs no more than the files.
+  /// Whether no one reads the stores between two pages, and a failure costs no more than the files.
   private var mayWriteInBackground: Bool {
     options.durability == .disposable && writers.allSatisfy { $0.nextColdID != nil }
       && WriterGroup(writers).isOfDistinctStores
@@ -302,7 +307,7 @@ package final class BulkLoader {
     add(try keepingFailure { try write.counts() })
   }
 
-  /// Waits for the pages that other loads write into the stores.
+  /// Waits for the pages that other loads are writing into the stores.
   private func waitForOthers() {
     for writer in writers { writer.store.pageWrite?.wait() }
   }
@@ -323,14 +328,14 @@ package final class BulkLoader {
 }
 
 extension RecordBatch {
-  /// The greatest modification date of the page as text.
+  /// The greatest modification date of the page, as text.
   var latestModificationText: String? {
     latestModification.isEmpty ? nil : String(decoding: latestModification, as: UTF8.self)
   }
 }
 
 extension Store {
-  /// Writes without a journal and without synchronising: for a file that is thrown away on failure.
+  /// Disables the journal and syncing, for a file that is discarded on failure.
   func beginUnjournaledLoad() throws {
     looseLoads += 1
     guard looseLoads == 1 else { return }
@@ -341,7 +346,7 @@ extension Store {
       """)
   }
 
-  /// Writes with a journal again when the last of the loads is over.
+  /// Enables the journal again when the last of the loads has ended.
   func regainSafety() throws {
     looseLoads -= 1
     guard looseLoads == 0 else { return }

@@ -1,27 +1,27 @@
 import SQLite
 import System
 
-/// How the records of a page get into one store.
+/// Writes the records of a page into one store.
 protocol BulkWriter: AnyObject {
   var store: Store { get }
-  /// The store's connection: `store.connection` would wait for the very page that is being written.
+  /// The store's connection. `store.connection` would wait for the page that is being written.
   var connection: Connection { get }
-  /// The id of the next element where a page is only appended; nil where elements are looked up.
+  /// The ID of the next element if pages are only appended; nil if elements are looked up.
   var nextColdID: Int64? { get }
   /// Writes the records of a page.
   func write(_ batch: RecordBatch) throws -> BulkLoader.Counts
-  /// Begins to end the load, beside the writers of other stores.
+  /// Starts to end the load, concurrently with the writers of other stores.
   func beginFinish() throws
-  /// Ends the load; answers how many doubles were removed.
+  /// Ends the load; returns the number of removed duplicates.
   func finish() throws -> Int
-  /// Begins the change that a page is, ends it, or undoes it as far as that can be.
+  /// Starts, ends or rolls back the change of a page; a rollback is limited without a journal.
   func begin() throws
   func commit() throws
   func abandon()
 }
 
 extension BulkWriter {
-  /// Writes a page as a change of its own.
+  /// Writes a page as a separate change.
   func write(_ page: LoadedPage) throws -> BulkLoader.Counts {
     try begin()
     do {
@@ -38,33 +38,33 @@ extension BulkWriter {
   func begin() throws { try connection.execute("BEGIN IMMEDIATE") }
   func commit() throws { try connection.execute("COMMIT") }
 
-  /// Undoes the page where there is a journal.
+  /// Rolls back the page if there is a journal.
   func abandon() {
-    // The error that led here is the one to tell.
+    // The original error is the one to report.
     if connection.inTransaction { try? connection.execute("ROLLBACK") }
   }
 }
 
 /// Writers of different stores, which work at the same time.
 ///
-/// Unchecked: a writer touches its own store alone, each is used by one thread at a time, and nobody
-/// else touches a writer or its store until the work has ended: the caller waits for it, here or by
-/// `Store.connection`. Two destinations of one store are written one after the other.
+/// Unchecked: a writer uses only its own store, and only one thread uses each writer at a time. No
+/// one else uses a writer or its store until the work has ended: the caller waits for it, here or
+/// in `Store.connection`. Two destinations of one store are written one after another.
 struct WriterGroup: @unchecked Sendable {
   private let writers: [any BulkWriter]
 
   init(_ writers: [any BulkWriter]) { self.writers = writers }
 
-  /// Whether no two writers write into one store.
+  /// Whether no two writers write to the same store.
   var isOfDistinctStores: Bool {
     Set(writers.map { ObjectIdentifier($0.store) }).count == writers.count
   }
 
-  /// What `body` answers for each writer; the first error, if one throws.
+  /// The result of `body` for each writer; throws the first error, if any.
   func each<T>(_ body: (any BulkWriter) throws -> T) throws -> [T] {
     guard isOfDistinctStores else { return try writers.map(body) }
     let results = Results<T>(count: writers.count)
-    // The closure does not leave this call.
+    // The closure does not escape this call.
     withoutActuallyEscaping(body) { body in
       let work = Work(writers: writers, body: body, results: results)
       Parallel.perform(writers.count) { work.run($0) }
@@ -72,8 +72,9 @@ struct WriterGroup: @unchecked Sendable {
     return try results.all()
   }
 
-  /// Begins to write a page into all stores, which are distinct; until it is written, whoever touches
-  /// one of the stores waits for it.
+  /// Starts writing a page into all stores, which must be distinct.
+  ///
+  /// Until it is written, all users of the stores wait for it.
   func begin(_ page: LoadedPage) -> PageWrite {
     let results = Results<BulkLoader.Counts>(count: writers.count)
     let work = Work(writers: writers, body: { try $0.write(page) }, results: results)
@@ -82,7 +83,7 @@ struct WriterGroup: @unchecked Sendable {
     return write
   }
 
-  /// Unchecked: `run` is called once per index, each writes its own place.
+  /// Unchecked: `run` is called once per index, and each call writes its own element.
   private struct Work<T>: @unchecked Sendable {
     let writers: [any BulkWriter]
     let body: (any BulkWriter) throws -> T
@@ -91,7 +92,7 @@ struct WriterGroup: @unchecked Sendable {
     func run(_ index: Int) { results.set(index, Result { try body(writers[index]) }) }
   }
 
-  /// One place per writer.
+  /// The results, one element per writer.
   fileprivate final class Results<T> {
     private let places: UnsafeMutableBufferPointer<Result<T, any Error>?>
 
@@ -122,10 +123,11 @@ final class PageWrite {
     self.results = results
   }
 
-  /// Waits until the page is written, or has failed.
+  /// Waits until the page is written or has failed.
   func wait() { running.wait() }
 
-  /// What became of the page, one entry per writer, once it is written; the first error, if one failed.
+  /// The outcome of the page, one entry per writer, once it is written; throws the first error, if
+  /// any.
   func counts() throws -> [BulkLoader.Counts] {
     wait()
     return try results.all()

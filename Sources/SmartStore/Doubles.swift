@@ -1,13 +1,13 @@
 import SQLite
 
-/// The rows of a soup that a load brought twice.
+/// The rows of a soup that a load added twice.
 struct Doubles {
   private let store: Store
   private let soup: Soup
   private let idColumn: String
   private let modificationPath: String
 
-  /// Rows that are equal in the column of their id.
+  /// Creates a search for rows with equal ID columns.
   init(_ store: Store, _ soup: Soup, idColumn: String, modificationPath: String) {
     self.store = store
     self.soup = soup
@@ -15,7 +15,10 @@ struct Doubles {
     self.modificationPath = modificationPath
   }
 
-  /// Of rows with one id the one with the later modification date stays; of equal ones the last.
+  /// Removes duplicates.
+  ///
+  /// Of the rows with one ID, the one with the latest modification date is kept; if the dates are
+  /// equal, the last one.
   func remove() throws -> Int {
     let values = try store.connection.all(
       """

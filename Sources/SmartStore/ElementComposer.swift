@@ -1,10 +1,10 @@
 import JSON
 
-/// Makes the stored element: the record's own bytes, Mobile Sync's members, SmartStore's members.
+/// Creates the stored element: the record's bytes, Mobile Sync's members, SmartStore's members.
 struct ElementComposer {
-  /// From the end of the record's members to the entry id.
+  /// The text between the record's members and the entry ID.
   private let head: [UInt8]
-  /// From the entry id to the time.
+  /// The text between the entry ID and the time.
   private let middle: [UInt8]
   private let now: [UInt8]
 
@@ -22,7 +22,7 @@ struct ElementComposer {
     now = Array(String(options.now).utf8)
   }
 
-  /// Appends the element of a record, given without its closing brace.
+  /// Appends the element of a record that is given without its closing brace.
   func append(_ body: UnsafeRawBufferPointer, id: Int64, to bytes: inout [UInt8]) {
     bytes.append(contentsOf: body)
     if body.count > 1 { bytes.append(UInt8(ascii: ",")) }
@@ -33,10 +33,11 @@ struct ElementComposer {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// The most bytes that follow a record's members.
+  /// The maximum number of bytes after a record's members.
   var mostOfTail: Int { head.count + middle.count + now.count + 24 }
 
-  /// What follows a record's members, with a comma at its head, and where the id's digits are in it.
+  /// The text after a record's members, starting with a comma, and the range of the ID's digits in
+  /// it.
   func tail(id: Int64) -> (bytes: [UInt8], digits: Range<Int>) {
     var bytes = [UInt8(ascii: ",")]
     bytes += head
@@ -49,8 +50,8 @@ struct ElementComposer {
     return (bytes, digits)
   }
 
-  /// Says whether a stored element is the record as it is, but for the time it was stored, and for the order of its
-  /// members and the spelling of its numbers, which mean nothing in JSON.
+  /// Whether a stored element equals the record, ignoring the time of storage, the order of members
+  /// and the spelling of numbers, which have no meaning in JSON.
   func isUnchanged(
     _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
   ) -> Bool {
@@ -58,7 +59,7 @@ struct ElementComposer {
       || isReordered(stored, body, id: id)
   }
 
-  /// A query job may write a number in another way than a page does.
+  /// A query job may spell a number differently from a page.
   private func isRespelled(
     _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
   ) -> Bool {
@@ -73,8 +74,8 @@ struct ElementComposer {
     }
   }
 
-  /// Only the same bytes in another order are looked at: an org that sends members in another order writes them as
-  /// before.
+  /// Only elements with the same bytes in another order are compared: an org that reorders members
+  /// does not change their spelling.
   private func isReordered(
     _ stored: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer, id: Int64
   ) -> Bool {
@@ -89,8 +90,10 @@ struct ElementComposer {
     return old == new
   }
 
-  /// Whether two elements of one length have the same bytes in whatever order, but for the time at their ends: most
-  /// records that changed have not, and are not read as JSON.
+  /// Whether two elements of equal length have the same bytes in any order, ignoring the time at
+  /// their ends.
+  ///
+  /// Most changed records have not, so they need not be parsed as JSON.
   private func mayBeReordered(
     _ stored: UnsafeRawBufferPointer, _ fresh: UnsafeRawBufferPointer
   ) -> Bool {
@@ -100,7 +103,7 @@ struct ElementComposer {
     return Self.sum(stored[..<place]) == Self.sum(fresh[..<place])
   }
 
-  /// A number that bytes in another order have, too, and that few others have.
+  /// A checksum that does not depend on the order of bytes, and that few other texts share.
   private static func sum(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
     var sum: UInt64 = 0
     for byte in UnsafeRawBufferPointer(rebasing: bytes) {

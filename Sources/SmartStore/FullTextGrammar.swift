@@ -1,24 +1,25 @@
-/// The objects of a full-text table in the schema: the one that SmartStore makes and those that
-/// SQLite makes beside it.
+/// The objects of a full-text table in the schema: the one that SmartStore creates and the shadow
+/// tables of SQLite.
 package enum FullTextGrammar: String, CaseIterable {
-  /// What SmartStore makes.
+  /// The version that SmartStore creates.
   case fts5
-  /// What SDKs before 4.2 made; it is read, and altering the soup turns it into FTS5.
+  /// The version that SDKs before 4.2 created. It can be read, and altering the soup replaces it
+  /// with FTS5.
   case fts4
 
-  /// What a full-text table is taken for by its text in the schema; one that is missing would be FTS5.
+  /// The version of a full-text table by its text in the schema; FTS5 if the table is missing.
   init(of sql: String?) {
     self = StoreSchemaCheck.tokens(sql ?? "").contains(Self.fts4.rawValue) ? .fts4 : .fts5
   }
 
-  /// An object: its kind, its name and its text, if it has one.
+  /// An object: its type, its name and its text, if any.
   struct Object {
     let type: String
     let name: String
     let sql: String?
   }
 
-  /// The objects of a soup's full-text table, under the name that it has.
+  /// The objects of a soup's full-text table with the given name.
   func objects(of soup: Soup, table: String) -> [Object] {
     let columns = soup.fullTextColumns.map(\.name)
     let main = Object(
@@ -55,7 +56,7 @@ package enum FullTextGrammar: String, CaseIterable {
     }
   }
 
-  /// The key of the table that holds the words' texts.
+  /// The key of the table with the indexed texts.
   var contentKey: String { self == .fts5 ? "id" : "docid" }
 
   /// The columns of that table, in the order of the full-text columns.

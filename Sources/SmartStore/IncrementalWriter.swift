@@ -1,7 +1,9 @@
 import JSON
 import SQLite
 
-/// Replaces and adds elements in a soup that has some; what did not change is not written.
+/// Replaces and adds elements in a soup that has some.
+///
+/// Unchanged elements are not written.
 final class IncrementalWriter: BulkWriter {
   let store: Store
   let connection: Connection
@@ -17,12 +19,12 @@ final class IncrementalWriter: BulkWriter {
   private let insertWords: Statement?
   private let updateWords: Statement?
   private var scratch: [UInt8] = []
-  /// Pages that are held in memory.
+  /// The size of the page cache.
   private static let cacheKiB = 24 << 10
-  /// Stands for every column where there are more than bits.
+  /// Means all columns if there are more than bits.
   private static let allColumns = UInt64.max
 
-  /// A row to be replaced.
+  /// A row to replace.
   private struct Change {
     let id: Int64
     var record: Int
@@ -41,7 +43,8 @@ final class IncrementalWriter: BulkWriter {
     self.composer = composer
     options = plan.options
     cells = plan.cells(of: soup, on: store.platform)
-    // What a user lost must not be left in free space. The changes of many pages meet in the same pages of the indexes.
+    // Data that a user has lost access to must not remain in free space. The changes of many pages
+    // affect the same pages of the indexes.
     try connection.execute(
       "PRAGMA secure_delete = ON; PRAGMA cache_size = -\(Self.cacheKiB)")
     let names = cells.map(\.column.name)
@@ -113,7 +116,7 @@ final class IncrementalWriter: BulkWriter {
 
   func finish() throws -> Int { 0 }
 
-  // MARK: what the store has
+  // MARK: existing elements
 
   private enum Comparison {
     case unchanged, older, absent
@@ -140,7 +143,7 @@ final class IncrementalWriter: BulkWriter {
     var others: [Int64] = []
     while try lookup.step() { others.append(lookup.columnInteger(0)) }
     if !others.isEmpty {
-      // Two elements of one id make a device fail.
+      // A device fails on two elements with the same ID.
       lookup.reset()
       try store.delete(others, from: soup)
       counts.doubles += others.count
@@ -148,7 +151,7 @@ final class IncrementalWriter: BulkWriter {
     return .changed(Change(id: id, record: record, columns: columns))
   }
 
-  /// Says whether a record is older than the element that this run stored for the same id.
+  /// Whether a record is older than the element that this run stored for the same ID.
   private func isEarlier(
     _ batch: RecordBatch, _ record: Int, than stored: UnsafeRawBufferPointer
   ) throws -> Bool {

@@ -1,16 +1,16 @@
 import JSON
 import SQLite
 
-/// Says whether what stands in a column is what the platform's SDK would have put there.
+/// Whether the value in a column is the one that the platform's SDK would have stored.
 ///
-/// Texts of numbers and of objects differ between SDK versions in form, not in value: they are
-/// compared by value.
+/// The texts of numbers and objects differ between SDK versions in form only, so they are compared
+/// by value.
 enum IndexAgreement {
   /// Compares a column with the element's value.
   static func holds(
     _ spec: IndexSpec, _ element: JSONValue, _ actual: SQLiteValue, _ platform: Platform
   ) -> Bool {
-    // iOS projects before it adds these two, so what the column holds says nothing.
+    // iOS projects before it adds these two, so the column's content has no meaning.
     if platform == .ios, [StoreField.soupEntryID, StoreField.lastModified].contains(spec.path) {
       return true
     }
@@ -25,7 +25,7 @@ enum IndexAgreement {
     }
   }
 
-  /// Compares a bound value with a stored one, whatever the column's affinity made of it.
+  /// Compares a bound value with a stored one, considering the column's affinity.
   private static func isSame(_ expected: SQLiteValue, _ actual: SQLiteValue) -> Bool {
     if expected == actual { return true }
     switch (expected, actual) {
@@ -40,7 +40,7 @@ enum IndexAgreement {
     }
   }
 
-  /// SQLite writes a number into a column of text with 15 digits.
+  /// SQLite converts a number in a text column with 15 digits.
   private static func isRounded(_ value: Double, _ text: String) -> Bool {
     guard let other = Double(text) else { return false }
     return other == value || abs(other - value) <= abs(value) * 1e-14
@@ -51,12 +51,14 @@ enum IndexAgreement {
   }
 
   private static func isSameNumber(_ left: String, _ right: String) -> Bool {
-    // Only Java's two ways to write one double: a text that merely looks like a number is exact.
+    // Only the two ways in which Java writes a double are considered equal. A text that only looks
+    // like a number is compared exactly.
     guard left.contains("."), right.contains("."), let a = Double(left) else { return false }
     return a == Double(right) && JavaText.double(a) == left
   }
 
-  /// Compares a soup's column with its word column: a number in the one is text in the other.
+  /// Compares a soup's column with its full-text column: a number in the former is text in the
+  /// latter.
   static func isSameText(_ column: SQLiteValue, _ words: SQLiteValue) -> Bool {
     isSame(words, column)
   }

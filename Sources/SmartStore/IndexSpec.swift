@@ -1,27 +1,27 @@
-/// One path of a soup's elements that is indexed, and as what.
+/// An indexed path of a soup's elements, with the type of the index.
 public struct IndexSpec: Sendable, Hashable {
   /// The dotted path into the element.
   public let path: String
-  /// What the values are indexed as.
+  /// The type of the index.
   public let type: IndexType
 
-  /// An index on a path.
+  /// Creates the spec of an index on a dotted path.
   public init(path: String, type: IndexType) {
     self.path = path
     self.type = type
   }
 }
 
-/// What the values of an indexed path are taken for.
+/// The type of an index.
 public enum IndexType: String, Sendable, Hashable, CaseIterable {
-  /// Text, in a column of its own.
+  /// Text, in a separate column.
   case string
-  /// A whole number, in a column of its own.
+  /// A whole number, in a separate column.
   case integer
-  /// A number, in a column of its own.
+  /// A number, in a separate column.
   case floating
-  /// Text in a column of its own, and searchable by word.
+  /// Text in a separate column, with full-text search.
   case fullText = "full_text"
-  /// Whatever it is, indexed inside the element without a column.
+  /// Any value, indexed inside the element without a column.
   case json1
 }

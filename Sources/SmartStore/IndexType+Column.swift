@@ -1,6 +1,7 @@
 extension IndexType {
-  /// What a platform's SDK takes the type for that a store names: iOS makes a column of text for any name that
-  /// it does not know, Android fails.
+  /// The type that a platform's SDK assumes for a type name in a store; nil if it fails.
+  ///
+  /// iOS creates a text column for an unknown name, Android fails.
   init?(stored name: String, on platform: Platform) {
     guard let type = IndexType(rawValue: name) ?? (platform == .ios ? .string : nil) else {
       return nil
@@ -8,13 +9,13 @@ extension IndexType {
     self = type
   }
 
-  /// Why an index on `__local__` is not of this type; nil for the right one.
+  /// The reason that an index on `__local__` must not be of this type; nil if it may be.
   var localFlagFault: String? {
     switch self {
     case .string: nil
-    case .integer, .floating: "it has to be a string: as a number only iOS finds edits by it"
-    case .fullText: "it has to be a string: nobody looks for edits by the words of a search"
-    case .json1: "it has to be a string: as json1 no SDK finds edits by it"
+    case .integer, .floating: "it must be a string: a number index only finds edits on iOS"
+    case .fullText: "it must be a string: no SDK uses full-text search to find edits"
+    case .json1: "it must be a string: with json1 no SDK finds edits"
     }
   }
 

@@ -1,12 +1,12 @@
 import JSON
 import SQLite
 
-/// What a platform's SDK puts into the column of an index for a projected value.
+/// The value that a platform's SDK stores in an index column for a projected value.
 ///
-/// The value is what is *bound*; the column's affinity does the rest, as it does on a device. An
-/// FTS5 table has no affinity, so it holds the bound value itself.
+/// It is the value that is *bound*; the column's affinity converts it, as on a device. An FTS5
+/// table has no affinity, so it stores the bound value itself.
 enum IndexValue {
-  /// The value to bind; `nil` and JSON null are NULL.
+  /// The value to bind; nil and JSON null become NULL.
   static func bound(_ value: JSONValue?, type: IndexType, platform: Platform) -> SQLiteValue {
     switch value {
     case nil, .null?: .null
@@ -17,7 +17,7 @@ enum IndexValue {
     }
   }
 
-  /// What is bound for true and false.
+  /// The value to bind for a Boolean.
   static func bound(flag: Bool, type: IndexType, platform: Platform) -> SQLiteValue {
     switch (platform, type) {
     case (.android, .string), (.android, .fullText): .text(flag ? "true" : "false")
@@ -26,7 +26,7 @@ enum IndexValue {
     }
   }
 
-  /// What a boolean is in a column of type string, whose affinity makes a number text.
+  /// The text of a Boolean in a string column, whose affinity converts numbers to text.
   static func text(of flag: Bool, on platform: Platform) -> String {
     switch bound(flag: flag, type: .string, platform: platform) {
     case .text(let text): text
@@ -34,7 +34,7 @@ enum IndexValue {
     }
   }
 
-  /// What is bound for a number, given as its literal.
+  /// The value to bind for a number, given as its literal.
   static func bound(number literal: String, type: IndexType, platform: Platform) -> SQLiteValue {
     switch platform {
     case .ios: number(literal).value(orText: literal, isText: type == .string || type == .fullText)
@@ -48,12 +48,14 @@ enum IndexValue {
     }
   }
 
-  /// What is bound for text.
+  /// The value to bind for a text.
   static func bound(text: String, type: IndexType, platform: Platform) -> SQLiteValue {
     keepsText(type, platform) ? .text(text) : .null
   }
 
-  /// Says whether text goes into a column of this type: Android has NULL in columns of numbers.
+  /// Whether text is stored in a column of this type.
+  ///
+  /// Android stores NULL in number columns.
   @inline(__always)
   static func keepsText(_ type: IndexType, _ platform: Platform) -> Bool {
     platform == .ios || type == .string || type == .fullText
@@ -70,7 +72,7 @@ enum IndexValue {
 
   // MARK: numbers
 
-  /// A JSON number as the SDKs' parsers hold it.
+  /// A JSON number as the SDKs' parsers represent it.
   private enum Number {
     case integer(Int64)
     case double(Double)
@@ -82,7 +84,7 @@ enum IndexValue {
       }
     }
 
-    /// Java's `longValue`: towards zero, and no further than the ends.
+    /// Java's `longValue`: truncated towards zero, and clamped to the range.
     var truncated: Int64 {
       switch self {
       case .integer(let value): value
@@ -99,7 +101,7 @@ enum IndexValue {
       }
     }
 
-    /// An integer that is too big for 64 bits stays as it was written where the column is text.
+    /// An integer that does not fit into 64 bits keeps its literal in a text column.
     func value(orText literal: String, isText: Bool) -> SQLiteValue {
       switch self {
       case .integer(let value): return .integer(value)
@@ -153,6 +155,6 @@ enum IndexValue {
 }
 
 extension Platform {
-  /// What a boolean is in an index column of type string.
+  /// The text of a Boolean in a string index.
   package func text(of flag: Bool) -> String { IndexValue.text(of: flag, on: self) }
 }

@@ -1,18 +1,19 @@
 import SQLite
 import System
 
-/// A file from outside whose device was interrupted in altering soups, and the copy in which the
+/// An untrusted file whose device was interrupted while altering soups, and a copy in which the
 /// alterations are finished.
 ///
-/// The file is only read, by a connection with every defence on. The copy is made from nothing: its
-/// schema is ours, and of the file it gets values alone. So no table, index or full-text module of the
-/// file's ever runs with a right to write.
+/// The file is only read, on a connection with all defenses. The copy is a new store with a schema
+/// by attache; only values are copied into it. So no table, index or full-text module of the file
+/// ever runs with write access.
 struct InterruptedStore {
   private let source: Store
   private let platform: Platform
   private let alterations: [String: SoupAlteration]
 
-  /// Takes a file whose schema was found to be SmartStore's, between two steps of `alterations`.
+  /// Creates the pair for a file whose schema was validated as SmartStore's, between two steps of
+  /// `alterations`.
   init(_ source: Store, _ alterations: [SoupAlteration]) {
     self.source = source
     platform = source.platform
@@ -22,7 +23,7 @@ struct InterruptedStore {
   /// Writes the copy.
   func finish(to path: String) throws {
     let copy = try Store(creating: path, platform: platform)
-    // A file of nobody's until it is whole.
+    // No one uses the file until it is complete.
     try copy.connection.execute("PRAGMA synchronous = OFF")
     try copy.transaction {
       for row in try source.connection.all("SELECT id, soupName FROM soup_attrs ORDER BY id") {
@@ -82,7 +83,7 @@ struct InterruptedStore {
     try copySequence(of: table, as: soup.table, to: copy)
   }
 
-  /// Makes the words of the rows that were copied.
+  /// Creates the full-text rows of the copied rows.
   private func writeWords(of soup: Soup, to copy: Store) throws {
     guard soup.hasFullText else { return }
     let words = soup.fullTextColumns.map(\.name).joined(separator: ", ")
@@ -103,12 +104,11 @@ struct InterruptedStore {
 }
 
 extension Store {
-  /// Finishes, in a copy, the alterations of soups that a device was interrupted in; answers the
-  /// soups' names.
+  /// Finishes the interrupted alterations of soups in a copy; returns the names of the soups.
   ///
-  /// Where nothing was interrupted it answers none and makes no copy. The file is only read, with
-  /// every defence on; what `init(untrusted:)` would refuse in it is refused. The copy is then opened
-  /// like any other file from outside.
+  /// If no alteration was interrupted, it returns none and creates no copy. The file is only read,
+  /// with all defenses; anything that `init(untrusted:)` would reject is rejected. The copy is then
+  /// opened like any other untrusted file.
   public static func finishAlterations(
     untrusted path: String, to copy: String, heapLimitMiB: Int? = nil, deadlineSeconds: Int? = nil
   ) throws(StoreError) -> [String] {
@@ -121,11 +121,12 @@ extension Store {
     }
   }
 
-  /// Opens a private file from outside as `init(untrusted:)` does, and checks it once.
+  /// Opens a private untrusted file like `init(untrusted:)`, and validates it once.
   ///
-  /// Where its device was interrupted in altering soups, a copy in which that is finished takes its place; answers
-  /// the soups' names. The file itself is only read, whatever other names it has. An `image` of its bytes is read
-  /// in its place; it has to stay until the store is closed, with `imageMargin` bytes behind it.
+  /// If its device was interrupted while altering soups, a copy in which the alterations are
+  /// finished replaces it; the names of the soups are returned. The file itself is only read. If
+  /// `image` has its bytes, they are read instead; the image must stay valid until the store is
+  /// closed, followed by `imageMargin` bytes.
   package static func finishingAlterations(
     untrusted path: String, image: UnsafeMutableRawBufferPointer? = nil
   ) throws -> (store: Store, soups: [String]) {

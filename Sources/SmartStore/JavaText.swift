@@ -1,8 +1,8 @@
 import JSON
 
-/// The text that Android's `org.json` and `java.lang` make of values.
+/// The text of values in Android's `org.json` and `java.lang`.
 enum JavaText {
-  /// A number as `JSONTokener` reads and `Object.toString` prints it.
+  /// A number as `JSONTokener` parses it and `Object.toString` prints it.
   static func number(_ literal: String) -> String {
     if !literal.utf8.contains(UInt8(ascii: ".")), let integer = Int64(literal) {
       return String(integer)
@@ -10,7 +10,7 @@ enum JavaText {
     return Double(literal).map(double) ?? literal
   }
 
-  /// `Double.toString`: plain between 10⁻³ and 10⁷, scientific elsewhere, always with a fraction.
+  /// `Double.toString`: plain between 10⁻³ and 10⁷, scientific otherwise, always with a fraction.
   static func double(_ value: Double) -> String {
     if value == 0 { return value.sign == .minus ? "-0.0" : "0.0" }
     guard value.isFinite else { return value.isNaN ? "NaN" : value < 0 ? "-Infinity" : "Infinity" }
@@ -27,7 +27,7 @@ enum JavaText {
     if !literal.utf8.contains(UInt8(ascii: ".")), let integer = Int64(literal) {
       return String(integer)
     }
-    // No JSON text has an infinity.
+    // JSON text cannot contain an infinity.
     guard let value = Double(literal), value.isFinite else { return literal }
     if value == 0 && value.sign == .minus { return "-0" }
     if let integer = Int64(exactly: value) { return String(integer) }

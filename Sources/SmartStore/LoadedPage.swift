@@ -1,19 +1,21 @@
 import JSON
 
-/// A page on its way into stores: its bytes, and where its records are in them.
+/// A page on its way into stores: its bytes and the positions of its records.
 struct LoadedPage {
   private var bytes: [UInt8] = []
   private var batch = RecordBatch()
 
-  /// The records of the page.
+  /// The number of records in the page.
   var count: Int { batch.count }
-  /// What the page holds.
+  /// The content of the page.
   var content: BulkLoader.PageLoad {
     BulkLoader.PageLoad(
       records: batch.count, nulls: batch.nulls, latestModification: batch.latestModificationText)
   }
 
-  /// Reads a page; what was there before is forgotten, its room is used again.
+  /// Parses a page.
+  ///
+  /// The previous content is discarded and its memory reused.
   mutating func read(
     _ page: [UInt8], in container: RecordScanner.Container, plan: RecordPlan
   ) throws {
@@ -21,10 +23,10 @@ struct LoadedPage {
     try page.withUnsafeBytes { try batch.read($0, in: container, plan: plan) }
   }
 
-  /// Lets go of the bytes: whoever gave them may write over them.
+  /// Releases the bytes, which the caller may overwrite afterwards.
   mutating func forgetBytes() { bytes = [] }
 
-  /// Hands over the records, whose bytes stay in their place as long as `body` runs.
+  /// Calls `body` with the records; their bytes stay in place meanwhile.
   func withRecords<T>(_ body: (RecordBatch) throws -> T) rethrows -> T {
     try bytes.withUnsafeBytes { try body(batch.of($0)) }
   }

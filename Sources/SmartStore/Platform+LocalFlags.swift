@@ -1,12 +1,12 @@
 import JSON
 
-/// What Mobile Sync takes for a set flag: the one place that says so (`IndexValue` says how an index has it).
+/// The rules by which Mobile Sync considers a local flag set (for the index, see `IndexValue`).
 ///
 /// The four members `__local__`, `__locally_created__`, `__locally_updated__` and
-/// `__locally_deleted__` should be JSON booleans, but apps write them in other ways too, and each SDK
-/// reads what it finds with its platform's own conversion.
+/// `__locally_deleted__` should be JSON Booleans. Apps also write other values, and each SDK
+/// converts them with the rules of its platform.
 extension Platform {
-  /// Says whether a flag of an element is set.
+  /// Whether a flag of an element is set.
   package func isSet(_ flag: JSONValue?) -> Bool {
     switch flag {
     case .bool(let flag)?: flag
@@ -16,7 +16,7 @@ extension Platform {
     }
   }
 
-  /// Says whether a flag is set whose place in an element the scanner found.
+  /// Whether a flag is set at the position that the scanner found in an element.
   package func isSet(_ span: JSONSpan, in element: UnsafeRawBufferPointer) -> Bool {
     switch span.kind {
     case .true: return true
@@ -31,13 +31,15 @@ extension Platform {
     }
   }
 
-  /// Android's `JSONObject.optBoolean` knows no numbers; `NSNumber.boolValue` is whether it is not 0.
+  /// Android's `JSONObject.optBoolean` ignores numbers; iOS's `NSNumber.boolValue` is true unless
+  /// the number is 0.
   private func isSet(number literal: String) -> Bool {
     self == .ios && (Double(literal) ?? 0) != 0
   }
 
-  /// `optBoolean` takes `true` in letters of any case; `NSString.boolValue` looks at the beginning:
-  /// a Y or T, or a number whose first digit other than 0 stands before anything else.
+  /// Android's `optBoolean` accepts `true` in any case.
+  ///
+  /// iOS's `NSString.boolValue` looks at the start: Y, T, or a number with a digit other than 0.
   private func isSet(text: String) -> Bool {
     if self == .android { return text.lowercased() == "true" }
     var rest = text.utf8.drop { $0 == 0x20 || (0x09...0x0d).contains($0) }

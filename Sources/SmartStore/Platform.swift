@@ -1,4 +1,6 @@
-/// The mobile platform whose SDK reads a store: the two layouts differ in details that matter.
+/// The mobile platform whose SDK reads a store.
+///
+/// The two layouts differ in important details.
 public enum Platform: String, Sendable, Hashable, CaseIterable {
   /// The layout of the iOS SDK.
   case ios

@@ -1,14 +1,14 @@
 import SQLite
 
-/// A query without the values that it compares with: translated, found to do nothing but read, and
-/// prepared, once for all queries of its shape.
+/// A query without its values: translated, checked to be read-only, and prepared once for all
+/// queries of the same shape.
 final class QueryPlan {
-  /// What is asked of a query.
+  /// The kind of result.
   enum Asking: Hashable {
     case rows, count
   }
 
-  /// What makes two queries one plan: all but values, page and page size.
+  /// The part of a query that determines its plan: everything except values, page and page size.
   struct Shape: Hashable {
     private enum Form: Hashable {
       case all
@@ -46,12 +46,12 @@ final class QueryPlan {
 
   private let statement: Statement
   private let asking: Asking
-  /// The query that it was made for, whose values mean nothing here.
+  /// The query from which the plan was made; its values are not used.
   private let model: QuerySpec
-  /// The places for the query's own values; those of a page come after them.
+  /// The number of parameters for the query's values; those of the page follow.
   private let valueCount: Int32
 
-  /// Prepares `sql`, which was found to do nothing but read.
+  /// Prepares `sql`, which was checked to be read-only.
   init(_ asking: Asking, _ spec: QuerySpec, _ sql: String, on connection: Connection) throws {
     self.asking = asking
     model = spec
@@ -65,7 +65,7 @@ final class QueryPlan {
     }
   }
 
-  /// Says whether a query has this plan: its shape is that of the model, found without making it.
+  /// Whether the plan fits a query, determined without creating the query's shape.
   func serves(_ asking: Asking, _ spec: QuerySpec) -> Bool {
     guard asking == self.asking, spec.soupName == model.soupName, spec.order == model.order,
       spec.orderPath == model.orderPath, spec.selectPaths == model.selectPaths
@@ -80,7 +80,7 @@ final class QueryPlan {
     }
   }
 
-  /// Hands each row of a page to `body`.
+  /// Calls `body` with each row of a page.
   func forEachRow(
     _ spec: QuerySpec, page: Int, _ body: (Statement) throws -> Void
   ) throws {
@@ -91,7 +91,7 @@ final class QueryPlan {
     while try statement.step() { try body(statement) }
   }
 
-  /// The one number that a count answers.
+  /// The result of a count.
   func number(_ spec: QuerySpec) throws -> Int {
     defer { release() }
     try bind(spec)

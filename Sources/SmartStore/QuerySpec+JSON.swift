@@ -1,7 +1,9 @@
 import JSON
 
 extension QuerySpec {
-  /// Reads a query spec as apps write it; iOS's default page size where none is said.
+  /// Reads a query spec in the format of apps.
+  ///
+  /// The default page size is that of iOS.
   package init(soupName: String, reading json: JSONValue) throws(StoreError) {
     let path = json["indexPath"]?.string
     func need(_ name: String) throws(StoreError) -> String {
@@ -11,7 +13,7 @@ extension QuerySpec {
       return value
     }
     if json["whereArgs"] != nil, json["queryType"]?.string != "smart" {
-      throw .invalidQuery("whereArgs can only be provided for smart queries")
+      throw .invalidQuery("whereArgs is only allowed for smart queries")
     }
     let kind: Kind
     switch json["queryType"]?.string {

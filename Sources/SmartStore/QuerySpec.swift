@@ -1,31 +1,29 @@
-/// A query over one soup, or Smart SQL, with its paging.
+/// A query on a soup, or Smart SQL, with its paging.
 ///
 /// ```swift
 /// let found = QuerySpec(soupName: "accounts", .match(path: "Name", matchKey: "media"))
 /// print(try store.count(found), "account has the word")
 /// ```
 public struct QuerySpec: Sendable, Hashable {
-  /// What a query compares.
+  /// The comparison of a query.
   public enum Kind: Sendable, Hashable {
-    /// Every element.
+    /// All elements.
     case all
     /// Elements with this value at the path; nil finds nothing, as in SQL.
     case exact(path: String, matchKey: String?)
-    /// Elements between two values, both included; nil is no bound.
+    /// Elements between two values, inclusive; nil is no bound.
     case range(path: String, beginKey: String?, endKey: String?)
     /// Elements whose value matches a LIKE pattern.
     case like(path: String, likeKey: String)
-    /// Elements that a full-text search finds; without a path in every full-text index.
+    /// Elements that match a full-text search, in every full-text index if there is no path.
     case match(path: String?, matchKey: String)
-    /// Smart SQL of one's own, with values for its question marks.
+    /// Custom Smart SQL, with values for its question marks.
     case smart(String, arguments: [String])
   }
 
   /// The direction of the order.
   public enum Order: String, Sendable, Hashable, CaseIterable {
-    /// Smallest first.
     case ascending
-    /// Largest first.
     case descending
 
     var word: String { self == .ascending ? "ASC" : "DESC" }
@@ -33,21 +31,23 @@ public struct QuerySpec: Sendable, Hashable {
 
   /// The soup; empty for Smart SQL.
   public let soupName: String
-  /// What is compared.
+  /// The comparison, with its values.
   public let kind: Kind
-  /// The paths whose values are the columns of a row; without them a row is the element.
+  /// The paths whose values are the columns of a row.
+  ///
+  /// If there are none, a row is the element.
   public var selectPaths: [String]
-  /// The path that gives the order.
+  /// The path that determines the order.
   public var orderPath: String?
   /// The direction of the order.
   public var order: Order
-  /// How many rows a page has.
+  /// The number of rows per page.
   public var pageSize: Int
 
-  /// The rows of a page of a query that does not say.
+  /// The number of rows per page if a query does not specify it.
   public static let defaultPageSize = 10
 
-  /// A query over a soup.
+  /// Creates a query on a soup.
   public init(
     soupName: String, _ kind: Kind, selectPaths: [String] = [], orderPath: String? = nil,
     order: Order = .ascending, pageSize: Int = defaultPageSize
@@ -60,12 +60,12 @@ public struct QuerySpec: Sendable, Hashable {
     self.pageSize = pageSize
   }
 
-  /// A query in Smart SQL.
+  /// Creates a query in Smart SQL.
   public init(smartSQL: String, arguments: [String] = [], pageSize: Int = defaultPageSize) {
     self.init(soupName: "", .smart(smartSQL, arguments: arguments), pageSize: pageSize)
   }
 
-  /// The Smart SQL of the rows.
+  /// The Smart SQL for the rows.
   public var smartSQL: String {
     if case .smart(let sql, _) = kind { return sql }
     let fields = selectPaths.isEmpty ? [StoreField.element] : selectPaths
@@ -73,19 +73,19 @@ public struct QuerySpec: Sendable, Hashable {
     return "SELECT \(columns) FROM {\(soupName)} " + condition + ordering
   }
 
-  /// The Smart SQL of the number of rows.
+  /// The Smart SQL for the number of rows.
   public var countSmartSQL: String {
     if case .smart(let sql, _) = kind { return "SELECT count(*) FROM (\(sql))" }
     return "SELECT count(*) FROM {\(soupName)} " + condition
   }
 
-  /// The Smart SQL of the rows' soup entry ids.
+  /// The Smart SQL for the soup entry IDs of the rows.
   public var idsSmartSQL: String {
     if case .smart(let sql, _) = kind { return "SELECT id FROM (\(sql))" }
     return "SELECT id FROM {\(soupName)} " + condition + ordering
   }
 
-  /// The values of the question marks.
+  /// The values for the question marks.
   package var arguments: [String?] {
     switch kind {
     case .all, .match: []
@@ -96,7 +96,7 @@ public struct QuerySpec: Sendable, Hashable {
     }
   }
 
-  /// Says whether a row is a whole element.
+  /// Whether a row is a whole element.
   var yieldsElements: Bool {
     if case .smart = kind { false } else { selectPaths.isEmpty }
   }
@@ -117,7 +117,7 @@ public struct QuerySpec: Sendable, Hashable {
       case (_?, _?): return "WHERE \(field) >= ? AND \(field) <= ? "
       }
     case .match(let path, let key):
-      // Difference: the SDKs put the key in as it is, and a quote in it ends the text.
+      // Difference: the SDKs insert the key unchanged, so a quote in it ends the text.
       let words = path.map { Self.qualify(key, by: reference($0)) } ?? key
       let quoted = words.split(separator: "'", omittingEmptySubsequences: false)
         .joined(separator: "''")
@@ -127,12 +127,13 @@ public struct QuerySpec: Sendable, Hashable {
   }
 
   private var ordering: String {
-    // A match without an order has none: FTS5 gives rows by id.
+    // Without an explicit order a match has none: FTS5 returns rows by ID.
     guard let orderPath else { return "" }
     return "ORDER BY \(reference(orderPath)) \(order.word) "
   }
 
-  /// Puts the field before every word of a search but its operators and words that have a field.
+  /// Adds the field before every word of a search, except for operators and words that have a
+  /// field.
   package static func qualify(_ key: String, by field: String) -> String {
     var qualified = ""
     var word = ""

@@ -1,28 +1,32 @@
 import JSON
 import SQLite
 
-/// The records of one page: where they are, where their members are, and what is stored of them.
+/// The records of a page: their positions, the positions of their members, and their stored form.
 struct RecordBatch {
-  /// The page's bytes; whoever uses the batch sees to it that they stay (`of`).
+  /// The bytes of the page.
+  ///
+  /// The user of the batch must keep them valid (`of`).
   private(set) var page = UnsafeRawBufferPointer(start: nil, count: 0)
   private(set) var records: [Range<Int>] = []
   private var fields: [JSONSpan] = []
   private var stride = 0
-  /// Records that had members of our names, without them.
+  /// The records that contained reserved members, without these.
   private var rewritten: [Int: [UInt8]] = [:]
   private(set) var nulls = 0
   private(set) var latestModification: [UInt8] = []
 
   var count: Int { records.count }
 
-  /// Reads a page; what was read before is forgotten, its room is used again.
+  /// Parses a page.
+  ///
+  /// The previous content is discarded and its memory reused.
   mutating func read(
     _ page: UnsafeRawBufferPointer, in container: RecordScanner.Container, plan: RecordPlan
   ) throws {
     self.page = page
     stride = plan.scanner.paths.count
     rewritten.removeAll(keepingCapacity: true)
-    // The closure works on locals: a stored property is checked at every access.
+    // The closure uses locals, because access to a stored property is checked each time.
     var records = self.records
     var fields = self.fields
     self.records = []
@@ -58,14 +62,14 @@ struct RecordBatch {
     for index in replaced { rewritten[index] = try Self.rewrite(page, records[index]) }
   }
 
-  /// The batch of the same page, whose bytes are here now.
+  /// The batch of the same page, whose bytes have moved here.
   func of(_ page: UnsafeRawBufferPointer) -> RecordBatch {
     var batch = self
     batch.page = page
     return batch
   }
 
-  /// The place of a member of a record.
+  /// The position of a record's member.
   @inline(__always)
   func field(_ record: Int, _ slot: Int) -> JSONSpan { fields[record &* stride &+ slot] }
 
@@ -75,19 +79,21 @@ struct RecordBatch {
     UnsafeRawBufferPointer(rebasing: page[span.range])
   }
 
-  /// Whether what is no plain text is an id all the same: the SDKs take text with escapes, and numbers.
+  /// Whether a member that is not plain text is still an ID: the SDKs accept text with escapes, and
+  /// numbers.
   private static func isRareID(_ id: JSONSpan) -> Bool {
     id.kind == .number || id.kind == .escapedString
   }
 
-  /// The text of a record's id, as an index of `type` has it in a store.
+  /// The text of a record's ID, as in a store's index of `type`.
   func id(_ record: Int, in store: Store, _ type: IndexType) throws -> String {
     let span = field(record, RecordPlan.id)
     if span.kind == .string { return String(decoding: bytes(span), as: UTF8.self) }
     return try store.text(ofID: span, in: page, type) ?? ""
   }
 
-  /// What a record's id is compared with in an index of `type`; nil for plain text, whose bytes are it.
+  /// The value with which a record's ID is compared in an index of `type`; nil for plain text,
+  /// which is compared by its bytes.
   @inline(__always)
   func idValue(_ record: Int, in store: Store, _ type: IndexType) -> SQLiteValue? {
     let span = field(record, RecordPlan.id)
@@ -95,7 +101,7 @@ struct RecordBatch {
     return store.value(ofID: span, in: page, type)
   }
 
-  /// The record up to, and without, its closing brace.
+  /// The record without its closing brace.
   func withBody<T>(_ record: Int, _ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
     if !rewritten.isEmpty, let bytes = rewritten[record] {
       return try bytes.withUnsafeBytes(body)
@@ -106,7 +112,7 @@ struct RecordBatch {
     return try body(UnsafeRawBufferPointer(rebasing: page[range.lowerBound..<end]))
   }
 
-  /// What is bound for a column that takes a member of the record.
+  /// The value to bind for a column with a member of the record.
   func value(
     _ record: Int, slot: Int, type: IndexType, path: String, platform: Platform
   ) throws -> SQLiteValue {
@@ -127,7 +133,7 @@ struct RecordBatch {
       return IndexValue.bound(
         text: String(decoding: text, as: UTF8.self), type: type, platform: platform)
     case .array, .object:
-      // A path through an array also ends here: only the tree knows.
+      // A path through an array ends here too. Only the parsed tree has its value.
       let element = try JSONValue(
         parsing: UnsafeRawBufferPointer(rebasing: page[records[record]]))
       return IndexValue.bound(
@@ -135,7 +141,7 @@ struct RecordBatch {
     }
   }
 
-  /// The record without members of our names and without its closing brace.
+  /// The record without reserved members and without its closing brace.
   private static func rewrite(
     _ page: UnsafeRawBufferPointer, _ record: Range<Int>
   ) throws -> [UInt8] {
@@ -146,9 +152,11 @@ struct RecordBatch {
   }
 }
 
-/// Work on plain bytes that the hot path shares.
+/// Operations on bytes that the hot path shares.
 enum Bytes {
-  /// Says whether one range is less than another, byte by byte: right for dates of one form.
+  /// Whether one range sorts before another, byte by byte.
+  ///
+  /// Suitable for dates in the same format.
   @inline(__always)
   static func isLess(
     _ page: UnsafeRawBufferPointer, _ left: Range<Int>, _ right: Range<Int>
@@ -168,7 +176,6 @@ enum Bytes {
     byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
   }
 
-  /// Says whether `bytes` starts with `prefix`.
   static func starts(_ bytes: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count >= prefix.count else { return false }
     guard let a = bytes.baseAddress, let b = prefix.baseAddress else { return true }

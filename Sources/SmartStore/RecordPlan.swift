@@ -1,9 +1,9 @@
 import JSON
 import SQLite
 
-/// Which members of a downloaded record the loader looks for, and where their places stand.
+/// The members of a downloaded record that the loader looks for, and the slots of their positions.
 struct RecordPlan {
-  /// Slots of the scanner that every plan has.
+  /// The slots of the scanner that every plan has.
   static let id = 0
   static let modification = 1
   private static let replaced = 2..<(2 + SyncField.replaced.count)
@@ -24,24 +24,24 @@ struct RecordPlan {
     scanner = RecordScanner(paths: paths)
   }
 
-  /// Says whether a record has a member of a name that is ours.
+  /// Whether a record has a member with a reserved name.
   @inline(__always)
   static func hasReplaced(_ fields: UnsafeBufferPointer<JSONSpan>) -> Bool {
     for slot in replaced where fields[slot].kind != .missing { return true }
     return false
   }
 
-  /// Where the value of a column comes from.
+  /// The source of a column's value.
   enum Source {
-    /// The same for every record of the load.
+    /// The same value for every record of the load.
     case constant(SQLiteValue)
-    /// The row's id.
+    /// The ID of the row.
     case soupEntryID
     /// A member of the record.
     case field(Int)
   }
 
-  /// A column of a destination's soup and how it is filled.
+  /// A column of a destination's soup and the source of its value.
   struct Cell {
     let column: Soup.Column
     let source: Source

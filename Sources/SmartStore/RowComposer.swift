@@ -1,14 +1,14 @@
 import JSON
 import SQLite
 
-/// Composes rows as JSON text, from SQLite's bytes and without a tree.
+/// Composes rows as JSON text from SQLite's bytes, without a tree.
 struct RowComposer {
   private let path: String
   private var bytes: [UInt8] = []
-  /// Of each column, whether it holds elements.
+  /// Whether each column holds elements.
   private var holdsElement: [Bool] = []
 
-  /// A composer for the rows of one query; `path` is the store's, for errors.
+  /// Creates a composer for the rows of a query; `path` is the store's, for error messages.
   init(path: String) { self.path = path }
 
   /// The element in the first column, as it was stored.
@@ -18,7 +18,7 @@ struct RowComposer {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// All columns as an array: text is quoted, but for elements.
+  /// All columns as an array: text is quoted, except for elements.
   mutating func array(_ row: Statement) throws -> String {
     if holdsElement.count != Int(row.columnCount) {
       holdsElement = row.columnNames.map(Self.namesElement)
@@ -33,7 +33,7 @@ struct RowComposer {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Says whether text in a column of this name is an element: `soup`, or SQLite's `soup:1` where two
+  /// Whether text in a column with this name is an element: `soup`, or SQLite's `soup:1` if two
   /// columns have the name.
   static func namesElement(_ name: String) -> Bool { name == "soup" || name.hasPrefix("soup:") }
 
@@ -61,7 +61,8 @@ struct RowComposer {
     do {
       try JSONSyntax.check(element)
     } catch {
-      throw StoreError.damaged(path: path, reason: "an element that the query found is no JSON")
+      throw StoreError.damaged(
+        path: path, reason: "an element found by the query is not valid JSON")
     }
   }
 }

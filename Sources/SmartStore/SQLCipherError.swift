@@ -2,58 +2,58 @@ import Crypto
 import SQLite
 import System
 
-/// Why a file could not be sealed or unsealed.
+/// The reason a file could not be sealed or unsealed.
 ///
-/// No case carries a key or a passphrase.
+/// No case contains a key or a passphrase.
 package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file system.
+  /// A file system operation failed.
   case system(SystemError)
-  /// libcrypto.
+  /// libcrypto failed.
   case crypto(CryptoError)
-  /// The key cannot be one.
+  /// The key is invalid.
   case invalidKey(String)
-  /// What was to be sealed is no plain SQLite file.
+  /// The file to seal is not a plain SQLite file.
   case notPlain(path: String)
-  /// What was to be unsealed is a plain SQLite file.
+  /// The file to unseal is a plain SQLite file.
   case notSealed(path: String)
-  /// A `-wal` or a `-journal` stands beside the file, with changes that are not in it.
+  /// A `-wal` or a `-journal` next to the file has changes that are not in the file.
   case pending(path: String, companion: String)
   /// The file ends within a page, or before its last one.
   case truncated(path: String, page: Int, pages: Int)
-  /// The first page does not verify, nor does the second.
+  /// Neither the first nor the second page verifies.
   case wrongKey(path: String)
-  /// A page is not as it was sealed.
+  /// A page was changed after sealing.
   case damagedPage(path: String, page: Int)
-  /// The file had to be rebuilt with room in its pages, and SQLite refused.
+  /// The file had to be rebuilt with reserved bytes in its pages, and SQLite failed.
   case rebuild(path: String, reason: String)
 
-  /// One sentence: what is wrong, in which file and page, and what to do.
+  /// One sentence: the fault, the file and page, and what to do.
   package var description: String {
     switch self {
     case .system(let error): error.description
     case .crypto(let error): error.description
     case .invalidKey(let reason): reason
     case .notPlain(let path):
-      "\(path) is no plain SQLite file; it is sealed already, or something else"
+      "\(path) is not a plain SQLite file; it is already sealed, or of another type"
     case .notSealed(let path):
-      "\(path) is not sealed, or sealed with a plain header (give its salt then)"
+      "\(path) is not sealed, or is sealed with a plain header (then specify its salt)"
     case .pending(let path, let companion):
-      "\(companion) holds changes that are not in \(path) yet; open and close the store, "
+      "\(companion) has changes that are not in \(path) yet; open and close the store, "
         + "or run PRAGMA wal_checkpoint(TRUNCATE), then try again"
     case .truncated(let path, let page, let pages):
-      "\(path) is cut off in page \(page)"
+      "\(path) is truncated in page \(page)"
         + (pages >= page ? " of \(pages)" : "") + "; fetch it again"
     case .wrongKey(let path):
-      "page 1 of \(path) does not verify under this passphrase: it was sealed with another one, "
-        + "another number of KDF iterations or another header, or is damaged"
+      "page 1 of \(path) does not verify with this passphrase: it was sealed with another one, "
+        + "another number of KDF iterations or another header, or it is damaged"
     case .damagedPage(let path, let page):
-      "page \(page) of \(path) is damaged: it is not as it was sealed; fetch the file again"
+      "page \(page) of \(path) is damaged: it was changed after sealing; fetch the file again"
     case .rebuild(let path, let reason):
-      "\(path) cannot be rebuilt with \(StorePages.reservedBytes) bytes of room a page: \(reason)"
+      "\(path) cannot be rebuilt with \(StorePages.reservedBytes) reserved bytes per page: \(reason)"
     }
   }
 
-  /// Whether a file is to blame, as against the disk or the caller.
+  /// Whether a file is at fault, rather than the disk or the caller.
   package var isDamage: Bool {
     switch self {
     case .truncated, .wrongKey, .damagedPage: true
@@ -61,7 +61,7 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
-  /// Runs `body` and turns what the layers below throw into a `SQLCipherError`.
+  /// Runs `body` and wraps errors of lower layers in an `SQLCipherError`.
   static func mapping<T>(_ path: String, _ body: () throws -> T) throws(SQLCipherError) -> T {
     do {
       return try body()

@@ -2,46 +2,48 @@ import Crypto
 import SQLite
 import System
 
-/// Whole files between SQLite and SQLCipher 4, page by page.
+/// Converts whole files between SQLite and SQLCipher 4, page by page.
 ///
-/// The result is written under a temporary name beside its own, synchronized and renamed: it is there
-/// as a whole or not at all. Memory does not grow with the file.
+/// The result is written under a temporary name in the same directory, synced and renamed, so it is
+/// never partial. Memory use does not depend on the size of the file.
 package enum SQLCipherFile {
-  /// Where a sealed file's salt and IVs come from.
+  /// The source of a sealed file's salt and IVs.
   package enum Randomness: Sendable {
-    /// From the system: no two sealings are alike.
+    /// The system's random generator: no two results are alike.
     case random
-    /// From a seed that belongs to one content under one passphrase, so that sealing it again makes
-    /// the same bytes.
+    /// A seed that belongs to one content under one passphrase, so that sealing it again gives the
+    /// same bytes.
     ///
-    /// CBC asks two things of an IV. It must not be known before the content is chosen: it is an HMAC
-    /// under a key made of the seed and the file's key, which nobody outside has. And no two contents
-    /// may share an IV under one key: the seed must be made of the content's digest too
-    /// (`SQLCipherKey.seed`), so that other content gets another salt, and with it other keys.
+    /// CBC has two requirements for an IV. It must be unpredictable before the content is chosen:
+    /// it is an HMAC with a key derived from the seed and the file's key, both of which are secret.
+    /// And no two contents may share an IV under one key: the seed must also depend on the
+    /// content's digest (`SQLCipherKey.seed`), so that different content gets a different salt, and
+    /// with it different keys.
     case derived(seed: [UInt8])
   }
 
-  /// SHA-256 of both sides of a sealing, in hexadecimal digits, taken while the pages pass.
+  /// The SHA-256 of the plain and the sealed file in hexadecimal digits, computed while the pages
+  /// pass.
   package struct Digests: Sendable, Hashable {
-    /// Of the plain file, or of what it was rebuilt to.
+    /// The digest of the plain file, or of the rebuilt one.
     package let plain: String
-    /// Of the sealed file.
+    /// The digest of the sealed file.
     package let sealed: String
   }
 
-  /// What was done.
+  /// The result of sealing or unsealing.
   package struct Outcome: Sendable, Hashable {
-    /// Pages of the result.
+    /// The number of pages in the result.
     package let pages: Int
     /// The salt of the sealed file.
     package let salt: [UInt8]
-    /// Whether the file had no room in its pages and was rebuilt first.
+    /// Whether the file had no reserved bytes in its pages and was rebuilt first.
     package let wasRebuilt: Bool
-    /// The digests of a sealing; nil of an unsealing.
+    /// The digests after sealing; nil after unsealing.
     package let digests: Digests?
   }
 
-  /// Pages that are read and written at once.
+  /// The number of pages that are read and written at once.
   private static let chunkPages = 64
 
   /// Seals the plain file `path` as the new file `target`.
@@ -90,7 +92,7 @@ package enum SQLCipherFile {
         try eachPage(input, output) { index, page, plain in
           let number = first + index
           guard try pages.unseal(number, page, into: plain) else {
-            // A sound second page proves the key.
+            // If the second page verifies, the key is right.
             let second = number == 1 && input.count >= 2 * SQLCipherPages.size
             let isKey = try second && pages.verifies(2, Self.page(1, of: input))
             throw number == 1 && !isKey
@@ -104,7 +106,7 @@ package enum SQLCipherFile {
     }
   }
 
-  /// Whether a file could be a sealed one: whole pages and no plain header.
+  /// Whether a file may be sealed: whole pages and no plain header.
   package static func mayBeSealed(_ path: String) throws(SQLCipherError) -> Bool {
     try SQLCipherError.mapping(path) {
       let head = try StoreFileHeader(path: path)
@@ -113,7 +115,7 @@ package enum SQLCipherFile {
     }
   }
 
-  /// Whether the first page of a sealed file verifies under a key.
+  /// Whether the first page of a sealed file verifies with a key.
   package static func opens(_ path: String, key: SQLCipherKey) throws(SQLCipherError) -> Bool {
     try SQLCipherError.mapping(path) {
       let file = try Files.openRegular(path)
@@ -166,17 +168,17 @@ package enum SQLCipherFile {
     Array(HMAC.sha256(key: seed, Array("salt".utf8)).prefix(SQLCipherKey.saltBytes))
   }
 
-  /// Copies a database, with room in its pages, into a file of its own.
+  /// Copies a database into a new file with reserved bytes in its pages.
   private static func rebuild(_ path: String, as copy: String) throws {
     _ = try Files.createNew(copy)
-    // Nothing is pending, so nothing but the file is to be read, and nothing is left beside it.
+    // Nothing is pending, so only the file needs to be read, and no other file is created.
     let connection = try Connection(path, mode: .immutable)
     defer { connection.close() }
     try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute("VACUUM INTO \(SQL.quoted(text: Connection.plain(copy)))")
     if try !StoreFileHeader(path: copy).hasRoom { try resizePages(copy) }
     guard try StoreFileHeader(path: copy).hasRoom else {
-      throw SQLCipherError.rebuild(path: path, reason: "SQLite left the pages as they were")
+      throw SQLCipherError.rebuild(path: path, reason: "SQLite did not change the pages")
     }
   }
 
@@ -184,7 +186,7 @@ package enum SQLCipherFile {
   private static func resizePages(_ copy: String) throws {
     let connection = try Connection(copy)
     defer { connection.close() }
-    // In this order: the pragma forgets the room that was asked for.
+    // The order matters: the pragma resets the reserved bytes.
     try connection.execute("PRAGMA page_size = \(StorePages.size)")
     try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute("VACUUM")
@@ -214,14 +216,15 @@ package enum SQLCipherFile {
     return count
   }
 
-  /// Compares the file's length with what page 1 says: a code protects a page, not their number.
+  /// Compares the file's length with the page count in page 1: a code protects a page, not the
+  /// number of pages.
   private static func requirePages(
     _ count: Int, _ plain: UnsafeRawBufferPointer, _ path: String
   ) throws {
     func word(_ at: Int) -> Int {
       (0..<4).reduce(0) { $0 << 8 | Int(plain[at + $1]) }
     }
-    // SQLite believes the number only if both counters of changes agree.
+    // SQLite trusts the number only if both change counters agree.
     guard word(24) == word(92), word(28) > count else { return }
     throw SQLCipherError.truncated(path: path, page: count + 1, pages: word(28))
   }
@@ -257,7 +260,7 @@ package enum SQLCipherFile {
       }
       try DurableFile.move(temporary, toNew: target)
     } catch {
-      // The first error is the one to tell.
+      // The first error is the one to report.
       try? Files.remove(temporary)
       throw error
     }
@@ -283,7 +286,7 @@ package enum SQLCipherFile {
 }
 
 extension StoreFileHeader {
-  /// Whether a database has SQLCipher's page size, and leaves it room.
+  /// Whether a database has SQLCipher's page size and enough reserved bytes.
   fileprivate var hasRoom: Bool {
     pageSize == SQLCipherPages.size && reservedBytes == Int(StorePages.reservedBytes)
   }

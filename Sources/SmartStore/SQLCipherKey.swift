@@ -1,37 +1,37 @@
 import Crypto
 import System
 
-/// What opens a sealed file: a passphrase, and how a key is made of it.
+/// The key of a sealed file: a passphrase, and the derivation of a key from it.
 package struct SQLCipherKey: Sendable {
-  /// What the Mobile SDK sets; SQLCipher's own default is 256,000.
+  /// The number that the Mobile SDK sets; SQLCipher's default is 256,000.
   package static let sdkIterations = 4000
-  /// Rounds that a key may have: more would take minutes for each file.
+  /// The accepted numbers of rounds; more would take minutes per file.
   package static let iterationRange = 1...10_000_000
-  /// What SQLCipher does when nobody sets it.
+  /// SQLCipher's default.
   package static let defaultIterations = 256_000
-  /// Bytes of a salt.
+  /// The size of a salt in bytes.
   package static let saltBytes = 16
 
-  /// Where a file keeps its salt.
+  /// The location of a file's salt.
   package enum Header: Sendable, Hashable {
-    /// In its first 16 bytes: nothing of the file can be read without the key.
+    /// The first 16 bytes of the file: nothing of it can be read without the key.
     case sealed
-    /// Outside of it: the first 32 bytes are a plain SQLite header, as iOS wants it of a file that an
-    /// app group shares.
+    /// Outside the file: its first 32 bytes are a plain SQLite header, which iOS requires for a
+    /// file in an app group.
     case plain(salt: [UInt8])
 
-    /// The bytes of page 1 that are not encrypted.
+    /// The number of unencrypted bytes in page 1.
     package var clearBytes: Int { self == .sealed ? 16 : 32 }
   }
 
   private let passphrase: Secret
-  /// Rounds of PBKDF2.
+  /// The number of PBKDF2 rounds.
   package let iterations: Int
-  /// Where the salt is.
+  /// The location of the salt.
   package let header: Header
 
-  /// A key of a passphrase; `x'…'` with 64 hexadecimal digits is the key itself, as SQLCipher has
-  /// it.
+  /// Creates a key from a passphrase; `x'…'` with 64 hexadecimal digits is the key itself, as in
+  /// SQLCipher.
   package init(
     passphrase: Secret, iterations: Int = SQLCipherKey.sdkIterations, header: Header = .sealed
   ) throws(SQLCipherError) {
@@ -45,7 +45,7 @@ package struct SQLCipherKey: Sendable {
     let digits = Self.rawDigits(passphrase.reveal())
     if let digits, digits.count == 96 || digits.count == 160 {
       throw .invalidKey(
-        "a passphrase of the form x'…' with \(digits.count) digits brings a salt along, "
+        "a passphrase of the form x'…' with \(digits.count) digits contains a salt, "
           + "which is not supported; use 64 digits, or a passphrase")
     }
     self.passphrase = passphrase
@@ -58,23 +58,23 @@ package struct SQLCipherKey: Sendable {
     try SQLCipherKey(passphrase: passphrase, iterations: iterations, header: header)
   }
 
-  /// What one content's salt and IVs are made of, under a secret that stays with its maker; see
+  /// The seed for the salt and IVs of one content, derived with a secret of its creator; see
   /// `SQLCipherFile.Randomness`.
   ///
-  /// The passphrase is in it, so that another one gives another salt; without the secret nobody can
-  /// try passphrases on a salt.
+  /// It depends on the passphrase, so that a different one gives a different salt. Without the
+  /// secret, no one can test passphrases against a salt.
   package func seed(_ secret: [UInt8], context: [String]) -> [UInt8] {
     var message: [UInt8] = []
     let parts = context.map { Array($0.utf8) } + [Array("\(iterations)".utf8), passphrase.reveal()]
     for part in parts {
-      // Lengths first: two lists of parts never make the same message.
+      // Length prefixes: two different lists of parts never give the same message.
       withUnsafeBytes(of: UInt64(part.count).littleEndian) { message += $0 }
       message += part
     }
     return HMAC.sha256(key: secret, Array("attache-seal-1".utf8) + message)
   }
 
-  /// The keys for a file's salt: PBKDF2 for the cipher, two rounds more for the codes.
+  /// The keys for a file's salt: PBKDF2 for the cipher, two further rounds for the page MACs.
   func keys(salt: [UInt8]) throws(CryptoError) -> (cipher: [UInt8], code: [UInt8]) {
     let cipher: [UInt8]
     if let digits = Self.rawDigits(passphrase.reveal()), digits.count == 64,

@@ -1,21 +1,25 @@
 import Crypto
 import SQLite
 
-/// Turns pages of SQLite into pages of SQLCipher 4 and back: `head ‖ AES-256-CBC ‖ IV ‖ HMAC`, where
-/// the head is empty but on page 1, and the HMAC covers what follows the head and the page's number.
+/// Converts SQLite pages to SQLCipher 4 pages and back: `head ‖ AES-256-CBC ‖ IV ‖ HMAC`.
+///
+/// The head is empty except on page 1. The HMAC covers everything after the head, and the page
+/// number.
 package struct SQLCipherPages: ~Copyable {
   static let size = Int(StorePages.size)
-  /// Bytes of a page that SQLite uses; the IV and the code follow.
+  /// The bytes of a page that SQLite uses; the IV and the MAC follow.
   static let usable = size - Int(StorePages.reservedBytes)
   static let codeAt = usable + 16
-  /// The page of SQLite's lock byte, 2^30: it has no content, in either form.
+  /// The page of SQLite's lock byte, 2^30.
+  ///
+  /// It has no content in either form.
   package static let lockPage = 1 << 30 / size + 1
 
-  /// Where the IVs of sealed pages come from.
+  /// The source of the IVs of sealed pages.
   package enum Vectors {
-    /// From the system.
+    /// The system's random generator.
     case random
-    /// From a key of 32 bytes that seals no other content.
+    /// A key of 32 bytes that seals no other content.
     case derived([UInt8])
   }
 
@@ -84,7 +88,7 @@ package struct SQLCipherPages: ~Copyable {
       into: UnsafeMutableRawBufferPointer(rebasing: page[Self.codeAt..<Self.size]))
   }
 
-  /// Whether page `number` is as it was sealed, and with this key.
+  /// Whether page `number` is unchanged since sealing with this key.
   mutating func verifies(
     _ number: Int, _ page: UnsafeRawBufferPointer
   ) throws(CryptoError) -> Bool {
@@ -98,7 +102,7 @@ package struct SQLCipherPages: ~Copyable {
       UnsafeRawBufferPointer(rebasing: page[Self.codeAt..<Self.size]))
   }
 
-  /// Unseals page `number`; false if it does not verify, and then nothing is decrypted.
+  /// Unseals page `number`; returns false, without decrypting anything, if it does not verify.
   package mutating func unseal(
     _ number: Int, _ page: UnsafeRawBufferPointer, into plain: UnsafeMutableRawBufferPointer
   ) throws(CryptoError) -> Bool {

@@ -1,11 +1,11 @@
 import SQLite
 
-/// The SQL texts of a platform's store, character by character as its SDK leaves them in
+/// The SQL texts of a platform's store, character by character as its SDK writes them to
 /// `sqlite_master`.
 struct SchemaSQL {
   let platform: Platform
 
-  /// The meta tables and their indexes in the SDK's order of making.
+  /// The meta tables and their indexes, in the order in which the SDK creates them.
   var metaObjects: [(name: String, sql: String)] {
     var objects = [
       (
@@ -35,7 +35,7 @@ struct SchemaSQL {
   /// The name of a soup's table.
   static func table(_ number: Int64) -> String { "TABLE_\(number)" }
 
-  /// What stands in `soup_index_map.columnName` for the index spec at `position`.
+  /// The content of `soup_index_map.columnName` for the index spec at `position`.
   static func column(_ table: String, _ position: Int, _ spec: IndexSpec) -> String {
     spec.type.columnType == nil ? extract(spec.path) : "\(table)_\(position)"
   }
@@ -45,20 +45,21 @@ struct SchemaSQL {
     "json_extract(soup, \(SQL.quoted(text: "$." + path)))"
   }
 
-  /// The soup's table; `name` is another one that it has for a time.
+  /// The statement for the soup's table; `name` is a temporary name.
   func createTable(_ soup: Soup, as name: String? = nil) -> String {
     let columns = soup.columns.map { ", \($0.name) \($0.spec.type.columnType ?? "TEXT") " }
     return "CREATE TABLE \(name ?? soup.table) (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, "
       + "created INTEGER, lastModified INTEGER" + columns.joined() + ")"
   }
 
-  /// The soup's full-text table, if it has full-text indexes.
+  /// The statement for the soup's full-text table, if it has full-text indexes.
   func createFullTextTable(_ soup: Soup) -> String? {
     guard soup.hasFullText else { return nil }
     return SchemaSQL.createFullTextTable(soup, as: soup.fullTextTable, by: .fts5)
   }
 
-  /// A soup's full-text table under the name that it has: as it is made, and as it may come back.
+  /// The statement for a soup's full-text table under its current name, in the form in which it is
+  /// created or found later.
   static func createFullTextTable(
     _ soup: Soup, as name: String, by module: FullTextGrammar
   ) -> String {
@@ -66,10 +67,10 @@ struct SchemaSQL {
     return "CREATE VIRTUAL TABLE \(name) USING \(module.rawValue)(\(columns))"
   }
 
-  /// The soup's SQL indexes in the SDK's order; `table` is another name that its table has for a time,
-  /// when the indexes still have theirs.
+  /// The soup's SQL indexes in the SDK's order; `table` is a temporary name of its table while the
+  /// indexes keep their names.
   func createIndexes(_ soup: Soup, of table: String? = nil) -> [(name: String, sql: String)] {
-    // As each SDK writes it.
+    // The spelling of each SDK.
     let preposition = platform == .android ? "on" : "ON"
     let columns = [("created", "created"), ("lastModified", "lastModified")]
     let indexed = soup.columnNames.enumerated().map { ("\($0.offset)", $0.element) }

@@ -1,16 +1,16 @@
 /// Smart SQL and its translation: `{soup:path}` becomes a column or an expression.
 package struct SmartSQL {
-  /// Smart SQL as it was written.
+  /// The original Smart SQL.
   let text: String
 
   package init(text: String) {
     self.text = text
   }
 
-  /// Translates to SQL; `soup` answers what is registered.
+  /// Translates to SQL; `soup` returns a registered soup.
   ///
-  /// References inside single-quoted text are left alone, but for the text of a MATCH. Quotes are
-  /// counted: the SDKs' pattern can be misled by an odd one.
+  /// References in single-quoted text are not replaced, except in the text of a MATCH. Quotes are
+  /// counted; the SDKs' pattern fails for an odd number.
   package func translated(
     for platform: Platform, soup: (String) throws -> Soup?
   ) throws -> String {
@@ -52,7 +52,7 @@ package struct SmartSQL {
 
     init(platform: Platform) { self.platform = platform }
 
-    /// Whether what follows is the text of a MATCH, which one or more spaces part from the word.
+    /// Whether the text of a MATCH follows, separated from the keyword by one or more spaces.
     var endsInMatch: Bool {
       guard output.utf8.last == 0x20 else { return false }
       return output.reversed().drop { $0 == " " }.starts(with: "HCTAM")
@@ -89,7 +89,7 @@ package struct SmartSQL {
     ]
     private static let extract = "json_extract(soup"
 
-    /// Takes `alias.` from the end of the output: it moves inside the call.
+    /// Removes `alias.` from the end of the output, as it moves inside the call.
     private mutating func takeQualifier() -> String? {
       guard output.hasSuffix(".") else { return nil }
       let name = output.dropLast().reversed().prefix {

@@ -1,15 +1,15 @@
-/// A soup as the meta tables describe it.
+/// A soup as described by the meta tables.
 package struct Soup: Sendable, Hashable {
-  /// A column that an index spec has of its own.
+  /// The column of an index spec.
   package struct Column: Sendable, Hashable {
-    /// The position in the list of specs.
+    /// The index in the list of specs.
     let position: Int
     package let spec: IndexSpec
     package let name: String
   }
 
   let name: String
-  /// `soup_attrs.id`; the tables are named by it.
+  /// `soup_attrs.id`, from which the names of the tables are formed.
   let number: Int64
   package let specs: [IndexSpec]
   /// `soup_index_map.columnName`, in the order of the specs.
@@ -39,8 +39,9 @@ package struct Soup: Sendable, Hashable {
   package var fullTextColumns: [Column] { columns.filter { $0.spec.type == .fullText } }
   package var hasFullText: Bool { columns.contains { $0.spec.type == .fullText } }
 
-  /// The position of the index that queries use for a path: of two the last on iOS, the first on
-  /// Android.
+  /// The position of the index that queries use for a path.
+  ///
+  /// If there are two, the last on iOS, the first on Android.
   func position(of path: String, on platform: Platform) -> Int? {
     switch platform {
     case .ios: specs.lastIndex { $0.path == path }
@@ -53,7 +54,7 @@ package struct Soup: Sendable, Hashable {
     position(of: path, on: platform).map { columnNames[$0] }
   }
 
-  /// The expression that a query uses for a path, indexed or not, special or of the element.
+  /// The expression for any path in a query: indexed, special, or a member of the element.
   func expression(for path: String, on platform: Platform) -> String {
     switch path {
     case StoreField.soupEntryID: "id"
@@ -65,14 +66,14 @@ package struct Soup: Sendable, Hashable {
   }
 }
 
-/// The paths that SmartStore itself gives a meaning.
+/// The paths with a special meaning in SmartStore.
 package enum StoreField {
   /// The whole element.
   package static let element = "_soup"
-  /// The row's id, also a member of the element.
+  /// The row's ID, also a member of the element.
   package static let soupEntryID = "_soupEntryId"
   /// The row's last change in milliseconds, also a member of the element.
   package static let lastModified = "_soupLastModifiedDate"
-  /// The row's birth in milliseconds; never a member of the element.
+  /// The row's creation time in milliseconds; never a member of the element.
   package static let created = "_soupCreatedDate"
 }

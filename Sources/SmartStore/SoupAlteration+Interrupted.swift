@@ -1,9 +1,9 @@
 import JSON
 import SQLite
 
-// An alteration between two of its steps: what is in the file then.
+// The state of the file between two steps of an alteration.
 extension SoupAlteration {
-  /// The rows of `long_operations_status`; one that no SDK writes has no alteration.
+  /// The rows of `long_operations_status`; a row that no SDK writes has no alteration.
   static func rows(
     of connection: Connection, platform: Platform
   ) throws -> [(id: Int64?, alteration: SoupAlteration?)] {
@@ -20,10 +20,10 @@ extension SoupAlteration {
     }
   }
 
-  /// Of the rows of each soup the one whose alteration has started, in the order of the rows.
+  /// For each soup, the row of the alteration that has started, in the order of the rows.
   ///
-  /// An app that calls `alterSoup` again, while the tables of the call before are still there, leaves a row each time;
-  /// nothing is done for it.
+  /// If an app calls `alterSoup` again while the tables of the previous call still exist, each call
+  /// adds a row that has no effect.
   static func current(
     _ rows: [(id: Int64?, alteration: SoupAlteration?)]
   ) -> [(id: Int64, alteration: SoupAlteration)] {
@@ -41,47 +41,51 @@ extension SoupAlteration {
     return current
   }
 
-  /// How much the schema tells of it: an alteration that has not started leaves no trace, one whose old tables are gone
-  /// only its indexes.
+  /// How much of the alteration the schema shows.
+  ///
+  /// One that has not started leaves no trace; one whose old tables were dropped only its indexes.
   private var progress: Int {
     if !isRenamed { return 0 }
     return isOldThere ? 1 + lastStep.rawValue : 1
   }
 
-  /// Whether the old tables have other names now.
+  /// Whether the old tables are renamed.
   private var isRenamed: Bool { lastStep >= .renameOldSoupTable }
-  /// Whether the new tables are there.
+  /// Whether the new tables exist.
   private var isCreated: Bool { lastStep >= .registerSoupUsingTableName }
   /// Whether the elements are in the new table.
   var isCopied: Bool { lastStep >= .copyTable }
-  /// Whether the old tables are there.
+  /// Whether the old tables exist.
   private var isOldThere: Bool { lastStep < .dropOldTable }
 
-  /// Whether the soup's tables and indexes have every answer: nothing has begun, or all but tidying up
-  /// is done.
+  /// Whether the soup's tables and indexes are complete: the alteration has not started, or only
+  /// the cleanup is left.
   var isAnswering: Bool {
     !isRenamed || lastStep >= .reIndexSoup || (isCopied && !reIndexData)
   }
 
-  /// The table that has the elements.
+  /// The table with the elements.
   var elementTable: String { isRenamed && !isCopied ? oldTable : old.table }
-  /// Whether both tables may have elements: the new one those that the app has saved since.
+  /// Whether both tables may have elements.
+  ///
+  /// The new one then has those that the app has saved since.
   var isInBothTables: Bool { isCreated && !isCopied }
 
-  /// Rows of the old table that are copied: the app may have saved others since, whose ids the new table counts from 1
-  /// again.
+  /// The rows of the old table that are copied.
+  ///
+  /// The app may have saved others since, as the new table counts IDs from 1 again.
   var copiedRows: String {
     isInBothTables ? "id NOT IN (SELECT id FROM \(new.table))" : "1"
   }
 
-  /// What `soup_index_map` says of the soup: one of the two lists, or nothing in between.
+  /// The soup in `soup_index_map`: one of the two lists, or nothing in between.
   var mappedSoup: Soup? {
     if isCreated { return new }
     return lastStep < .dropOldIndexes ? old : nil
   }
 
-  /// The objects of the schema that belong to the soup; `fullText` answers what the full-text table of
-  /// a name is taken for.
+  /// The objects of the schema that belong to the soup; `fullText` returns the version of a
+  /// full-text table.
   func objects(
     _ layout: SchemaSQL, fullText: (String) -> FullTextGrammar
   ) -> [FullTextGrammar.Object] {
@@ -111,9 +115,11 @@ extension SoupAlteration {
 }
 
 extension Store {
-  /// Throws where an edit in the old table of an alteration has the id of a row that the app saved in the new one.
+  /// Throws if an edit in the old table of an alteration has the ID of a row that the app saved in
+  /// the new one.
   ///
-  /// Clean rows of the old table are no loss: the app has fetched their records again, or does so.
+  /// Clean rows of the old table are no loss: the app has fetched their records again, or will do
+  /// so.
   func checkBothTables(of alteration: SoupAlteration) throws {
     guard alteration.isInBothTables else { return }
     let flag = flag(of: alteration.old) ?? "0"
@@ -130,7 +136,7 @@ extension Store {
       guard lost == nil else { return }
       var isEdit = row.integer(2) != 0
       if !isEdit {
-        // Of what cannot be read nothing says that it is clean.
+        // An element that cannot be parsed is not known to be clean.
         let isRead = (try? scanner.scan(record: row.bytes(1), into: spans)) != nil
         isEdit = !isRead || platform.isSet(spans[0], in: row.bytes(1))
       }

@@ -1,24 +1,25 @@
 import JSON
 import SQLite
 
-/// A change of a soup's indexes, as the SDKs carry it out: in steps that `long_operations_status`
-/// remembers, so that one that was interrupted goes on when the store is opened again.
+/// A change of a soup's indexes, as the SDKs apply it: in steps recorded in
+/// `long_operations_status`, so that an interrupted change is resumed when the store is opened
+/// again.
 package struct SoupAlteration {
-  /// What is said of a row of the table that names none.
-  static let unknownText = "holds a change that no SDK makes"
-  /// What to do about one that was interrupted.
+  /// The message for a row of the table that no SDK writes.
+  static let unknownText = "contains a change that no SDK makes"
+  /// The fix for an interrupted change.
   static let interruptedFix = "open the store in its app once, or let attache ingest it"
 
-  /// The last step that was done.
+  /// The last completed step.
   package enum Step: Int, CaseIterable, Comparable {
     case starting, renameOldSoupTable, dropOldIndexes, registerSoupUsingTableName, copyTable
     case reIndexSoup, dropOldTable
-    /// Only iOS has it: the row of the operation goes.
+    /// Only on iOS: the row of the operation is removed.
     case cleanup
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// What stands in `status`: iOS writes the number, Android the name.
+    /// The content of `status`: a number on iOS, a name on Android.
     package func status(on platform: Platform) -> String {
       platform == .ios ? String(rawValue) : Self.androidNames[rawValue]
     }
@@ -35,16 +36,16 @@ package struct SoupAlteration {
       "COPY_TABLE", "RE_INDEX_SOUP", "DROP_OLD_TABLE",
     ]
 
-    /// The step whose end removes the row.
+    /// The step after which the row is removed.
     package static func last(on platform: Platform) -> Self {
       platform == .ios ? .cleanup : .dropOldTable
     }
   }
 
   let platform: Platform
-  /// The soup as it was.
+  /// The soup before the change.
   let old: Soup
-  /// The soup as it becomes, under the same number.
+  /// The soup after the change, under the same number.
   let new: Soup
   let reIndexData: Bool
   var lastStep = Step.starting
@@ -60,7 +61,7 @@ package struct SoupAlteration {
     self.lastStep = lastStep
   }
 
-  /// What stands in `type`.
+  /// The content of `type`.
   static func type(on platform: Platform) -> String {
     platform == .ios ? "AlterSoup" : "alterSoup"
   }
@@ -73,10 +74,10 @@ package struct SoupAlteration {
     platform == .ios ? old.fullTextTable + "_old" : oldTable + "_fts"
   }
 
-  /// The columns that are copied, old expression beside new column.
+  /// The columns that are copied: the old expression with the new column.
   ///
-  /// A path keeps its column where both types have the same SQL type; Android also reads a json1
-  /// index as a value, iOS does not.
+  /// A path keeps its values if both types have the same SQL type. Android also uses the values of
+  /// a json1 index, iOS does not.
   var keptColumns: [(old: String, new: Soup.Column)] {
     new.columns.compactMap { column in
       guard let position = old.specs.lastIndex(where: { $0.path == column.spec.path }) else {
@@ -88,7 +89,7 @@ package struct SoupAlteration {
     }
   }
 
-  /// The paths whose pair of path and type is new.
+  /// The paths with a new combination of path and type.
   var changedPaths: [String] {
     let known = Set(old.specs)
     return new.specs.filter { !known.contains($0) }.map(\.path)
@@ -96,7 +97,7 @@ package struct SoupAlteration {
 
   // MARK: the row
 
-  /// What stands in `details`.
+  /// The content of `details`.
   var details: JSONValue {
     func list(_ soup: Soup, columns: Bool) -> JSONValue {
       .array(
@@ -115,9 +116,9 @@ package struct SoupAlteration {
     ]
   }
 
-  /// Reads a row; nil where it is none that an SDK writes for this soup.
+  /// Parses a row; nil if no SDK writes such a row for this soup.
   ///
-  /// The names in it go into SQL: they are made anew, and what was written must be the same.
+  /// The names in it become part of SQL, so they are generated again and must match.
   init?(platform: Platform, type: String, details: String, status: String, number: Int64) {
     guard type == Self.type(on: platform), let step = Step(status: status, platform: platform),
       let details = try? JSONValue(parsing: details), let name = details["soupName"]?.string,

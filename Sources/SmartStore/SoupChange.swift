@@ -1,12 +1,13 @@
-/// That elements of a soup were changed.
+/// A change of elements in a soup.
 public struct SoupChange: Sendable, Hashable {
-  /// The soup.
+  /// The name of the soup.
   public let soup: String
-  /// Whether another process, or another connection of this one, changed the file: the soup may be
-  /// among what it touched.
+  /// Whether another process, or another connection of this one, changed the file.
+  ///
+  /// The soup may then be affected.
   public let isFromElsewhere: Bool
 
-  /// A change.
+  /// Creates a change of one soup.
   public init(soup: String, isFromElsewhere: Bool) {
     self.soup = soup
     self.isFromElsewhere = isFromElsewhere

@@ -1,7 +1,7 @@
 import JSON
 import SQLite
 
-/// The check of one soup's rows.
+/// The check of a soup's rows.
 struct SoupCheck {
   let connection: Connection
   let soup: Soup
@@ -44,7 +44,7 @@ struct SoupCheck {
       if let fault = spec.type.localFlagFault { report(path: spec.path, fault) }
     }
     if Set(soup.specs.map(\.path)).count < soup.specs.count {
-      report("two indexes are on one path")
+      report("there are two indexes on this path")
     }
   }
 
@@ -76,13 +76,13 @@ struct SoupCheck {
       return [
         violation(
           hasHalves?.object == nil
-            ? "the element is no JSON object"
-            : "a text of the element holds half of a character, which not every reader takes")
+            ? "the element is not a JSON object"
+            : "a text of the element has an unpaired surrogate, which some readers reject")
       ]
     }
     var found: [Violation] = []
     if SoupCheck.writtenMembers(row.bytes(3)) != SoupCheck.members(element) {
-      found.append(violation("a name stands twice in an object of the element"))
+      found.append(violation("a name appears twice in an object of the element"))
     }
     if let created = row[1].integer, let modified = row[2].integer, created > modified {
       found.append(violation("created is after lastModified"))
@@ -90,25 +90,26 @@ struct SoupCheck {
     if object[StoreField.soupEntryID]?.int != id {
       found.append(violation("_soupEntryId is not the row's id"))
     }
-    if row[1].integer == nil { found.append(violation("created is no time in milliseconds")) }
+    if row[1].integer == nil { found.append(violation("created is not a time in milliseconds")) }
     if let modified = row[2].integer {
       if object[StoreField.lastModified]?.int != modified {
         found.append(violation("_soupLastModifiedDate is not lastModified"))
       }
     } else {
-      found.append(violation("lastModified is no time in milliseconds"))
+      found.append(violation("lastModified is not a time in milliseconds"))
     }
     if object[StoreField.created] != nil {
-      found.append(violation("_soupCreatedDate stands in the element"))
+      found.append(violation("the element contains _soupCreatedDate"))
     }
     for (index, column) in soup.columns.enumerated()
     where !IndexAgreement.holds(column.spec, element, row[index + 4], platform) {
-      found.append(violation("the column is not the element's value", path: column.spec.path))
+      found.append(
+        violation("the column does not match the element's value", path: column.spec.path))
     }
     return found
   }
 
-  /// How many members are written in a JSON text: the colons outside its strings.
+  /// The number of members in a JSON text: the colons outside its strings.
   private static func writtenMembers(_ text: UnsafeRawBufferPointer) -> Int {
     var count = 0
     var isInside = false
@@ -128,7 +129,9 @@ struct SoupCheck {
     return count
   }
 
-  /// How many members a value has, at every depth: of equal names one is left.
+  /// The number of members in a value, at all depths.
+  ///
+  /// Of equal names one is counted.
   private static func members(_ value: JSONValue) -> Int {
     switch value {
     case .object(let object): object.reduce(object.count) { $0 + members($1.value) }
@@ -141,12 +144,14 @@ struct SoupCheck {
     let rows = try connection.all("SELECT seq FROM sqlite_sequence WHERE name = \(soup.table)")
     let sequence = rows.first?.first?.integer ?? 0
     if rows.count > 1 {
-      report("sqlite_sequence has it twice")
+      report("sqlite_sequence has two entries for it")
     } else if sequence < largestID {
-      report("sqlite_sequence stands before the largest id, an id would be given twice")
+      report("sqlite_sequence is less than the largest ID, so an ID would be reused")
     }
-    // Written by attache, the number is the last one given out.
-    if rows.contains(where: { $0[0].integer == nil }) { report("sqlite_sequence has no number") }
+    // In a file that attache wrote, the number is the last ID used.
+    if rows.contains(where: { $0[0].integer == nil }) {
+      report("sqlite_sequence has no number for it")
+    }
   }
 
   private mutating func checkIDs() throws {
@@ -156,14 +161,15 @@ struct SoupCheck {
       GROUP BY \(raw: column) HAVING count(*) > 1 ORDER BY 1
       """
     for row in try connection.all(sql) {
-      report(row: row[0].integer, path: idPath, "several elements have this id")
+      report(row: row[0].integer, path: idPath, "several elements have this ID")
     }
   }
 
   // MARK: full text
 
-  /// Compares the words with the columns through the content table, an ordinary table: a file from
-  /// outside gets no chance at the full-text modules' own code.
+  /// Compares the words with the columns through the content table, an ordinary table.
+  ///
+  /// So the full-text modules' code never runs on an untrusted file.
   private mutating func checkFullText() throws {
     let columns = soup.fullTextColumns
     guard !columns.isEmpty else { return }
@@ -186,13 +192,13 @@ struct SoupCheck {
       SELECT \(raw: key) FROM \(raw: content) EXCEPT SELECT id FROM \(raw: soup.table) ORDER BY 1
       """)
     {
-      // A device's SDK leaves the words of removed elements behind, of ids that were given once.
+      // A device's SDK leaves the words of removed elements, whose IDs were in use once.
       let wasThere = row[0].integer.map { $0 > 0 && $0 <= last } ?? false
       if origin == .device, wasThere { continue }
       violations.append(
         Violation(
           table, row: row[0].integer,
-          wasThere ? "its element is not there any more" : "its element is not there and never was")
+          wasThere ? "its element no longer exists" : "its element does not exist and never did")
       )
     }
     for row in try connection.all(
@@ -201,7 +207,7 @@ struct SoupCheck {
       ORDER BY 1
       """)
     {
-      violations.append(Violation(table, row: row[0].integer, "its length is there without words"))
+      violations.append(Violation(table, row: row[0].integer, "it has a length but no words"))
     }
     for (column, words) in zip(columns, kind.contentColumns(columns.map(\.name))) {
       // FTS5 has no affinity: a number there is text in the soup's table.
@@ -213,7 +219,8 @@ struct SoupCheck {
       for row in try connection.all(sql) where !IndexAgreement.isSameText(row[1], row[2]) {
         violations.append(
           Violation(
-            table, row: row[0].integer, path: column.spec.path, "the words are not the column's"))
+            table, row: row[0].integer, path: column.spec.path, "the words do not match the column")
+        )
       }
     }
   }

@@ -2,18 +2,19 @@ import JSON
 import SQLite
 
 extension Store {
-  /// Gives a soup other indexes; its elements, their ids and dates stay.
+  /// Replaces the indexes of a soup; its elements, their IDs and dates stay.
   ///
-  /// A column whose path was indexed before, as the same kind of SQL value, keeps its values. The
-  /// others are filled from the elements where `reIndexData` says so, and are empty until an element
-  /// is written again where it does not. Words are always searched with FTS5 afterwards.
+  /// A column whose path was indexed before with the same SQL type keeps its values. If
+  /// `reIndexData` is set, the others are filled from the elements; otherwise they are empty until
+  /// an element is written again. Full-text search always uses FTS5 afterwards.
   public func alterSoup(
     _ name: String, indexSpecs: [IndexSpec], reIndexData: Bool
   ) throws(StoreError) {
     try StoreError.mapping {
       let old = try soup(name)
       try Self.validate(name, indexSpecs)
-      // Difference: one change, not one for each step; a kill leaves the soup as it was.
+      // Difference: one transaction, not one per step. If the process is killed, the soup stays as
+      // it was.
       try transaction {
         var alteration = SoupAlteration(
           platform: platform, old: old, specs: indexSpecs, reIndexData: reIndexData)
@@ -23,7 +24,7 @@ extension Store {
     }
   }
 
-  /// Fills the columns of the given paths from the elements; paths without an index are passed over.
+  /// Fills the columns of the given paths from the elements; paths without an index are ignored.
   public func reIndexSoup(_ name: String, paths: [String]) throws(StoreError) {
     try StoreError.mapping {
       let soup = try self.soup(name)
@@ -33,7 +34,7 @@ extension Store {
 
   // MARK: interrupted alterations
 
-  /// Finishes what an app was killed in the middle of, as both SDKs do when they open a store.
+  /// Finishes interrupted alterations, as both SDKs do when they open a store.
   func resumeLongOperations() throws {
     guard try hasLongOperations() else { return }
     let rows = try SoupAlteration.rows(of: connection, platform: platform)
@@ -43,7 +44,7 @@ extension Store {
     }
     let current = SoupAlteration.current(rows)
     for var row in current { try transaction { try run(&row.alteration, row: row.id) } }
-    // What the app has asked for meanwhile is done to the soup as it is by now.
+    // Alterations that the app requested meanwhile are applied to the soup in its current state.
     for case (let id?, let asked?) in rows where !current.contains(where: { $0.id == id }) {
       try transaction {
         var next = SoupAlteration(
@@ -58,7 +59,7 @@ extension Store {
     }
   }
 
-  /// The soups whose tables do not have all answers, because an alteration was interrupted.
+  /// The soups whose tables are incomplete because an alteration was interrupted.
   func interruptedSoups() throws -> Set<String> {
     guard try hasLongOperations() else { return [] }
     let rows = try SoupAlteration.rows(of: connection, platform: platform)
@@ -66,7 +67,7 @@ extension Store {
     return Set(current.filter { !$0.isAnswering }.map(\.old.name))
   }
 
-  /// Old files may lack the table.
+  /// Old files may not have the table.
   private func hasLongOperations() throws -> Bool {
     let table: SQL = "SELECT count(*) FROM sqlite_schema WHERE name = 'long_operations_status'"
     return try connection.integer(table) != 0
@@ -74,7 +75,7 @@ extension Store {
 
   // MARK: the steps
 
-  /// Writes the row of an alteration and answers its id.
+  /// Writes the row of an alteration and returns its ID.
   package func begin(_ alteration: SoupAlteration) throws -> Int64 {
     let now = clock()
     try connection.run(
@@ -86,7 +87,7 @@ extension Store {
     return connection.lastInsertRowID
   }
 
-  /// Runs what is left of an alteration, up to and with a step.
+  /// Runs the remaining steps of an alteration, up to and including a given one.
   package func run(
     _ alteration: inout SoupAlteration, row: Int64, through end: SoupAlteration.Step = .cleanup
   ) throws {
@@ -104,7 +105,7 @@ extension Store {
     connection.forgetStatements()
   }
 
-  /// Remembers that a step is done; the last removes the row.
+  /// Records that a step is done; the last one removes the row.
   private func record(
     _ step: SoupAlteration.Step, of alteration: SoupAlteration, row: Int64
   ) throws {
@@ -149,7 +150,7 @@ extension Store {
   private func copyOldData(_ alteration: SoupAlteration) throws {
     let new = alteration.new
     let kept = alteration.keptColumns
-    // Difference: the SDKs fail at the first id that the app has given in the new table since.
+    // Difference: the SDKs fail at the first ID that the app has used in the new table since.
     try checkBothTables(of: alteration)
     func copy(into table: String, _ fields: [(old: String, new: String)]) throws {
       try connection.execute(
@@ -159,14 +160,14 @@ extension Store {
         WHERE \(alteration.copiedRows) ORDER BY id
         """)
     }
-    // The words first: the rows of the table tell which are copied.
+    // Copy the words first: the rows of the table determine which ones are copied.
     if new.hasFullText {
       let words = kept.filter { $0.new.spec.type == .fullText }.map { ($0.old, $0.new.name) }
       try copy(into: new.fullTextTable, [("id", "rowid")] + words)
     }
     let core = ["id", "soup", "created", "lastModified"].map { ($0, $0) }
     try copy(into: new.table, core + kept.map { ($0.old, $0.new.name) })
-    // Difference: the SDKs let the sequence fall back to the largest id, and give ids twice.
+    // Difference: the SDKs reset the sequence to the largest ID, so that IDs are reused.
     let sequence: SQL = """
       SELECT max(seq) FROM sqlite_sequence WHERE name IN (\(alteration.oldTable), \(new.table))
       """
@@ -175,10 +176,10 @@ extension Store {
     try connection.run("INSERT INTO sqlite_sequence (name, seq) VALUES (\(new.table), \(last))")
   }
 
-  /// How many elements are read before they are written again.
+  /// The number of elements that are read before they are written again.
   private static let reIndexBatch = 500
 
-  /// Projects the elements of a soup anew into the columns of some paths.
+  /// Projects the elements of a soup again into the columns of some paths.
   func reIndex(_ soup: Soup, paths: [String]) throws {
     let wanted = Set(paths)
     let columns = soup.columns.filter {
@@ -195,7 +196,7 @@ extension Store {
         """)
       guard let end = rows.last?[0].integer else { break }
       for row in rows {
-        // An element that no JSON parser reads keeps its columns, as on a device.
+        // An element that is not valid JSON keeps its columns, as on a device.
         guard let id = row[0].integer, let text = row[1].text,
           let element = try? JSONValue(parsing: text)
         else { continue }

@@ -1,19 +1,18 @@
 import FoundationEssentials
 import JSON
 
-/// Elements as types of the program, where JSON text is not what it wants to hold.
+/// Elements as Swift types, as an alternative to JSON text.
 ///
-/// What needs Foundation is compiled into the program that calls it: one that does not, as `attache` itself, is
-/// linked without Foundation, and three megabytes smaller.
+/// Code that needs Foundation is compiled into the calling program. A program that does not use it,
+/// such as `attache` itself, is linked without Foundation, which saves three megabytes.
 extension Store {
-  /// Inserts or updates one element; see `upsert(_:into:externalIDPath:)` of JSON text.
+  /// Inserts or updates one element; see `upsert(_:into:externalIDPath:)` for JSON text.
   ///
   /// ```swift
   /// _ = try store.upsert(Account(Id: "001A", Name: "Acme"), into: "accounts")
   /// ```
-  ///
   /// - Returns: The element's `_soupEntryId`.
-  /// - Throws: `StoreError.invalidElement` where the value does not encode as a JSON object.
+  /// - Throws: `StoreError.invalidElement` if the value does not encode as a JSON object.
   @discardableResult
   @_alwaysEmitIntoClient
   public func upsert<Element: Encodable>(
@@ -59,7 +58,7 @@ extension Store {
 
   /// A page of a query's elements as values of a type.
   ///
-  /// - Throws: `StoreError.notDecodable` for an element that the type cannot be read from.
+  /// - Throws: `StoreError.notDecodable` for an element that does not decode as the type.
   @_alwaysEmitIntoClient
   public func query<Element: Decodable>(
     _ type: Element.Type, _ spec: QuerySpec, page: Int = 0
@@ -77,7 +76,7 @@ extension Store {
     return elements
   }
 
-  /// Where the decoding failed, without a value of the element.
+  /// The position at which decoding failed, without a value of the element.
   @usableFromInline
   static func reason(of error: any Error) -> String {
     func place(_ path: [any CodingKey]) -> String {
@@ -89,8 +88,8 @@ extension Store {
     case DecodingError.valueNotFound(_, let context):
       return "it has no value" + place(context.codingPath)
     case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context):
-      return "it has another kind of value" + place(context.codingPath)
-    default: return "it is of another shape"
+      return "it has a value of another type" + place(context.codingPath)
+    default: return "it has another structure"
     }
   }
 }

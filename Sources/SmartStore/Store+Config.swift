@@ -1,9 +1,11 @@
 extension Store {
-  /// Registers the soups of a configuration in its order and answers the names of those that are new;
-  /// a soup that is there is left as it is, whatever its indexes.
+  /// Registers the soups of a configuration in its order and returns the names of the new ones.
   ///
-  /// All or nothing. What would crash an app, or what the two SDKs read differently, is refused: an
-  /// empty name, no index, an empty path, two indexes on one path, `__local__` as anything but text.
+  /// An existing soup is left as it is, regardless of its indexes.
+  ///
+  /// All or nothing. Definitions that would crash an app, or that the two SDKs interpret
+  /// differently, are rejected: an empty name, no index, an empty path, two indexes on one path,
+  /// `__local__` as anything other than text.
   @discardableResult
   public func register(_ config: StoreConfig) throws(StoreError) -> [String] {
     try StoreError.mapping {

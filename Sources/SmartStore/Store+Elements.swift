@@ -2,8 +2,9 @@ import JSON
 import SQLite
 
 extension Store {
-  /// The elements of the given soup entry ids, as JSON text, in the order of the ids; ids without an
-  /// element are left out.
+  /// The elements with the given soup entry IDs, as JSON text, in the order of the IDs.
+  ///
+  /// IDs without an element are omitted.
   public func retrieve(_ soupEntryIDs: [Int64], from soup: String) throws(StoreError) -> [String] {
     try StoreError.mapping {
       let table = try self.soup(soup).table
@@ -13,7 +14,7 @@ extension Store {
     }
   }
 
-  /// Removes elements by soup entry id; ids without an element are no error.
+  /// Removes elements by soup entry ID; IDs without an element are not an error.
   public func remove(_ soupEntryIDs: [Int64], from soup: String) throws(StoreError) {
     try StoreError.mapping {
       let soup = try self.soup(soup)
@@ -21,13 +22,13 @@ extension Store {
     }
   }
 
-  /// Removes the elements of the first page of a query; returns how many.
+  /// Removes the elements of the first page of a query; returns the number of removed elements.
   @discardableResult
   public func remove(_ query: QuerySpec, from soup: String) throws(StoreError) -> Int {
     try StoreError.mapping {
       let soup = try self.soup(soup)
       return try transaction {
-        // Ids first: the SDKs ask again for the full-text table when the rows are gone already.
+        // Get the IDs first. The SDKs query the full-text table again after the rows are gone.
         let sql: SQL = """
           SELECT id FROM (\(try translated(query.idsSmartSQL, query.arguments)))
           LIMIT \(query.pageSize)

@@ -1,14 +1,15 @@
 import JSON
 import SQLite
 
-// How the id of a downloaded record is found in an index: the SDKs take any text, and numbers.
+// Lookup of a downloaded record's ID in an index. The SDKs accept any text, and numbers.
 extension Store {
-  /// The type of the index on the path of a soup's ids; text where there is none.
+  /// The type of the index on the path of a soup's IDs; text if there is none.
   func idType(of soup: Soup, at path: String) -> IndexType {
     soup.specs.first { $0.path == path }?.type ?? .string
   }
 
-  /// What the id that stands at a place is compared with in an index of `type`; null for what is no id.
+  /// The value with which the ID at a position is compared in an index of `type`; null if it is not
+  /// an ID.
   func value(
     ofID span: JSONSpan, in bytes: UnsafeRawBufferPointer, _ type: IndexType
   ) -> SQLiteValue {
@@ -16,7 +17,7 @@ extension Store {
     return span.number(in: bytes).map { value(ofNumber: $0, type) } ?? .null
   }
 
-  /// The text by which an index of `type` has the id that stands at a place; nil for what is no id.
+  /// The text of the ID at a position in an index of `type`; nil if it is not an ID.
   func text(
     ofID span: JSONSpan, in bytes: UnsafeRawBufferPointer, _ type: IndexType
   ) throws -> String? {
@@ -25,7 +26,7 @@ extension Store {
   }
 
   private func value(ofNumber literal: String, _ type: IndexType) -> SQLiteValue {
-    // Without a column it is SQLite that reads the number, whatever the platform.
+    // Without a column, SQLite parses the number, on both platforms.
     IndexValue.bound(number: literal, type: type, platform: type == .json1 ? .ios : platform)
   }
 
@@ -37,8 +38,8 @@ extension Store {
     }
   }
 
-  /// The text by which the index on a soup's ids has the id that stands at a place of a page; nil for
-  /// what is no id.
+  /// The text in the index on a soup's IDs for the ID at a position of a page; nil if it is not an
+  /// ID.
   package func text(
     ofID span: JSONSpan, in bytes: UnsafeRawBufferPointer, soup: String, path: String
   ) throws -> String? {
@@ -46,7 +47,7 @@ extension Store {
     return try text(ofID: span, in: bytes, idType(of: self.soup(soup), at: path))
   }
 
-  /// The text by which the index on a soup's ids has an id; nil for what is no id.
+  /// The text in the index on a soup's IDs for an ID; nil if it is not an ID.
   package func text(ofID id: JSONValue?, soup: String, path: String) throws -> String? {
     switch id {
     case .string(let text)?: text

@@ -1,8 +1,10 @@
 import SQLite
 
-/// One change of a store that lasts longer than a call: a load of many pages.
+/// A change of a store that lasts longer than a call: a load of many pages.
 extension Store {
-  /// Begins a change; all that is written until `commitLongChange` is kept together or not at all.
+  /// Starts a change.
+  ///
+  /// Everything written until `commitLongChange` is committed together or not at all.
   package func beginLongChange() throws(StoreError) {
     heldLock = try takeLock()
     do throws(StoreError) {
@@ -13,16 +15,16 @@ extension Store {
     }
   }
 
-  /// Keeps what was written since `beginLongChange`.
+  /// Commits everything written since `beginLongChange`.
   package func commitLongChange() throws(StoreError) {
     try StoreError.mapping { try connection.execute("COMMIT") }
     releaseLock()
   }
 
-  /// Undoes what was written since `beginLongChange`; a change that broke off is undone already.
+  /// Rolls back everything written since `beginLongChange`, unless an error has already done so.
   package func undoLongChange() {
     forgetSoups()
-    // The error that led here is the one to tell.
+    // The original error is the one to report.
     if connection.inTransaction { try? connection.execute("ROLLBACK") }
     releaseLock()
   }
@@ -32,7 +34,7 @@ extension Store {
     heldLock = nil
   }
 
-  /// Whether a soup has no element.
+  /// Whether a soup has no elements.
   package func isEmpty(_ soup: String) throws(StoreError) -> Bool {
     try StoreError.mapping {
       let table = try self.soup(soup).table

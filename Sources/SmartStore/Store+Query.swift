@@ -15,7 +15,7 @@ extension Store {
     }
   }
 
-  /// The number of rows that a query finds on all pages.
+  /// The number of rows on all pages of a query.
   public func count(_ spec: QuerySpec) throws(StoreError) -> Int {
     try StoreError.mapping {
       try plan(.count, of: spec).number(spec)
@@ -27,12 +27,12 @@ extension Store {
     StoreCursor(spec: spec, totalEntries: try count(spec))
   }
 
-  /// The SQL that Smart SQL stands for.
+  /// The SQL translation of Smart SQL.
   public func sql(ofSmartSQL text: String) throws(StoreError) -> String {
     try StoreError.mapping { try translated(text) }
   }
 
-  /// One page of a query's rows as trees.
+  /// One page of a query's rows as parsed values.
   package func queryValues(
     _ spec: QuerySpec, page: Int = 0
   ) throws(StoreError) -> [JSONValue] {
@@ -41,12 +41,13 @@ extension Store {
     }
   }
 
-  /// Ends the questions that follow once they have taken so many seconds together.
+  /// Limits the total time of the queries that follow.
   package func limitTime(seconds: Int) throws(StoreError) {
     try StoreError.mapping { try connection.limitTime(seconds: seconds) }
   }
 
-  /// Hands each row of a Smart SQL query, without paging, to `body` with the columns' names.
+  /// Calls `body` with each row of a Smart SQL query, without paging, and with the names of the
+  /// columns.
   package func forEachRow(
     ofSmartSQL text: String, arguments: [String] = [],
     _ body: (_ names: [String], _ values: [JSONValue]) throws -> Void
@@ -67,7 +68,7 @@ extension Store {
     return values
   }
 
-  /// A column as JSON: one named `soup` that holds text is an element.
+  /// A column as JSON; text in a column named `soup` is an element.
   private static func value(
     _ row: borrowing Row, _ index: Int, named name: String
   ) throws -> JSONValue {
@@ -87,13 +88,13 @@ extension Store {
   ) throws {
     let isInRange = spec.pageSize > 0 && page >= 0
     guard isInRange, !spec.pageSize.multipliedReportingOverflow(by: page).overflow else {
-      throw StoreError.invalidQuery("a page has at least one row, and pages count from 0")
+      throw StoreError.invalidQuery("a page has at least one row, and pages are counted from 0")
     }
     try plan(.rows, of: spec).forEachRow(spec, page: page, body)
   }
 
   private func plan(_ asking: QueryPlan.Asking, of spec: QuerySpec) throws -> QueryPlan {
-    // What was asked last is mostly asked next, with other values.
+    // The last query is often repeated with other values.
     if let latestPlan, latestPlan.serves(asking, spec) { return latestPlan }
     let shape = QueryPlan.Shape(asking, spec)
     let plan: QueryPlan
@@ -108,7 +109,9 @@ extension Store {
     return plan
   }
 
-  /// SQL of Smart SQL and its arguments; text that could change the store is refused.
+  /// The SQL of Smart SQL and its arguments.
+  ///
+  /// Text that could change the store is rejected.
   package func translated(_ text: String, _ arguments: [String?]) throws -> SQL {
     SQL(
       try translated(text), bindings: arguments.map { $0.map(SQLiteValue.text) ?? .null })
@@ -117,7 +120,7 @@ extension Store {
   private func translated(_ text: String) throws -> String {
     if let known = translations[text] { return known }
     let sql = try SmartSQL(text: text).translated(for: platform) { try findReadable($0) }
-    // Prepared here for its own sake: what is no SELECT never reaches a step.
+    // Prepared here only for this check: a statement that is not a SELECT never runs.
     guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
     translations.keep(sql, for: text)
     return sql

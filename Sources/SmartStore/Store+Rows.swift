@@ -1,20 +1,22 @@
 import SQLite
 
-/// A row of a soup as it stands in the file, whatever its text holds.
+/// A row of a soup, regardless of whether its text is valid.
 package struct StoredRow: ~Copyable {
-  /// The row's id.
+  /// The row's ID.
   package let soupEntryID: Int64
-  /// When the row was made, in milliseconds.
+  /// The time of the row's creation, in milliseconds.
   package let created: Int64
-  /// When the row was last written, in milliseconds.
+  /// The time of the row's last change, in milliseconds.
   package let lastModified: Int64
-  /// What should be the element's JSON; nothing of one that is too long to be read.
+  /// The element's JSON, unvalidated; empty if it is too long to read.
   package let bytes: UnsafeRawBufferPointer
-  /// Whether the element is longer than a file from outside may make us read (32 MiB): a photograph
-  /// reaches that, and the row's other columns are as good as any.
+  /// Whether the element is longer than the limit for an untrusted file (32 MiB).
+  ///
+  /// A photograph may reach that; the row's other columns can still be used.
   package let isTooLong: Bool
-  /// Whether the index on `__local__` calls the row dirty; where the soup has none, whether the
-  /// element is too long to be asked.
+  /// Whether the row is dirty by the index on `__local__`.
+  ///
+  /// If the soup has no such index, whether the element is too long to check.
   package let isIndexedDirty: Bool
 
   /// The same row with another text of its element.
@@ -26,7 +28,7 @@ package struct StoredRow: ~Copyable {
 }
 
 extension Store {
-  /// Hands every row of a soup to `body`, by ascending soup entry id; nothing of its text is read.
+  /// Calls `body` with every row of a soup, by ascending soup entry ID; the text is not parsed.
   package func forEachStoredRow(
     in soup: String, _ body: (borrowing StoredRow) throws -> Void
   ) throws {
@@ -44,7 +46,7 @@ extension Store {
           }
         }
       } catch let error as SQLiteError where error.isTooBig && thrown == nil {
-        // Without an index nothing says that it is clean.
+        // Without an index, the row is not known to be clean.
         let next = try tooLongRow(of: soup, behind: last, telling: flag ?? "1", body)
         guard let next else { throw error }
         last = next
@@ -52,7 +54,7 @@ extension Store {
     }
   }
 
-  /// Hands the rows of a soup that bear one of the ids to `body`, in the order of the ids.
+  /// Calls `body` with the rows of a soup that have one of the IDs, in the order of the IDs.
   package func forEachStoredRow(
     of ids: [Int64], in soup: String, _ body: (borrowing StoredRow) throws -> Void
   ) throws {
@@ -67,12 +69,13 @@ extension Store {
     }
   }
 
-  /// Whether an index of a soup tells its dirty rows.
+  /// Whether a soup has an index that shows its dirty rows.
   package func tellsDirtyRows(of soup: String) throws -> Bool {
     flag(of: try self.soup(soup)) != nil
   }
 
-  /// What says that a row is dirty, by the index on `__local__`; nil where the soup has none.
+  /// The SQL that shows whether a row is dirty, by the index on `__local__`; nil if the soup has
+  /// none.
   func flag(of soup: Soup) -> SQL? {
     guard let position = soup.position(of: SyncField.local, on: platform),
       soup.specs[position].type != .json1
@@ -82,7 +85,7 @@ extension Store {
 
   private static func behind(_ last: Int64?) -> SQL { last.map { "id > \($0)" } ?? "1" }
 
-  /// Hands the next row out without its element; answers its id.
+  /// Calls `body` with the next row, without its element; returns its ID.
   private func tooLongRow(
     of soup: Soup, behind last: Int64?, telling flag: SQL,
     _ body: (borrowing StoredRow) throws -> Void
@@ -103,9 +106,11 @@ extension Store {
     return id
   }
 
-  /// Hands rows of a soup to `body`: the one walk over its table.
+  /// Calls `body` with rows of a soup.
   ///
-  /// `flag` is what a row says of its index on `__local__`.
+  /// All walks over its table use this function.
+  ///
+  /// `flag` is a row's value in the index on `__local__`.
   func forEachRow(
     of soup: Soup, where condition: SQL = "1", orderedBy order: String = "id",
     telling flag: SQL = "0", _ body: (borrowing StoredRow) throws -> Void

@@ -6,7 +6,7 @@ extension Store {
     try StoreError.mapping { try connection.texts("SELECT soupName FROM soup_attrs ORDER BY id") }
   }
 
-  /// Says whether a soup of this name is registered.
+  /// Whether a soup with this name is registered.
   public func hasSoup(_ name: String) throws(StoreError) -> Bool {
     try StoreError.mapping { try find(name) != nil }
   }
@@ -16,7 +16,9 @@ extension Store {
     try StoreError.mapping { try self.soup(soup).specs }
   }
 
-  /// Registers a soup; one that exists is left as it is, whatever its indexes.
+  /// Registers a soup.
+  ///
+  /// An existing one is left as it is, regardless of its indexes.
   public func registerSoup(_ name: String, indexSpecs: [IndexSpec]) throws(StoreError) {
     try StoreError.mapping {
       guard try find(name) == nil else { return }
@@ -29,7 +31,7 @@ extension Store {
     }
   }
 
-  /// Makes the tables and indexes of a soup and writes its index specs down.
+  /// Creates the tables and indexes of a soup and records its index specs.
   func createTables(of soup: Soup) throws {
     try connection.execute(layout.createTable(soup))
     if let sql = layout.createFullTextTable(soup) { try connection.execute(sql) }
@@ -43,7 +45,7 @@ extension Store {
     }
   }
 
-  /// Refuses what one of the SDKs would crash on or read differently from the other.
+  /// Rejects definitions that would crash one of the SDKs, or that they interpret differently.
   static func validate(_ name: String, _ specs: [IndexSpec]) throws(StoreError) {
     guard !name.isEmpty else { throw .emptySoupName }
     guard !specs.isEmpty else { throw .noIndexSpecs(soup: name) }
@@ -56,7 +58,7 @@ extension Store {
     }
   }
 
-  /// Removes a soup and its elements; a soup that is not there is no error.
+  /// Removes a soup and its elements; a missing soup is not an error.
   public func removeSoup(_ name: String) throws(StoreError) {
     try StoreError.mapping {
       guard let soup = try find(name) else { return }
@@ -71,7 +73,7 @@ extension Store {
     }
   }
 
-  /// Removes all elements of a soup; ids are never used again.
+  /// Removes all elements of a soup; IDs are never reused.
   public func clearSoup(_ name: String) throws(StoreError) {
     try StoreError.mapping {
       let soup = try self.soup(name)

@@ -1,12 +1,12 @@
 import JSON
 import SQLite
 
-// What Mobile Sync and reconciliation ask of a store, in its own terms and without a tree per element.
+// Store operations for Mobile Sync and reconciliation, without parsing each element into a tree.
 extension Store {
-  /// Hands each element of a soup to `body`, by ascending soup entry id or by the value at a path,
-  /// with the places of the members at `paths`.
+  /// Calls `body` with each element of a soup, by ascending soup entry ID or by the value at a
+  /// path, with the positions of the members at `paths`.
   ///
-  /// With `rows` only those of these soup entry ids.
+  /// With `rows`, only the elements with these soup entry IDs.
   package func forEachElement(
     in soup: String, paths: [String] = [], _ filter: ElementFilter = .all,
     among rows: [Int64]? = nil, orderedBy path: String? = nil,
@@ -18,10 +18,12 @@ extension Store {
       in: soup, where: [try condition(filter, soup, among: rows)], orderedBy: order, paths, body)
   }
 
-  /// Hands the elements of soup entry ids to `body`, in the order of the ids; ids without an element
-  /// are left out.
+  /// Calls `body` with the elements of soup entry IDs, in the order of the IDs.
   ///
-  /// An element that is no JSON object is an error, unless `damaged` takes its id.
+  /// IDs without an element are omitted.
+  ///
+  /// An element that is not a JSON object is an error, unless `damaged` is given: it receives the
+  /// ID.
   package func forEachElement(
     of soupEntryIDs: [Int64], in soup: String, paths: [String] = [],
     damaged: ((Int64) -> Void)? = nil, _ body: (borrowing StoredElement) throws -> Void
@@ -59,17 +61,18 @@ extension Store {
         }
         guard let damaged else {
           throw StoreError.damaged(
-            path: self.path, reason: "\(soup.table) row \(row.soupEntryID) is no JSON object")
+            path: self.path, reason: "\(soup.table) row \(row.soupEntryID) is not a JSON object")
         }
         damaged(row.soupEntryID)
       }
     }
   }
 
-  /// Hands the value at an indexed path of each element to `body` as bytes, elements without one left
-  /// out; only the index is read.
+  /// Calls `body` with the value at an indexed path of each element as bytes.
   ///
-  /// With `rows` only the elements of these soup entry ids.
+  /// Elements without a value are skipped; only the index is read.
+  ///
+  /// With `rows`, only the elements with these soup entry IDs.
   package func forEachValue(
     of path: String, in soup: String, _ filter: ElementFilter = .all, among rows: [Int64]? = nil,
     _ body: (_ soupEntryID: Int64, _ value: UnsafeRawBufferPointer) throws -> Void
@@ -83,7 +86,7 @@ extension Store {
     try connection.rows(sql) { row in try body(row.integer(0), row.bytes(1)) }
   }
 
-  /// Says whether the index on a path has no value for an element.
+  /// Whether the index on a path has no value for some element.
   package func hasNull(at path: String, in soup: String) throws(StoreError) -> Bool {
     try StoreError.mapping {
       let soup = try self.soup(soup)
@@ -93,7 +96,8 @@ extension Store {
     }
   }
 
-  /// The soup entry ids of the elements whose text at an indexed path begins with one of some texts.
+  /// The soup entry IDs of the elements whose text at an indexed path starts with one of the given
+  /// texts.
   package func soupEntryIDs(
     in soup: String, where path: String, beginsWithAnyOf texts: [String]
   ) throws(StoreError) -> [Int64] {
@@ -103,7 +107,7 @@ extension Store {
       var ids: [Int64] = []
       try connection.reading {
         for text in texts {
-          // No text has a greater character.
+          // The greatest character of any text.
           let sql: SQL = """
             SELECT id FROM \(raw: soup.table)
             WHERE \(raw: column) >= \(text) AND \(raw: column) < \(text + "\u{10FFFF}")
@@ -128,7 +132,7 @@ extension Store {
     }
   }
 
-  /// The elements that have a value at a path, by ascending soup entry id.
+  /// The elements with a value at a path, by ascending soup entry ID.
   package func elements(
     in soup: String, where path: String, is value: String
   ) throws(StoreError) -> [JSONValue] {
@@ -149,7 +153,7 @@ extension Store {
     }
   }
 
-  /// Removes the elements that have one of the values at a path; answers how many.
+  /// Removes the elements with one of the values at a path; returns the number of removed elements.
   @discardableResult
   package func deleteElements(
     in soup: String, where path: String, in values: some Sequence<String>
@@ -170,7 +174,7 @@ extension Store {
     }
   }
 
-  /// The number of elements of a soup.
+  /// The number of elements of a soup that match a filter.
   package func count(of soup: String, _ filter: ElementFilter) throws(StoreError) -> Int {
     try StoreError.mapping {
       let soup = try self.soup(soup)
@@ -180,7 +184,7 @@ extension Store {
     }
   }
 
-  /// The greatest text at a path of a soup; nil where no element has one.
+  /// The greatest text at a path of a soup; nil if no element has one.
   package func maximum(
     of path: String, in soup: String, _ filter: ElementFilter = .all
   ) throws(StoreError) -> String? {
@@ -194,7 +198,7 @@ extension Store {
     }
   }
 
-  /// The SQL of a filter, for some rows only where any are told.
+  /// The SQL of a filter, restricted to `rows` if they are given.
   private func condition(
     _ filter: ElementFilter, _ soup: Soup, among rows: [Int64]?
   ) throws -> SQL {
@@ -203,8 +207,8 @@ extension Store {
     return "\(condition) AND id IN (\(each: rows))"
   }
 
-  /// The SQL of a filter, as the SDKs compare: an element without `__local__` is neither dirty nor
-  /// clean.
+  /// The SQL of a filter, with the SDKs' comparison: an element without `__local__` is neither
+  /// dirty nor clean.
   private func condition(_ filter: ElementFilter, _ soup: Soup) throws -> SQL {
     switch filter {
     case .all: return "1"
@@ -213,7 +217,7 @@ extension Store {
       if odd.isEmpty { return isLocal(true, soup) }
       return "(\(isLocal(true, soup)) OR id IN (\(each: odd)))"
     case .written(let since):
-      // The rows are few among many: found by their own index, whatever the order that is asked for.
+      // Few rows among many: they are found by their index, regardless of the requested order.
       return "id IN (SELECT id FROM \(raw: soup.table) WHERE lastModified >= \(since))"
     case .clean(let syncID):
       let clean = isLocal(false, soup)
@@ -228,7 +232,8 @@ extension Store {
     "\(raw: localColumn(soup)) = \(platform.text(of: flag))"
   }
 
-  /// What the index on `__local__` holds, or would hold where the soup has none of strings.
+  /// The value in the index on `__local__`, or the one it would have if the soup has no string
+  /// index.
   private func localColumn(_ soup: Soup) -> String {
     if let position = soup.position(of: SyncField.local, on: platform),
       soup.specs[position].type != .json1
@@ -241,18 +246,18 @@ extension Store {
       + "ELSE CAST(\(SchemaSQL.extract(SyncField.local)) AS TEXT) END"
   }
 
-  /// The rows whose `__local__` is written in a way that the SDK's query does not find, and which
-  /// the SDK takes for set where it reads the element: `"YES"` on iOS, `"TRUE"` on Android.
+  /// The rows whose `__local__` has a value that the SDK's query does not find, but that the SDK
+  /// considers set when it reads the element: `"YES"` on iOS, `"TRUE"` on Android.
   private func oddlyDirtyRows(of soup: Soup) throws -> [Int64] {
     let column = localColumn(soup)
-    // Ranges, so that an index on the flag jumps over all that is as it should be.
+    // Ranges let an index on the flag skip all rows with regular values.
     let (no, yes) = (platform.text(of: false), platform.text(of: true))
     let others: SQL = """
       (\(raw: column) < \(no) OR (\(raw: column) > \(no) AND \(raw: column) < \(yes))
         OR \(raw: column) > \(yes))
       """
     var rows: [Int64] = []
-    // Of an element that cannot be read nobody knows that it is clean.
+    // An element that cannot be parsed is not known to be clean.
     try forEachElement(
       in: soup, where: [others], orderedBy: "id", [SyncField.local], damaged: { rows.append($0) }
     ) { element in
@@ -261,8 +266,9 @@ extension Store {
     return rows
   }
 
-  /// The rows that count as changed though the SDK's query for changes does not find them; SQL of a
-  /// caller's own has to name them.
+  /// The rows that count as changed although the SDK's query for changes does not find them.
+  ///
+  /// A caller's own SQL must include them.
   package func oddlyDirtyRows(of soup: String) throws(StoreError) -> [Int64] {
     try StoreError.mapping { try oddlyDirtyRows(of: self.soup(soup)) }
   }

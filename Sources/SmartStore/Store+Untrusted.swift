@@ -1,33 +1,33 @@
 import SQLite
 import System
 
-/// What a file from outside was found to be.
+/// The result of validating an untrusted file.
 struct ExaminedFile {
   let platform: Platform
-  /// The alterations that were interrupted in it.
+  /// The interrupted alterations in the file.
   let interrupted: [SoupAlteration]
-  /// What the file system said of it, before its structure was checked.
+  /// The status of the file before its structure was checked.
   let proof: FileStatus?
 }
 
 extension Store {
-  /// Bytes behind the image of a store that may be read.
+  /// The number of readable bytes that must follow the image of a store.
   package static var imageMargin: Int { Connection.imageMargin }
 
-  /// Lets a store from outside be read for as long again as it may take to prove it.
+  /// Restarts the time limit for reading an untrusted store.
   package func renewTime() throws(StoreError) {
     try StoreError.mapping { try connection.renewTime() }
   }
 
-  /// Proves that a file from outside is a sound database with SmartStore's schema.
+  /// Checks that an untrusted file is a sound database with SmartStore's schema.
   ///
-  /// One that has not changed since `proof` was found sound then.
+  /// A file that has not changed since `proof` was found sound before.
   static func examined(
     _ connection: Connection, _ proof: FileStatus? = nil
   ) throws -> ExaminedFile {
     let status = try? Files.status(connection.path)
     let isSound = status != nil && status == proof
-    // The grammar first: reading rows may run what the schema says.
+    // Check the grammar first: reading rows may execute code of the schema.
     let platform = try platform(of: connection)
     let findings = try StoreSchemaCheck.findings(of: connection, platform: platform)
     if let violation = findings.violations.first {

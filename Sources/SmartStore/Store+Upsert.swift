@@ -4,8 +4,8 @@ import SQLite
 extension Store {
   /// Inserts or updates elements given as JSON text; all of them or none.
   ///
-  /// With `_soupEntryId` as the path an element that has one replaces that entry and one without is
-  /// inserted. With another path, which must be indexed, the element that has the same value there is
+  /// If the path is `_soupEntryId`, an element with that member replaces the entry, and one without
+  /// is inserted. Any other path must be indexed; the element with the same value there is
   /// replaced. Returns the elements as stored, with `_soupEntryId` and `_soupLastModifiedDate`.
   @discardableResult
   public func upsert(
@@ -36,7 +36,7 @@ extension Store {
         for (index, element) in elements.enumerated() {
           guard case .object(let object) = element else {
             throw StoreError.invalidElement(
-              soup: soup.name, element: index, reason: "it is another kind of value")
+              soup: soup.name, element: index, reason: "it has a value of another type")
           }
           let id = try existing(
             object, index, in: soup, externalIDPath: externalIDPath, column: column)
@@ -48,7 +48,7 @@ extension Store {
     }
   }
 
-  /// The column of the external id path; nil for `_soupEntryId`.
+  /// The column of the external ID path; nil for `_soupEntryId`.
   private func externalIDColumn(_ path: String, of soup: Soup) throws(StoreError) -> String? {
     if path == StoreField.soupEntryID { return nil }
     guard let column = soup.column(of: path, on: platform) else {
@@ -63,7 +63,7 @@ extension Store {
   ) throws -> Int64? {
     guard let column else {
       guard let id = element[StoreField.soupEntryID]?.int else { return nil }
-      // Difference: the SDKs answer as if an update of no row had been done.
+      // Difference: the SDKs return as if an update of no row had succeeded.
       guard
         try connection.integer("SELECT id FROM \(raw: soup.table) WHERE id = \(id)") != nil
       else { throw StoreError.noSuchEntry(soup: soup.name, soupEntryID: id) }
@@ -84,7 +84,7 @@ extension Store {
     return ids.first?.first?.integer
   }
 
-  /// What a value is compared as: Android binds text, iOS the value.
+  /// The value to compare with: Android binds text, iOS the value.
   private func lookup(_ value: JSONValue) -> SQLiteValue {
     IndexValue.bound(value, type: .string, platform: platform)
   }
@@ -97,7 +97,7 @@ extension Store {
     var stored = element
     stored[StoreField.soupEntryID] = .number(String(id))
     stored[StoreField.lastModified] = .number(String(now))
-    // iOS projects what it was given, Android what it stores.
+    // iOS projects the given element, Android the stored one.
     let source = JSONValue.object(platform == .ios ? element : stored)
     let cells = soup.columns.map { column in
       IndexValue.bound(
@@ -113,7 +113,7 @@ extension Store {
     return .object(stored)
   }
 
-  /// The id that the next element gets.
+  /// The ID of the next element.
   func nextID(of soup: Soup) throws -> Int64 {
     (try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = \(soup.table)") ?? 0) + 1
   }

@@ -2,9 +2,9 @@ import JSON
 import SQLite
 import System
 
-/// One SmartStore file: soups of JSON elements with indexes, as the Mobile SDK lays them out.
+/// A SmartStore file: soups of JSON elements with indexes, in the layout of the Mobile SDK.
 ///
-/// A store is owned by one task or thread at a time. Every operation that writes is all or nothing.
+/// Only one task or thread may use a store at a time. Every write operation is all or nothing.
 ///
 /// ```swift
 /// let store = try Store(creating: path, platform: .android)
@@ -18,52 +18,54 @@ import System
 public final class Store {
   /// The platform whose layout the file has.
   public let platform: Platform
-  /// The file's path.
+  /// The path of the file.
   public let path: String
 
-  /// The connection; a page that is being written in the background is waited for.
+  /// The connection.
+  ///
+  /// Waits for a page that is being written in the background.
   package var connection: Connection {
     pageWrite?.wait()
     return ownConnection
   }
   private let ownConnection: Connection
-  /// The page that a bulk load writes in the background.
+  /// The page that a bulk load is writing in the background.
   var pageWrite: PageWrite?
   let layout: SchemaSQL
-  /// What `created` and `lastModified` become: milliseconds since 1970.
+  /// The clock for `created` and `lastModified`, in milliseconds since 1970.
   package var clock: () -> Int64 = Clock.wallMilliseconds
   private var known: [String: Soup] = [:]
-  /// Soups whose full-text tables hold remains of deleted words.
+  /// The soups whose full-text tables contain remains of deleted words.
   private var wornFullText: Set<String> = []
-  /// Smart SQL beside its SQL, which was found to do nothing but read.
+  /// The SQL of Smart SQL that was checked to be read-only.
   var translations = BoundedCache<String, String>(limit: 64)
-  /// Queries that were asked, ready to be asked again.
+  /// Plans of earlier queries, for reuse.
   var plans = BoundedCache<QueryPlan.Shape, QueryPlan>(limit: 64)
   /// The plan of the last query.
   var latestPlan: QueryPlan?
-  /// Soups between two steps of an alteration, in a store that is only read: their tables do not
-  /// answer what their elements say.
+  /// The soups between two steps of an alteration, in a read-only store: their tables do not match
+  /// their elements.
   private var unreadable: Set<String> = []
-  /// The soups whose elements were changed since somebody emptied this.
+  /// The soups whose elements were changed since this set was last emptied.
   var changedSoups: Set<String> = []
-  /// What every change takes where others share the file; nil for a store of one owner.
+  /// The lock that every change acquires if the file is shared; nil for a store with one owner.
   var lock: StoreLock?
   /// The lock of a change that lasts longer than a call.
   var heldLock: FileLock?
-  /// What SQLite says of the file when somebody else has changed it: another number.
+  /// SQLite's version number of the file, which changes when others write to it.
   var version: Int64?
-  /// What the file system said of a file from outside when it was found sound.
+  /// The status of an untrusted file when it was found sound.
   package internal(set) var proof: FileStatus?
-  /// Bulk loads under way that do without a journal.
+  /// The number of running bulk loads without a journal.
   var looseLoads = 0
 
-  /// Makes a new store in a file that does not exist yet, or is empty.
+  /// Creates a store in a file that does not exist yet or is empty.
   public convenience init(creating path: String, platform: Platform) throws(StoreError) {
     let connection = try StoreError.mapping {
       let connection = try Connection(path, mode: .create)
       guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
         throw StoreError.notAStore(
-          path: path, reason: "a new store was to be made and it has tables")
+          path: path, reason: "a new store was to be created, but the file has tables")
       }
       try connection.reserveBytes(StorePages.reservedBytes)
       try connection.execute(
@@ -82,10 +84,10 @@ public final class Store {
     self.init(connection, platform: platform)
   }
 
-  /// Opens a store; its platform is read from the file.
+  /// Opens a store; its platform is determined from the file.
   ///
-  /// A change of a soup that was interrupted is finished first. In a store that is only to be read such
-  /// a soup cannot be asked, where its tables do not have the answer.
+  /// An interrupted change of a soup is finished first. In a read-only store, such a soup cannot be
+  /// queried if its tables are incomplete.
   public convenience init(opening path: String, readOnly: Bool = false) throws(StoreError) {
     let (connection, platform) = try StoreError.mapping {
       try StoreFileHeader.checkFiles(of: path)
@@ -104,11 +106,11 @@ public final class Store {
     }
   }
 
-  /// Opens a file that came from outside, for reading only, with every defence on.
+  /// Opens an untrusted file read-only, with all defenses.
   ///
-  /// Throws when the file is damaged or its schema holds anything that SmartStore does not make; one
-  /// whose device was interrupted in altering a soup is first finished by
-  /// `finishAlterations(untrusted:to:)`. A `-wal` beside it is not read.
+  /// Throws if the file is damaged or its schema has anything that SmartStore does not create. If
+  /// its device was interrupted while altering a soup, call `finishAlterations(untrusted:to:)`
+  /// first. A `-wal` next to the file is not read.
   public convenience init(
     untrusted path: String, heapLimitMiB: Int? = nil, deadlineSeconds: Int? = nil
   ) throws(StoreError) {
@@ -117,10 +119,10 @@ public final class Store {
       limits: .init(heapMiB: heapLimitMiB, deadlineSeconds: deadlineSeconds))
   }
 
-  /// Opens a file from outside once more, with every defence on.
+  /// Opens an untrusted file again, with all defenses.
   ///
-  /// `proof` is what the file system said of it when it was found sound; unless it says the same still, the file is
-  /// proved again.
+  /// `proof` is the status of the file when it was found sound. If the status has changed, the file
+  /// is validated again.
   package convenience init(
     untrusted path: String, proof: FileStatus?, limits: Connection.HostileLimits = .init()
   ) throws(StoreError) {
@@ -143,7 +145,7 @@ public final class Store {
     layout = SchemaSQL(platform: platform)
   }
 
-  /// Says which platform's layout a file has.
+  /// The platform whose layout a file has.
   ///
   /// Android's extra index decides, not `user_version`: exporting through SQLCipher resets that.
   static func platform(of connection: Connection) throws -> Platform {
@@ -155,7 +157,8 @@ public final class Store {
     return names.contains("soup_index_map_0") || version == 3 ? .android : .ios
   }
 
-  /// Runs `body` as one change, kept when it returns, undone when it throws; it can be nested.
+  /// Runs `body` as one change, committed when it returns and rolled back when it throws; may be
+  /// nested.
   public func transaction<T>(_ body: () throws -> T) throws -> T {
     let isNested = connection.inTransaction
     let lock = isNested ? nil : try takeLock()
@@ -168,7 +171,7 @@ public final class Store {
     }
   }
 
-  /// Moves everything from a `-wal` into the file and leaves it in rollback-journal mode.
+  /// Moves the content of a `-wal` into the file and sets rollback-journal mode.
   public func checkpoint() throws(StoreError) {
     try StoreError.mapping {
       try optimizeFullText()
@@ -179,7 +182,9 @@ public final class Store {
     }
   }
 
-  /// Closes the store; what was deleted is gone from the file's bytes afterwards.
+  /// Closes the store.
+  ///
+  /// Afterwards, deleted data is gone from the file's bytes.
   public func close() throws(StoreError) {
     defer {
       forgetQueries()
@@ -191,7 +196,7 @@ public final class Store {
     try StoreError.mapping { try optimizeFullText() }
   }
 
-  /// Rewrites full-text tables that hold remains: FTS5 only marks deleted words as deleted.
+  /// Rewrites full-text tables with remains of deleted words, which FTS5 only marks as deleted.
   func optimizeFullText() throws {
     for name in wornFullText.sorted() {
       guard let soup = try self.find(name), soup.hasFullText else { continue }
@@ -201,20 +206,20 @@ public final class Store {
     wornFullText = []
   }
 
-  /// Remembers that words of a soup were deleted.
+  /// Records that words of a soup were deleted.
   func markFullTextStale(_ soup: Soup) {
     if soup.hasFullText { wornFullText.insert(soup.name) }
   }
 
   // MARK: the meta tables
 
-  /// The soup of a name, or an error.
+  /// The soup with a name; throws if it is not registered.
   package func soup(_ name: String) throws -> Soup {
     guard let soup = try findReadable(name) else { throw StoreError.unknownSoup(name) }
     return soup
   }
 
-  /// The soup of a name, if it is registered; an error where it cannot be asked.
+  /// The soup with a name, if registered; throws if it cannot be queried.
   func findReadable(_ name: String) throws -> Soup? {
     guard !unreadable.contains(name) else {
       throw StoreError.interrupted(path: path, soup: name)
@@ -222,7 +227,7 @@ public final class Store {
     return try find(name)
   }
 
-  /// The soup of a name, if it is registered.
+  /// The soup with a name, if registered.
   package func find(_ name: String) throws -> Soup? {
     if let soup = known[name] { return soup }
     guard
@@ -233,19 +238,19 @@ public final class Store {
     return soup
   }
 
-  /// Forgets what was read of a soup.
+  /// Discards the cached description of a soup.
   func forget(_ name: String) {
     known[name] = nil
     forgetQueries()
   }
 
-  /// Forgets what was read of all soups, when the file may have been changed beside this store.
+  /// Discards the cached descriptions of all soups, as others may have changed the file.
   func forgetSoups() {
     known = [:]
     forgetQueries()
   }
 
-  /// What Smart SQL means depends on the soups and their indexes.
+  /// The meaning of Smart SQL depends on the soups and their indexes.
   private func forgetQueries() {
     translations.removeAll()
     plans.removeAll()
@@ -266,12 +271,12 @@ public final class Store {
           path: self.path, reason: "soup \"\(name)\" has an index of an unknown type")
       }
       let spec = IndexSpec(path: path, type: type)
-      // The text goes into SQL: only what SmartStore itself would have written may.
+      // The text becomes part of SQL: only names that SmartStore generates are allowed.
       guard column == SchemaSQL.column(SchemaSQL.table(number), specs.count, spec) else {
         throw StoreError.damaged(
           path: self.path,
           reason:
-            "index \(specs.count) of soup \"\(name)\" has a column that SmartStore never makes")
+            "index \(specs.count) of soup \"\(name)\" has a column that SmartStore never creates")
       }
       specs.append(spec)
       columns.append(column)

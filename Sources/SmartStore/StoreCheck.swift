@@ -2,35 +2,36 @@ import JSON
 import SQLite
 import System
 
-/// Says of a file whether it is a sound SmartStore: meta tables, columns, indexes, columns against
-/// elements, full text, sequences, JSON, and one element per id.
+/// Validates a SmartStore file: meta tables, columns, indexes, columns against elements, full text,
+/// sequences, JSON, and one element per ID.
 ///
 /// ```swift
-/// print(try StoreCheck(origin: .server, platform: .android).violations(at: path).count, "violations")
+/// print(try StoreCheck(origin: .server, platform: .android).violations(at: path).count,
+/// "violations")
 /// ```
 public struct StoreCheck: Sendable {
-  /// Where a file was last written.
+  /// The program that last wrote a file.
   public enum Origin: Sendable, Hashable {
-    /// Here: nothing may be left over, and it can be sealed page by page.
+    /// This program: no remains are allowed, and the file can be sealed page by page.
     case server
-    /// On a device, whose SDK leaves full-text rows of removed elements behind.
+    /// A device, whose SDK leaves full-text rows of removed elements.
     case device
   }
 
-  /// Where the file was last written.
+  /// The program that last wrote the file.
   public var origin: Origin
-  /// The platform that it must be of; nil takes what the file says.
+  /// The expected platform; nil accepts either.
   public var platform: Platform?
-  /// The path that must be different in every element of a soup that has an index on it.
+  /// The path that must have a different value in every element of a soup with an index on it.
   public var idPath: String
-  /// After how many violations the check stops.
+  /// The number of violations after which the check stops.
   public var limit: Int
-  /// How long it may take.
+  /// The time limit.
   public var deadlineSeconds: Int
-  /// The soups that must be there, with these indexes; others may be there too.
+  /// The soups that must exist with these indexes; others may exist too.
   public var config: StoreConfig?
 
-  /// A check.
+  /// Creates a check; by default it accepts either platform and needs no configuration.
   public init(
     origin: Origin = .device, platform: Platform? = nil, idPath: String = "Id", limit: Int = 100,
     deadlineSeconds: Int = 600, config: StoreConfig? = nil
@@ -43,14 +44,14 @@ public struct StoreCheck: Sendable {
     self.deadlineSeconds = deadlineSeconds
   }
 
-  /// Every violation in a file, up to the limit; the file is opened as one from outside.
+  /// Returns every violation in a file, up to the limit; the file is opened as untrusted.
   public func violations(at path: String) throws(StoreError) -> [Violation] {
     try StoreError.mapping {
       try StoreFileHeader.checkFiles(of: path)
       if let words = Self.shortage(path) { return [Violation("file", words)] }
       let connection: Connection
       do {
-        // Somebody waits for this one file: what an app may keep in an element is read.
+        // The user waits for this one file, so elements of any size that an app may store are read.
         connection = try Connection.hostile(
           path,
           limits: .init(heapMiB: 1024, deadlineSeconds: deadlineSeconds, lengthBytes: 256 << 20))
@@ -66,8 +67,8 @@ public struct StoreCheck: Sendable {
     }
   }
 
-  /// What a file lacks of the pages that its header tells of; nil for one that lacks none, is no database, or has
-  /// beside it a `-wal`, in which they may stand.
+  /// The pages that a file lacks according to its header; nil if it lacks none, is not a database,
+  /// or has a `-wal`, which may contain them.
   private static func shortage(_ path: String) -> String? {
     if let log = try? Files.size(of: path + "-wal"), log > 0 { return nil }
     guard let header = try? StoreFileHeader(path: path), header.isDatabase, header.fault == nil,
@@ -87,7 +88,7 @@ public struct StoreCheck: Sendable {
     var violations = try header(connection, platform, found)
     let schema = try StoreSchemaCheck.findings(of: connection, platform: platform)
     violations += schema.violations
-    // Reading on through a schema that is not SmartStore's proves nothing.
+    // If the schema is not SmartStore's, further checks would have no meaning.
     guard schema.violations.isEmpty else { return violations }
     let faults = try connection.quickCheck()
     guard faults.isEmpty else { return violations + faults.map { Violation("file", $0) } }
@@ -103,7 +104,7 @@ public struct StoreCheck: Sendable {
     let store = Store(connection, platform: platform)
     violations += try soupNumbers(connection)
     violations += try differences(store, beside: interrupted)
-    // Of a soup between two steps only the schema can be checked.
+    // Of a soup between two steps, only the schema can be checked.
     for name in try store.soupNames()
     where violations.count < limit && !interrupted.contains(name) {
       let soup = try store.soup(name)
@@ -126,13 +127,14 @@ public struct StoreCheck: Sendable {
     guard sequence.count <= 1, (sequence.first?.first?.integer ?? 0) >= last else {
       return [
         Violation(
-          "sqlite_sequence", "soup_attrs stands before the last soup, a table would be made twice")
+          "sqlite_sequence",
+          "soup_attrs is less than the last soup, so a table would be created twice")
       ]
     }
     return []
   }
 
-  /// What the configuration says and the store does not have.
+  /// The differences between the configuration and the store.
   private func differences(
     _ store: Store, beside interrupted: Set<String>
   ) throws -> [Violation] {
@@ -140,7 +142,8 @@ public struct StoreCheck: Sendable {
     for wanted in config?.soups ?? [] where !interrupted.contains(wanted.soupName) {
       guard let soup = try store.find(wanted.soupName) else {
         violations.append(
-          Violation("soup_attrs", "the soup \"\(wanted.soupName)\" of the configuration is missing")
+          Violation(
+            "soup_attrs", "the soup \"\(wanted.soupName)\" from the configuration is missing")
         )
         continue
       }
@@ -148,12 +151,12 @@ public struct StoreCheck: Sendable {
         let found = soup.specs.filter { $0.path == spec.path }
         if found.isEmpty {
           violations.append(
-            Violation(soup.table, path: spec.path, "the index of the configuration is missing"))
+            Violation(soup.table, path: spec.path, "the index from the configuration is missing"))
         } else if !found.contains(spec) {
           violations.append(
             Violation(
               soup.table, path: spec.path,
-              "it is not indexed as \(spec.type.rawValue), as the configuration says"))
+              "it is not indexed as \(spec.type.rawValue), as in the configuration"))
         }
       }
       for spec in soup.specs where !wanted.indexes.contains(where: { $0.path == spec.path }) {
@@ -170,17 +173,17 @@ public struct StoreCheck: Sendable {
     var violations: [Violation] = []
     if platform != found {
       violations.append(
-        Violation("file", "its layout is that of \(found.rawValue), not of \(platform.rawValue)"))
+        Violation("file", "its layout is that of \(found.rawValue), not \(platform.rawValue)"))
     }
     if platform == .android, try connection.integer("PRAGMA user_version") != 3 {
-      violations.append(Violation("file", "user_version is not 3, Android would not open it"))
+      violations.append(Violation("file", "user_version is not 3, so Android would not open it"))
     }
     if try connection.text("PRAGMA encoding") != "UTF-8" {
       violations.append(Violation("file", "its text is not UTF-8"))
     }
     guard origin == .server else { return violations }
     if try connection.integer("PRAGMA page_size") != Int64(StorePages.size) {
-      violations.append(Violation("file", "its pages are not of \(StorePages.size) bytes"))
+      violations.append(Violation("file", "its pages do not have \(StorePages.size) bytes"))
     }
     if try connection.reservedBytes() != StorePages.reservedBytes {
       violations.append(

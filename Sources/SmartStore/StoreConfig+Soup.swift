@@ -1,17 +1,19 @@
 import JSON
 
 extension StoreConfig {
-  /// Soups that attache and Mobile Sync register themselves: in stores and in no configuration.
+  /// The soups that attache and Mobile Sync register themselves.
+  ///
+  /// A configuration must not contain them.
   package static let reserved = [
     "syncs_soup": "Mobile Sync registers it", "attache_stamp": "attache writes it into every store",
-    "attache_sent": "attache notes in it what it is about to send",
+    "attache_sent": "attache records in it what it is about to send",
   ]
 
   static func soup(
     _ node: JSONNode, _ names: inout [String: Int], _ reader: ConfigurationReader
   ) -> Soup? {
     guard
-      // Files of older apps have `features`; the SDKs pass over it.
+      // Files of older apps have `features`; the SDKs ignore it.
       let object = reader.object(
         node, known: ["soupName", "indexes", "features"], what: "a soup")
     else { return nil }
@@ -22,7 +24,7 @@ extension StoreConfig {
     else { return name.map { Soup(soupName: $0, indexes: []) } }
     if elements.isEmpty {
       reader.report(
-        object["indexes"] ?? node, "both SDKs refuse a soup without an index",
+        object["indexes"] ?? node, "both SDKs reject a soup without an index",
         "add at least {\"path\": \"Id\", \"type\": \"string\"}")
     }
     var paths: [String: Int] = [:]
@@ -35,17 +37,17 @@ extension StoreConfig {
   ) {
     let quoted = JSONText.quoted(name)
     if let reason = reserved[name] {
-      reader.report(value, "the soup name \(quoted) is taken: \(reason)", "choose another name")
+      reader.report(value, "the soup name \(quoted) is reserved: \(reason)", "choose another name")
     } else if let bad = name.first(where: { "{}:".contains($0) || $0.isNewline || $0 == "\t" }) {
       reader.report(
         value, "the soup name \(quoted) cannot be used in Smart SQL, which writes {soup:path}",
-        "leave out \(JSONText.quoted(String(bad)))")
+        "remove \(JSONText.quoted(String(bad)))")
     } else if name.first == " " || name.last == " " {
-      reader.report(value, "the soup name \(quoted) has a space at its end", "remove the space")
+      reader.report(value, "the soup name \(quoted) ends with a space", "remove the space")
     }
     if let line = names[name] {
       reader.report(
-        value, "the soup \(quoted) is there twice; the SDK registers only the first",
+        value, "the soup \(quoted) appears twice; the SDK registers only the first",
         "merge it with the one on line \(line)")
     } else {
       names[name] = value.line
@@ -94,11 +96,11 @@ extension StoreConfig {
     {
       reader.report(
         pathNode, "the path \(JSONText.quoted(path)) cannot be used in Smart SQL",
-        "leave out \(JSONText.quoted(String(bad)))")
+        "remove \(JSONText.quoted(String(bad)))")
     }
     if path.split(separator: ".", omittingEmptySubsequences: false).contains("") {
       reader.report(
-        pathNode, "the path \(JSONText.quoted(path)) has an empty part",
+        pathNode, "the path \(JSONText.quoted(path)) has an empty component",
         "write names with one dot between them")
     }
   }

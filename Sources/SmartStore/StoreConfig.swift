@@ -1,6 +1,6 @@
 import JSON
 
-/// The soups of a store, as `userstore.json` and `globalstore.json` list them.
+/// The soups of a store, as listed in `userstore.json` and `globalstore.json`.
 ///
 /// ```swift
 /// let config = StoreConfig(soups: [
@@ -10,36 +10,36 @@ import JSON
 public struct StoreConfig: Sendable, Hashable {
   /// A soup to register.
   public struct Soup: Sendable, Hashable {
-    /// The soup's name.
+    /// The name of the soup.
     public let soupName: String
-    /// What is indexed, in the order of the file; the order decides the columns.
+    /// The indexes in the order of the file, which determines the columns.
     public let indexes: [IndexSpec]
 
-    /// A soup and its indexes.
+    /// Creates a soup with its indexes.
     public init(soupName: String, indexes: [IndexSpec]) {
       self.soupName = soupName
       self.indexes = indexes
     }
 
-    /// The type of the index on `path`; nil when the path is not indexed.
+    /// The type of the index on `path`; nil if the path is not indexed.
     package func indexType(of path: String) -> IndexType? {
       indexes.first { $0.path == path }?.type
     }
   }
 
-  /// The soups, in the order in which they are registered.
+  /// The soups, in the order of registration.
   public let soups: [Soup]
 
-  /// A configuration made in code.
+  /// Creates a configuration in code.
   public init(soups: [Soup]) {
     self.soups = soups
   }
 
-  /// Reads a file in the Mobile SDK's format; throws everything that is wrong with it at once.
+  /// Parses a file in the Mobile SDK's format; throws all problems at once.
   ///
   /// - Parameters:
-  ///   - json: The file's bytes.
-  ///   - file: The file's name, for the text of problems.
+  ///   - json: The content of the file.
+  ///   - file: The name of the file, for the text of problems.
   public init(json: [UInt8], file: String) throws {
     let reader = ConfigurationReader(file: file)
     let config = Self.read(json, reader)
@@ -47,7 +47,7 @@ public struct StoreConfig: Sendable, Hashable {
     self = config
   }
 
-  /// Reads a file as far as it can be understood; the problems are the reader's.
+  /// Parses a file as far as it can be understood; the reader collects the problems.
   package static func read(_ json: [UInt8], _ reader: ConfigurationReader) -> StoreConfig {
     guard let node = reader.parse(json),
       let root = reader.object(node, known: ["$schema", "soups"], what: "a store file"),
@@ -58,10 +58,10 @@ public struct StoreConfig: Sendable, Hashable {
       soups: (root.elements("soups") ?? []).compactMap { soup($0, &names, reader) })
   }
 
-  /// The soup of this name.
+  /// The soup with this name.
   package subscript(_ soupName: String) -> Soup? { soups.first { $0.soupName == soupName } }
 
-  /// The configuration as its file has it.
+  /// The configuration in the format of its file.
   package var json: JSONValue {
     let soups = soups.map { soup -> JSONValue in
       let indexes = soup.indexes.map { index -> JSONValue in

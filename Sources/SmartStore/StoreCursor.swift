@@ -1,12 +1,12 @@
 import JSON
 
-/// A place in the pages of a query.
+/// A position in the pages of a query.
 public struct StoreCursor: Sendable, Hashable {
-  /// The query.
+  /// The query that the cursor belongs to.
   public let spec: QuerySpec
-  /// The rows on all pages.
+  /// The number of rows on all pages.
   public let totalEntries: Int
-  /// The page that it stands on, from 0.
+  /// The index of the current page, from 0.
   public private(set) var currentPageIndex = 0
 
   init(spec: QuerySpec, totalEntries: Int) {
@@ -17,7 +17,7 @@ public struct StoreCursor: Sendable, Hashable {
   /// The number of pages.
   public var totalPages: Int { (totalEntries + spec.pageSize - 1) / max(1, spec.pageSize) }
 
-  /// Goes to a page; false and no move where there is none.
+  /// Moves to a page; returns false, without moving, if it does not exist.
   @discardableResult
   public mutating func move(toPage index: Int) -> Bool {
     guard index >= 0, index < totalPages else { return false }
@@ -25,7 +25,7 @@ public struct StoreCursor: Sendable, Hashable {
     return true
   }
 
-  /// Goes to the next page; false at the last.
+  /// Moves to the next page; returns false at the last.
   @discardableResult
   public mutating func moveToNextPage() -> Bool { move(toPage: currentPageIndex + 1) }
 
@@ -34,7 +34,7 @@ public struct StoreCursor: Sendable, Hashable {
     try store.query(spec, page: currentPageIndex)
   }
 
-  /// The cursor as hybrid apps get it.
+  /// The cursor in the format of hybrid apps.
   package func json(id: String, in store: Store) throws(StoreError) -> JSONValue {
     [
       "cursorId": .string(id), "currentPageIndex": JSONValue(currentPageIndex),

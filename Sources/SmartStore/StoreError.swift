@@ -2,21 +2,21 @@ import JSON
 import SQLite
 import System
 
-/// Why a store refused something.
+/// The reason a store operation failed.
 ///
-/// No case carries a value of an element: errors end in logs and reports.
+/// No case contains a value of an element, as errors are written to logs and reports.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// SQLite refused; `code` is its extended result code.
+  /// SQLite failed; `code` is its extended result code.
   case database(path: String, code: Int32, message: String)
   /// The file is a database, but not a SmartStore of either platform.
   case notAStore(path: String, reason: String)
   /// The store's own tables contradict each other.
   case damaged(path: String, reason: String)
-  /// A device was interrupted while it altered a soup.
+  /// A device was interrupted while altering a soup.
   case interrupted(path: String, soup: String)
-  /// Another process has used the store for longer than somebody was ready to wait.
+  /// Another process has used the store for longer than the time limit.
   case inUse(path: String, by: String, seconds: Int)
-  /// The lock beside the store cannot be taken.
+  /// The lock next to the store cannot be acquired.
   case lock(path: String, reason: String)
   /// The queue of the store was closed.
   case closed(path: String)
@@ -24,38 +24,38 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case emptySoupName
   /// A soup needs at least one index.
   case noIndexSpecs(soup: String)
-  /// The SDKs read two indexes on one path differently.
+  /// The SDKs interpret two indexes on one path differently.
   case duplicatePath(soup: String, path: String)
   /// An index that no app could work with.
   case unusableIndex(soup: String, path: String, reason: String)
   /// An index needs a path.
   case emptyPath(soup: String)
-  /// No such soup is registered.
+  /// No soup with this name is registered.
   case unknownSoup(String)
-  /// The path has no index, and the operation needs one.
+  /// The operation needs an index on the path, and there is none.
   case noIndex(soup: String, path: String)
-  /// An element to be upserted by external id has none.
+  /// An element to upsert has no external ID.
   case externalIDMissing(soup: String, path: String, element: Int)
-  /// Several elements have the external id of one that was to be upserted.
+  /// Several elements have the external ID of an element to upsert.
   case externalIDNotUnique(soup: String, path: String, element: Int)
-  /// No element has this soup entry id.
+  /// No element has this soup entry ID.
   case noSuchEntry(soup: String, soupEntryID: Int64)
-  /// What was to be stored is no JSON object.
+  /// The value to store is not a JSON object.
   case invalidElement(soup: String, element: Int, reason: String)
-  /// An element cannot be read as a value of the type that was asked for.
+  /// An element does not decode as the requested type.
   case notDecodable(soup: String, element: Int, reason: String)
-  /// A downloaded record has no id.
+  /// A downloaded record has no ID.
   case recordWithoutID(soup: String, record: Int, path: String)
-  /// A page of records could not be read.
+  /// A page of records could not be parsed.
   case invalidPage(soup: String, reason: String)
   /// Smart SQL that is not a SELECT.
   case notSelect
-  /// Smart SQL with a reference in braces that means nothing.
+  /// Smart SQL with an invalid reference in braces.
   case invalidReference(String, position: Int, reason: String)
-  /// A query spec that means nothing.
+  /// An invalid query spec.
   case invalidQuery(String)
 
-  /// Whether a page of records is to blame for it, and not the store.
+  /// Whether the error is caused by a page of records, not by the store.
   package var isAboutPage: Bool {
     switch self {
     case .recordWithoutID, .invalidPage: true
@@ -63,13 +63,13 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the disk that the store is on is full.
+  /// Whether the store's disk is full.
   package var isFull: Bool {
     guard case .database(let path, let code, _) = self else { return false }
     return SQLiteError(code: code, path: path).isFull
   }
 
-  /// What is wrong, where, and what to do.
+  /// The fault, its location and what to do.
   public var description: String {
     switch self {
     case .database, .notAStore, .damaged, .interrupted, .inUse, .lock, .closed: fileDescription
@@ -77,11 +77,11 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .noIndexSpecs(let soup):
       "soup \"\(soup)\" has no index; a soup needs at least one index spec"
     case .duplicatePath(let soup, let path):
-      "soup \"\(soup)\" has two indexes on \"\(path)\"; keep one, the platforms read two differently"
+      "soup \"\(soup)\" has two indexes on \"\(path)\"; keep one, the platforms interpret two differently"
     case .unusableIndex(let soup, let path, let reason):
       "the index of soup \"\(soup)\" on \"\(path)\" cannot be used: \(reason)"
     case .emptyPath(let soup): "an index of soup \"\(soup)\" has no path; write one"
-    case .unknownSoup(let soup): "there is no soup \"\(soup)\"; register it, or mend the name"
+    case .unknownSoup(let soup): "there is no soup \"\(soup)\"; register it, or correct the name"
     case .noIndex(let soup, let path):
       "soup \"\(soup)\" has no index on \"\(path)\"; add an index spec for it"
     case .externalIDMissing, .externalIDNotUnique, .noSuchEntry, .invalidElement, .notDecodable,
@@ -97,15 +97,15 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   private var fileDescription: String {
     switch self {
     case .database(let path, _, let message): "\(path): \(message)"
-    case .notAStore(let path, let reason): "\(path) is no SmartStore: \(reason)"
+    case .notAStore(let path, let reason): "\(path) is not a SmartStore: \(reason)"
     case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
     case .interrupted(let path, let soup):
       "\(path): a change of the indexes of soup \"\(soup)\" was interrupted; "
         + "\(SoupAlteration.interruptedFix), which finishes the change in a copy"
     case .inUse(let path, let holder, let seconds):
-      "\(path) is in use by \(holder), for more than \(seconds) s by now; try again later"
+      "\(path) has been in use by \(holder) for more than \(seconds) s; try again later"
     case .lock(let path, let reason): "\(path) cannot be locked: \(reason)"
-    case .closed(let path): "\(path) was closed; make another queue for it"
+    case .closed(let path): "\(path) was closed; create another queue for it"
     default: ""
     }
   }
@@ -118,11 +118,11 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
       "several elements of soup \"\(soup)\" have the \"\(path)\" of element \(element); "
         + "remove all but one"
     case .noSuchEntry(let soup, let id):
-      "soup \"\(soup)\" has no element with _soupEntryId \(id); leave the member out to insert"
+      "soup \"\(soup)\" has no element with _soupEntryId \(id); omit the member to insert"
     case .invalidElement(let soup, let element, let reason):
-      "element \(element) for soup \"\(soup)\" is no JSON object: \(reason)"
+      "element \(element) for soup \"\(soup)\" is not a JSON object: \(reason)"
     case .notDecodable(let soup, let element, let reason):
-      "element \(element) of a page of soup \"\(soup)\" cannot be read as the type asked for: "
+      "element \(element) of a page of soup \"\(soup)\" does not decode as the requested type: "
         + reason
     case .recordWithoutID(let soup, let record, let path):
       "record \(record) of a page for soup \"\(soup)\" has neither text nor a number at \"\(path)\""
@@ -136,12 +136,13 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     self = .database(path: error.path, code: error.code, message: error.explanation)
   }
 
-  /// A failure of the disk as SQLite would tell it: 13 where it is full, 10 otherwise.
+  /// Creates the error that SQLite would report for a failure of the disk: 13 if it is full, 10
+  /// otherwise.
   init(_ error: SystemError, at path: String) {
     self = .database(path: path, code: error.isFull ? 13 : 10, message: error.description)
   }
 
-  /// Runs `body` and turns what the layers below throw into a `StoreError`.
+  /// Runs `body` and wraps errors of lower layers in a `StoreError`.
   package static func mapping<T>(_ body: () throws -> T) throws(StoreError) -> T {
     do {
       return try body()

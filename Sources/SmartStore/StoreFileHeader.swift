@@ -1,13 +1,13 @@
 import SQLite
 import System
 
-/// The first hundred bytes of an SQLite file, looked at before SQLite does.
+/// The first hundred bytes of an SQLite file, checked before SQLite reads them.
 package struct StoreFileHeader {
   private static let length = 100
-  /// Fewer than a hundred of a shorter file.
+  /// The bytes; fewer than a hundred in a shorter file.
   let bytes: [UInt8]
 
-  /// Reads them; a file may have fewer.
+  /// Reads the header; a short file has fewer bytes.
   package init(path: String) throws(SystemError) {
     let file = try Files.openRegular(path)
     var bytes = [UInt8](repeating: 0, count: Self.length)
@@ -22,30 +22,31 @@ package struct StoreFileHeader {
     self.bytes = Array(bytes[..<count])
   }
 
-  /// Refuses a store that is a pipe, a socket or a device, or has one beside it that SQLite would open.
+  /// Rejects a store that is a pipe, a socket or a device, or has one next to it that SQLite would
+  /// open.
   package static func checkFiles(of path: String) throws(SystemError) {
     for suffix in ["", "-wal", "-journal", "-shm"] { try Files.checkInput(path + suffix) }
   }
 
-  /// Whether the file has room for a header.
+  /// Whether the file is long enough for a header.
   package var isWhole: Bool { bytes.count == Self.length }
 
-  /// Whether the file says that it is an SQLite database: a sealed one does not.
+  /// Whether the header is that of an SQLite database; that of a sealed one is not.
   package var isDatabase: Bool { isWhole && bytes.starts(with: Connection.fileMagic) }
 
-  /// Bytes that each page leaves free at its end.
+  /// The number of reserved bytes at the end of each page.
   var reservedBytes: Int { Int(bytes[20]) }
 
-  /// Whether changes go to a `-wal` first.
+  /// Whether changes are written to a `-wal` first.
   package var hasLog: Bool { isWhole && bytes[18] == 2 }
 
-  /// Bytes of a page; the largest is written as 1.
+  /// The page size in bytes; the largest is encoded as 1.
   package var pageSize: Int {
     let size = Int(bytes[16]) << 8 | Int(bytes[17])
     return size == 1 ? 65536 : size
   }
 
-  /// What in the header no SQLite file has; nil for a sound one.
+  /// A value in the header that no SQLite file has; nil if the header is sound.
   package var fault: String? {
     let size = pageSize
     guard size >= 512 && size & (size - 1) == 0 else { return "a page size of \(size)" }
@@ -54,30 +55,31 @@ package struct StoreFileHeader {
     }
     guard Array(bytes[21..<24]) == [64, 32, 32] else { return "impossible payload fractions" }
     let usable = size - reservedBytes
-    guard usable >= 480 else { return "\(reservedBytes) reserved bytes a page" }
+    guard usable >= 480 else { return "\(reservedBytes) reserved bytes per page" }
     guard (1...4).contains(word(44)) else { return "schema format \(word(44))" }
     guard word(56) == 1 else { return "a text encoding other than UTF-8" }
     return nil
   }
 
-  /// Pages that the file has by its header; nil where that does not say, and its size counts: a program that does
-  /// not know of the number wrote it last.
+  /// The number of pages by the header; nil if the header does not have it and the file size
+  /// counts, because the last writer did not know the field.
   private var pageCount: UInt32? {
     let pages = word(28)
     return pages > 0 && word(24) == word(92) ? pages : nil
   }
 
-  /// What a file of so many bytes lacks, as the end of a sentence about it; nil for a whole one.
+  /// The pages that a file of the given size lacks, as the end of a sentence about it; nil if it is
+  /// complete.
   ///
-  /// It may have more than its header tells of, and of what more it has no page needs to be whole. A `-wal` beside
-  /// it may hold what it lacks. The header has to be one of a database, without a fault.
+  /// It may have additional bytes, and no page among them needs to be complete. A `-wal` next to it
+  /// may contain missing pages. The header must be one of a database, without a fault.
   package func shortage(of bytes: Int64) -> String? {
     let (whole, rest) = bytes.quotientAndRemainder(dividingBy: Int64(pageSize))
     let pages = pageCount.map { Int64($0) } ?? whole + (rest > 0 ? 1 : 0)
-    return whole < pages ? "is cut off in page \(whole + 1) of \(pages)" : nil
+    return whole < pages ? "is truncated in page \(whole + 1) of \(pages)" : nil
   }
 
-  /// Bytes that a file of so many has behind the pages that its header tells of.
+  /// The number of bytes in a file of the given size after the pages in its header.
   package func surplus(of bytes: Int64) -> Int64 {
     max(0, bytes - (pageCount.map { Int64($0) * Int64(pageSize) } ?? bytes))
   }

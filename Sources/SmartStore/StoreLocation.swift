@@ -1,16 +1,16 @@
-/// Where an app built on the SDK looks for a store, below its own directory.
+/// The path at which an app built on the SDK expects a store, relative to its directory.
 public struct StoreLocation: Sendable, Hashable {
-  /// What the SDKs' own default store is called here, whatever the platform calls it.
+  /// The name for the SDKs' default store, which has a different name on each platform.
   public static let defaultStoreName = "default"
 
-  /// A user, by the ids that the SDKs take: of 18 characters.
+  /// A user, with the 18-character IDs that the SDKs use.
   public struct User: Sendable, Hashable {
-    /// The org's id.
+    /// The org's ID.
     public var organizationID: String
-    /// The user's id.
+    /// The user's ID.
     public var userID: String
 
-    /// A user of an org.
+    /// Creates a user from 18-character IDs.
     public init(organizationID: String, userID: String) {
       self.organizationID = organizationID
       self.userID = userID
@@ -21,17 +21,17 @@ public struct StoreLocation: Sendable, Hashable {
   public var platform: Platform
   /// The store's name; `default` for the one that an app opens without a name.
   public var storeName: String
-  /// Whose the store is; nil for a global one.
+  /// The user whose store it is; nil for a global one.
   public var user: User?
 
-  /// A store of a user, or a global one.
+  /// Creates the location of a user's store, or of a global one.
   public init(_ platform: Platform, storeName: String = defaultStoreName, user: User? = nil) {
     self.platform = platform
     self.storeName = storeName
     self.user = user
   }
 
-  /// The name that the store has on its platform.
+  /// The store's name on its platform.
   public var platformName: String {
     guard storeName == Self.defaultStoreName else { return storeName }
     return switch platform {
@@ -40,7 +40,8 @@ public struct StoreLocation: Sendable, Hashable {
     }
   }
 
-  /// The path: on iOS below `Documents/<bundle id>/`, on Android below the app's data directory.
+  /// The path: on iOS relative to `Documents/<bundle id>/`, on Android relative to the app's data
+  /// directory.
   ///
   /// The community is `internal`, as for all users of the org itself.
   public var path: String {
@@ -56,7 +57,7 @@ public struct StoreLocation: Sendable, Hashable {
     }
   }
 
-  /// A part of an iOS path: the SDK writes `_` for what it takes for trouble.
+  /// A component of an iOS path: the SDK replaces problematic characters with `_`.
   package static func pathPart(_ text: String) -> String {
     String(text.map { "/\\?%*|\"<>:@".contains($0) ? "_" : $0 })
   }

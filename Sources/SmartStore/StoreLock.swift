@@ -1,15 +1,15 @@
 import System
 
-/// The lock on the file `PATH.lock` beside a store, which all take who share the store.
+/// The lock on the file `PATH.lock` next to a store, which all who share the store acquire.
 struct StoreLock: Sendable {
-  /// The store's path.
+  /// The path of the store.
   let path: String
-  /// How long it is waited for, in seconds.
+  /// The time limit for acquiring the lock, in seconds.
   let waitSeconds: Int
 
-  /// Takes it as soon as it is free: shared to read, exclusive to write.
+  /// Acquires the lock as soon as it is free: shared for reading, exclusive for writing.
   ///
-  /// - Throws: `StoreError.inUse` when somebody else holds it for longer.
+  /// - Throws: `StoreError.inUse` if another process holds it for longer than the time limit.
   func take(exclusive: Bool) throws(StoreError) -> FileLock {
     let file = path + ".lock"
     do throws(LockError) {
@@ -17,7 +17,7 @@ struct StoreLock: Sendable {
         file, exclusive: exclusive, note: exclusive ? "" : nil, seconds: waitSeconds)
     } catch {
       guard case .held = error else { throw .lock(path: path, reason: error.description) }
-      // Only whoever writes leaves a note; what keeps a writer out may be readers.
+      // Only writers leave a note. A writer may be blocked by readers.
       let holder = exclusive ? "another process" : FileLock.holder(file)
       throw .inUse(path: path, by: holder, seconds: waitSeconds)
     }
@@ -25,8 +25,8 @@ struct StoreLock: Sendable {
 }
 
 extension Store {
-  /// Opens a store, or makes it where it is missing and its platform is given, while nobody else who
-  /// shares it has it in use.
+  /// Opens a store, or creates it if it is missing and its platform is given, while no other
+  /// process that shares it is using it.
   package static func shared(
     _ path: String, creating platform: Platform?, waitSeconds: Int
   ) throws(StoreError) -> Store {
@@ -36,14 +36,14 @@ extension Store {
     return try Store(creating: path, platform: platform)
   }
 
-  /// Has each change of the store take the lock that every `StoreQueue` takes, of whatever process.
+  /// Makes each change of the store acquire the lock that every `StoreQueue` of any process
+  /// acquires.
   package func share(waitSeconds: Int) throws(StoreError) {
     lock = StoreLock(path: path, waitSeconds: waitSeconds)
     _ = try noticeOthers()
   }
 
-  /// Whether somebody else has changed the file since this was asked last; what was read of soups is
-  /// forgotten then.
+  /// Whether others have changed the file since the last call; cached soups are discarded then.
   func noticeOthers() throws(StoreError) -> Bool {
     let now = try StoreError.mapping { try connection.integer("PRAGMA data_version") ?? 0 }
     defer { version = now }
@@ -52,7 +52,7 @@ extension Store {
     return true
   }
 
-  /// The lock of a shared store for one change, which begins with what others have left.
+  /// Acquires the lock of a shared store for one change, and notices the changes of others first.
   func takeLock() throws(StoreError) -> FileLock? {
     guard let lock = try lock?.take(exclusive: true) else { return nil }
     _ = try noticeOthers()

@@ -2,10 +2,10 @@ import System
 
 /// A store that several tasks share, while other processes may use the same file.
 ///
-/// Work runs on a thread of the queue's own, one piece after another in the order of the calls, so no
-/// task of the cooperative pool waits for the disk. Each piece is done under a lock on the file
-/// `PATH.lock` beside the store: shared for `read`, exclusive for `write`. Every `StoreQueue` of every
-/// process takes it; SDK apps do not know it.
+/// Each piece of work runs on the queue's thread, in the order of the calls, so that no task of the
+/// cooperative pool waits for the disk. It runs under a lock on the file `PATH.lock` next to the
+/// store: shared for `read`, exclusive for `write`. Every `StoreQueue` of any process acquires the
+/// lock; SDK apps do not know it.
 ///
 /// ```swift
 /// let queue = try StoreQueue(path, creating: .ios)
@@ -18,30 +18,30 @@ import System
 /// ```
 public actor StoreQueue {
   private nonisolated let thread: ActorThread
-  /// Where the queue runs: a thread of its own, because a store blocks.
+  /// The executor of the queue: a dedicated thread, because a store blocks.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
   }
 
-  /// The store's path.
+  /// The path of the store.
   public nonisolated let path: String
-  /// How long a piece of work waits for another process, in seconds.
+  /// The time limit for waiting for another process, in seconds.
   public nonisolated let waitSeconds: Int
   private let lock: StoreLock
   private let store: Store
-  /// The store once more, for reading alone.
+  /// A second connection to the store, for reading only.
   private let reader: Store
   private var isClosed = false
   private var observers: [Int: (soup: String, continuation: AsyncStream<SoupChange>.Continuation)] =
     [:]
   private var lastObserver = 0
 
-  /// How long a change waits for another process, unless told otherwise.
+  /// The default time limit for waiting for another process, in seconds.
   public static let defaultWaitSeconds = 10
 
-  /// Opens a store; one that is not there is made, if its platform is given.
+  /// Opens a store; a missing one is created if its platform is given.
   ///
-  /// - Throws: `StoreError.inUse` when another process writes it for longer than `waitSeconds`.
+  /// - Throws: `StoreError.inUse` if another process writes it for longer than `waitSeconds`.
   public init(
     _ path: String, creating platform: Platform? = nil, waitSeconds: Int = defaultWaitSeconds
   )
@@ -58,7 +58,7 @@ public actor StoreQueue {
 
   /// Reads the store; several processes may do so at once.
   ///
-  /// What `body` would write is refused.
+  /// Writes in `body` fail.
   public func read<T: Sendable>(_ body: @Sendable (Store) throws -> T) throws -> T {
     try perform(exclusive: false) {
       _ = try reader.noticeOthers()
@@ -66,7 +66,9 @@ public actor StoreQueue {
     }
   }
 
-  /// Changes the store: what `body` does is kept when it returns, and undone when it throws.
+  /// Changes the store.
+  ///
+  /// The changes of `body` are committed when it returns, and rolled back when it throws.
   public func write<T: Sendable>(_ body: @Sendable (Store) throws -> T) throws -> T {
     try perform(exclusive: true) {
       store.changedSoups = []
@@ -76,10 +78,10 @@ public actor StoreQueue {
     }
   }
 
-  /// The changes of a soup from now on: one element for each `write` that touched it, and one when the
-  /// queue, at its next work, finds that another process wrote to the file.
+  /// The changes of a soup from now on: one element for each `write` that affected it, and one when
+  /// the queue notices, at its next work, that another process wrote to the file.
   ///
-  /// It ends when the queue is closed. Whoever is slow gets the latest change only.
+  /// The stream ends when the queue is closed. A slow reader gets only the latest change.
   public func changes(of soup: String) -> AsyncStream<SoupChange> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: SoupChange.self, bufferingPolicy: .bufferingNewest(1))
@@ -96,7 +98,7 @@ public actor StoreQueue {
     return stream
   }
 
-  /// Closes the store; what waits is refused.
+  /// Closes the store; waiting work is rejected.
   public func close() throws(StoreError) {
     if isClosed { return }
     let taken = try lock.take(exclusive: true)
@@ -108,7 +110,7 @@ public actor StoreQueue {
     try store.close()
   }
 
-  // MARK: one piece of work
+  // MARK: single pieces of work
 
   private func perform<T>(exclusive: Bool, _ body: () throws -> T) throws -> T {
     if isClosed { throw StoreError.closed(path: path) }

@@ -1,7 +1,7 @@
 import SQLite
 
-/// What may stand in the schema of a SmartStore file: tables and indexes as the meta tables say, in
-/// the platform's own text, and nothing that runs code.
+/// The rules for the schema of a SmartStore file: tables and indexes match the meta tables, in the
+/// platform's own text, and nothing executes code.
 enum StoreSchemaCheck {
   private struct Object {
     let type: String
@@ -10,11 +10,11 @@ enum StoreSchemaCheck {
     let sql: String?
   }
 
-  /// What a schema says.
+  /// The result of checking a schema.
   struct Findings {
-    /// Everything that SmartStore does not make; empty for a clean file.
+    /// Everything that SmartStore does not create; empty for a clean file.
     var violations: [Violation] = []
-    /// Alterations of soups that were interrupted; the schema is as their last step left it.
+    /// The interrupted alterations of soups; the schema is in the state after their last step.
     var interrupted: [SoupAlteration] = []
   }
 
@@ -25,7 +25,7 @@ enum StoreSchemaCheck {
         type: $0[0].text ?? "", name: $0[1].text ?? "", table: $0[2].text ?? "", sql: $0[3].text)
     }
     var findings = Findings()
-    // Reading the meta tables is safe only when they are plain tables.
+    // Reading the meta tables is safe only if they are plain tables.
     findings.violations = metaViolations(objects, platform)
     guard findings.violations.isEmpty else { return findings }
     findings.interrupted = try interrupted(connection, platform, &findings.violations)
@@ -59,7 +59,8 @@ enum StoreSchemaCheck {
   private static let metaNames = Set(SchemaSQL(platform: .android).metaObjects.map(\.name))
     .union(["sqlite_sequence", "sqlite_stat1", "sqlite_stat4"])
 
-  /// Whether it is the table that Android's own SQLite makes in a database that it opens to write.
+  /// Whether it is the table that Android's SQLite framework creates in a database that it opens
+  /// for writing.
   private static func isOfTheFramework(_ object: Object, _ platform: Platform) -> Bool {
     platform == .android && object.type == "table" && object.name == "android_metadata"
       && object.table == object.name
@@ -78,7 +79,7 @@ enum StoreSchemaCheck {
       let isSame = tokens(object.sql ?? "") == tokens(sql)
       // SDKs from 4.3 to 10.x added feature columns at the end of soup_attrs.
       let isOld = name == "soup_attrs" && isLegacyAttributes(object.sql ?? "", of: sql)
-      if !isSame && !isOld { violations.append(Violation(name, "it is not the SDK's")) }
+      if !isSame && !isOld { violations.append(Violation(name, "it does not match the SDK's")) }
     }
     for object in objects where object.type != "table" && object.type != "index" {
       violations.append(Violation(object.name, "a store has no \(object.type)"))
@@ -106,7 +107,7 @@ enum StoreSchemaCheck {
 
   private struct Expectation {
     let type: String
-    /// What the text says; nil where there is none.
+    /// The tokens of the text; nil if there is none.
     let tokens: [String]?
   }
 
@@ -134,7 +135,7 @@ enum StoreSchemaCheck {
     return expected
   }
 
-  /// The objects of a soup that nobody is altering.
+  /// The objects of a soup without an alteration.
   private static func whole(
     _ soup: Soup, _ layout: SchemaSQL, _ objects: [Object]
   ) -> [FullTextGrammar.Object] {
@@ -149,12 +150,12 @@ enum StoreSchemaCheck {
     return parts
   }
 
-  /// What a full-text table is taken for.
+  /// The version of a full-text table.
   private static func fullText(_ table: String, _ objects: [Object]) -> FullTextGrammar {
     FullTextGrammar(of: objects.first { $0.name == table }?.sql)
   }
 
-  /// What `soup_index_map` says of a soup must be what the alteration's last step left in it.
+  /// Compares `soup_index_map` with the state after the alteration's last step.
   private static func compareMap(
     of alteration: SoupAlteration, _ connection: Connection, _ violations: inout [Violation]
   ) throws {
@@ -169,7 +170,7 @@ enum StoreSchemaCheck {
       violations.append(
         Violation(
           "soup_index_map",
-          "the indexes of a soup are not those of the step at which its change was interrupted"))
+          "the indexes of a soup do not match the step at which its change was interrupted"))
     }
   }
 
@@ -217,7 +218,8 @@ enum StoreSchemaCheck {
       guard row[1].text == SchemaSQL.column(SchemaSQL.table(number), specs.count, spec) else {
         violations.append(
           Violation(
-            "soup_index_map", row: row[3].integer, path: path, "the column is not the SDK's"))
+            "soup_index_map", row: row[3].integer, path: path, "the column does not match the SDK's"
+          ))
         return nil
       }
       specs.append(spec)
@@ -235,12 +237,12 @@ enum StoreSchemaCheck {
         ? "a store has no \(object.type)" : "no registered soup has this \(object.type)"
     }
     guard object.type == wanted.type else { return "it should be a \(wanted.type)" }
-    return object.sql.map(tokens) == wanted.tokens ? nil : "it is not as the meta tables say"
+    return object.sql.map(tokens) == wanted.tokens ? nil : "it does not match the meta tables"
   }
 
   // MARK: text
 
-  /// Whether it is a plain name: of ASCII, as every name that SmartStore makes.
+  /// Whether it is a plain ASCII name, as every name that SmartStore creates.
   private static func isName(_ token: String) -> Bool {
     !token.isEmpty && token.unicodeScalars.allSatisfy(isWordPart)
   }
@@ -252,23 +254,26 @@ enum StoreSchemaCheck {
     }
   }
 
-  /// What SQLite takes for space between words: nothing outside ASCII is.
+  /// The characters that SQLite considers white space, all of them ASCII.
   private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
     [" ", "\t", "\n", "\u{C}", "\r"].contains(scalar)
   }
 
-  /// A word in lower case, as SQLite compares: of ASCII letters alone, the Kelvin sign is no k.
+  /// A word in lower case by SQLite's comparison: only ASCII letters change, so the Kelvin sign is
+  /// not k.
   private static func lowercased(_ word: String) -> String {
     String(
       String.UnicodeScalarView(
         word.unicodeScalars.map { ("A"..."Z").contains($0) ? .init(UInt8($0.value) + 32) : $0 }))
   }
 
-  /// The words and signs of a statement; outside quotes case and space mean nothing, nor do quotes
-  /// around a plain name.
+  /// The words and symbols of a statement.
   ///
-  /// They are told apart as SQLite does: a sign outside ASCII is none that SmartStore writes, and
-  /// stands for itself.
+  /// Outside quotes, case and white space have no meaning, and neither do quotes around a plain
+  /// name.
+  ///
+  /// They are separated as in SQLite. SmartStore writes no character outside ASCII, so each one is
+  /// a token.
   static func tokens(_ sql: String) -> [String] {
     var tokens: [String] = []
     var word = ""

@@ -1,7 +1,7 @@
-/// Whose data a store holds.
+/// The owner of a store's data.
 package enum StoreScope: String, Sendable, Hashable, CaseIterable {
-  /// A user's: one file a user and platform.
+  /// One user: a file per user and platform.
   case user
-  /// Everybody's: one file a pipeline and platform, in every bundle.
+  /// All users: a file per pipeline and platform, in every bundle.
   case global
 }

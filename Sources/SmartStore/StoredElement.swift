@@ -1,28 +1,27 @@
 import JSON
 
-/// An element as it lies in the store, readable only while it is handed out.
+/// A stored element, readable only inside the closure that receives it.
 package struct StoredElement: ~Copyable {
-  /// The row's id.
+  /// The row's ID.
   package let soupEntryID: Int64
-  /// When the row was made, in milliseconds.
+  /// The time of the row's creation, in milliseconds.
   package let created: Int64
-  /// When the row was last written, in milliseconds.
+  /// The time of the row's last change, in milliseconds.
   package let lastModified: Int64
   /// The element's JSON.
   package let bytes: UnsafeRawBufferPointer
-  /// The places, in `bytes`, of the members that were asked for.
+  /// The positions of the requested members in `bytes`.
   package let fields: UnsafeBufferPointer<JSONSpan>
 
-  /// The text of the member at a position of the paths; nil when it is no text.
+  /// The text of the member at an index of the paths; nil if it is not text.
   package func text(_ index: Int) -> String? { fields[index].text(in: bytes) }
 
-  /// The bytes of the member at a position of the paths; of text, what stands between the quotes.
+  /// The bytes of the member at an index of the paths; for text, those between the quotes.
   package func raw(_ index: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: bytes[fields[index].range])
   }
 
-  /// Says whether the member at a position of the paths is a flag that a platform's SDK takes for
-  /// set.
+  /// Whether the member at an index of the paths is a flag that a platform's SDK considers set.
   package func isSet(_ index: Int, on platform: Platform) -> Bool {
     platform.isSet(fields[index], in: bytes)
   }
@@ -31,15 +30,15 @@ package struct StoredElement: ~Copyable {
   package func value() throws(JSONError) -> JSONValue { try JSONValue(parsing: bytes) }
 }
 
-/// Which elements of a soup, by the members that Mobile Sync keeps.
+/// A selection of a soup's elements by the members of Mobile Sync.
 package enum ElementFilter: Sendable, Hashable {
-  /// All of them.
+  /// All elements.
   case all
-  /// Those with changes that the server does not know: the index on `__local__` says so, as the
-  /// platform's SDK asks it, or the element does, as the SDK reads it.
+  /// Elements with local changes, by the index on `__local__` as the platform's SDK queries it, or
+  /// by the element as the SDK reads it.
   case dirty
-  /// Those without, of one sync where the soup has an index on the sync's id.
+  /// Elements without local changes, of one sync if the soup has an index on the sync's ID.
   case clean(syncID: Int64? = nil)
-  /// Those whose rows were written at a time of the store's clock, in milliseconds, or later.
+  /// Elements whose rows were written at or after a time of the store's clock, in milliseconds.
   case written(since: Int64)
 }

@@ -1,12 +1,12 @@
-/// One point in which a file is not what SmartStore makes.
+/// A difference between a file and what SmartStore creates.
 public struct Violation: Sendable, Hashable, CustomStringConvertible {
   /// The table or other object of the database.
   public let table: String
-  /// The row's id, if it is about a row.
+  /// The row's ID, if the violation is in a row.
   public let row: Int64?
-  /// The path of the index, if it is about one.
+  /// The path of the index, if the violation is in one.
   public let path: String?
-  /// What is wrong; never a value.
+  /// The fault, without any value.
   public let message: String
 
   init(_ table: String, row: Int64? = nil, path: String? = nil, _ message: String) {
@@ -16,7 +16,7 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// The place, then what is wrong.
+  /// The location, then the fault.
   public var description: String {
     var place = table
     if let row { place += " row \(row)" }

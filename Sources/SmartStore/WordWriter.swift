@@ -6,7 +6,7 @@ final class WordWriter {
   private let cells: [RecordPlan.Cell]
   private let platform: Platform
 
-  /// A writer; nil where the soup has no full-text index.
+  /// Creates a writer; nil if the soup has no full-text index.
   init?(_ store: Store, _ soup: Soup, _ cells: [RecordPlan.Cell]) throws {
     self.cells = cells.filter { $0.type == .fullText }
     guard !self.cells.isEmpty else { return nil }
@@ -17,7 +17,7 @@ final class WordWriter {
         + String(repeating: ", ?", count: self.cells.count) + ")")
   }
 
-  /// Adds the words of a page's records, whose elements have ids from one on.
+  /// Adds the words of a page's records, whose elements have consecutive IDs.
   func insert(_ batch: RecordBatch, firstID: Int64) throws {
     for record in 0..<batch.count {
       let id = firstID + Int64(record)
@@ -37,8 +37,9 @@ final class WordWriter {
 }
 
 extension Statement {
-  /// Binds the value of a record's cell and goes to the next place; what all records have in common stands in
-  /// the statement's text.
+  /// Binds the value of a record's cell and advances to the next parameter.
+  ///
+  /// Values common to all records are part of the statement's text.
   @inline(__always)
   func bind(
     _ cell: RecordPlan.Cell, of record: Int, _ batch: RecordBatch, id: Int64,

@@ -1,36 +1,34 @@
 import JSON
 import SmartStore
 
-/// A row in which a generation carries an edit that is open, as `generation.json` lists it.
+/// A row in which a generation redelivers an open edit, as listed in `generation.json`.
 package struct CarriedEntry: Sendable, Hashable {
-  /// The layout.
+  /// The platform of the store.
   package var platform: Platform
   /// The store's name in the pipeline file.
   package var storeName: String
-  /// The soup.
   package var soup: String
-  /// The row.
+  /// The row's ID.
   package var soupEntryID: Int64
   /// The edit's number in the ledger.
   package var edit: Int64
-  /// The digest of the edit's element as it came.
+  /// The digest of the edit's element, as returned.
   package var source: String
-  /// The digest of what is carried of it.
+  /// The digest of the redelivered part of the edit.
   package var digest: String
   /// The row's `lastModified`.
   package var lastModified: Int64
-  /// The digest of what the row holds.
+  /// The digest of the row's content.
   package var value: String
-  /// The record's Id in the row; nil where that is the device's own.
+  /// The record ID in the row; nil if it is the device's own.
   package var recordID: String?
-  /// The org's values that the row's words show; nil where they show none.
+  /// The org's values in the row's message; nil if it shows none.
   package var shown: JSONObject?
-  /// The row's words: why the edit is open.
+  /// The row's message: the reason the edit is open.
   package var words: String?
   /// The fields that the device had edited.
   package var edited: [String]?
 
-  /// Makes an entry of its parts.
   package init(
     platform: Platform, storeName: String, soup: String, soupEntryID: Int64, edit: Int64,
     source: String, digest: String, lastModified: Int64, value: String, recordID: String? = nil,
@@ -50,7 +48,7 @@ package struct CarriedEntry: Sendable, Hashable {
     self.shown = shown
   }
 
-  /// The entry's member of `carried`.
+  /// The entry as a member of `carried`.
   var json: JSONValue {
     var object: JSONObject = [
       "platform": .string(platform.rawValue), "storeName": .string(storeName),
@@ -65,7 +63,7 @@ package struct CarriedEntry: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Reads a member of `carried`.
+  /// Parses a member of `carried`.
   init(_ reader: MemberReader) throws(SnapshotError) {
     platform = try reader.platform()
     storeName = try reader.text("storeName")

@@ -2,24 +2,25 @@ import JSON
 import SmartStore
 import System
 
-/// Puts edits that are open into a store of a generation that is being made.
+/// Writes open edits into a store of a generation that is being created.
 ///
-/// The store as the org has it is kept beside it: the next prime goes on from that one and never sees a
-/// row that a device has changed, so a record that is fetched, gone or settled needs no rule of its own.
+/// The store without them is kept next to it. The next prime starts from that one and never sees a
+/// row that a device has changed, so records that are fetched, deleted or resolved need no special
+/// rule.
 package final class CarryingStore {
   private let store: Store
 
-  /// The directory, in that of a generation, of the stores as the org has them, where those that devices
-  /// get carry edits.
+  /// The directory inside a generation with the stores without open edits, if the devices' stores
+  /// have some.
   package static let cleanDirectory = "clean"
 
-  /// Where the next prime goes on from: the store as the org has it.
+  /// The store from which the next prime starts: the one without open edits.
   package static func source(of name: String, in directory: String) -> String {
     let clean = "\(directory)/\(cleanDirectory)/\(name)"
     return Files.exists(clean) ? clean : "\(directory)/\(name)"
   }
 
-  /// Opens the store `name` of a generation's directory, and keeps a copy of it as it is.
+  /// Opens the store `name` in a generation's directory, and keeps an unchanged copy of it.
   package init(_ name: String, in directory: String) throws(SnapshotError) {
     store = try SnapshotError.mapping {
       let clean = "\(directory)/\(Self.cleanDirectory)/\(name)"
@@ -29,10 +30,10 @@ package final class CarryingStore {
     }
   }
 
-  /// Writes an element in the place of the record's, or as a new one; answers it as it is stored.
+  /// Writes an element in place of the record's, or as a new one; returns it as stored.
   ///
-  /// `recordID` is nil for a record that the org does not have. `make` is given what the store has of the
-  /// record: what its user may see.
+  /// `recordID` is nil for a record that the org does not have. `make` receives the store's element
+  /// for the record, with the values that its user may see.
   package func put(
     into soup: String, idField: String, recordID: String?, lastModified: Int64,
     make: (_ held: JSONObject?) -> JSONObject
@@ -50,7 +51,7 @@ package final class CarryingStore {
     }
   }
 
-  /// Says in the store's stamp which run has put edits into it, `now` in ms.
+  /// Records in the store's stamp which run has written edits into it; `now` in milliseconds.
   package func mark(_ run: String, now: Int64) throws(SnapshotError) {
     guard case .stamp(var stamp) = try Provenance.read(from: store) else { return }
     stamp.carried = run
@@ -58,7 +59,7 @@ package final class CarryingStore {
     try stamp.write(into: store)
   }
 
-  /// Ends the change.
+  /// Commits the change.
   package func close() throws(SnapshotError) {
     try SnapshotError.mapping {
       try store.checkpoint()

@@ -1,17 +1,15 @@
 import System
 
-/// The one line of `current`: which generation a reader takes, and which ledger published it.
+/// The line in `current`: the generation that readers use, and the ledger that published it.
 package struct CurrentGeneration: Sendable, Hashable {
-  /// The generation.
   package var generation: Int
-  /// SHA-256 of its `generation.json`.
+  /// The SHA-256 of its `generation.json`.
   package var digest: String
   /// The epoch of the ledger.
   package var epoch: Int
   /// The number of the run in the ledger.
   package var run: Int
 
-  /// Makes a line of its parts.
   package init(generation: Int, digest: String, epoch: Int, run: Int) {
     self.generation = generation
     self.digest = digest
@@ -19,10 +17,10 @@ package struct CurrentGeneration: Sendable, Hashable {
     self.run = run
   }
 
-  /// The line.
+  /// The text of the line.
   package var line: String { "\(generation) \(digest) \(epoch) \(run)\n" }
 
-  /// Reads the line; nil for anything else.
+  /// Parses the line; nil for anything else.
   package init?(line: String) {
     let parts = line.split(whereSeparator: \.isWhitespace)
     guard parts.count == 4, let generation = Int(parts[0]), generation > 0,

@@ -3,48 +3,45 @@ import JSON
 import SmartStore
 import System
 
-/// `generation.json`: what one published state of a snapshot is made of.
+/// The content of `generation.json`: the parts of one published state of a snapshot.
 package struct GenerationRecord: Sendable, Hashable {
-  /// The file's name in the generation's directory.
+  /// The name of the file in the generation's directory.
   package static let fileName = "generation.json"
   private static let format: Int64 = 1
 
-  /// One store file of the generation.
+  /// A store file of the generation.
   package struct StoreFile: Sendable, Hashable {
-    /// The layout.
+    /// The platform of the store.
     package var platform: Platform
-    /// Its entry, as a manifest has it; the path is below the platform's directory.
+    /// The entry as in a manifest; its path is relative to the platform's directory.
     package var entry: StoreEntry
 
-    /// Makes a file of its parts.
     package init(platform: Platform, entry: StoreEntry) {
       self.platform = platform
       self.entry = entry
     }
   }
 
-  /// The snapshot: a user's 18-character id, or `global`.
+  /// The snapshot: a user's 18-character ID, or `global`.
   package var snapshot: String
-  /// The number.
+  /// The number of the generation.
   package var generation: Int
-  /// The run that made it.
+  /// The ID of the run that created it.
   package var run: String
-  /// Milliseconds since 1970 of the org's clock at the run.
+  /// The org's clock at the run, in milliseconds since 1970.
   package var created: Int64
-  /// Digest of the configuration.
+  /// The digest of the configuration.
   package var configHash: String
-  /// The store files.
   package var stores: [StoreFile]
-  /// The sync states that the stores carry, the same on every platform.
+  /// The sync states in the stores, the same on every platform.
   package var syncStates: [SyncStateEntry]
   /// The greatest modification date seen by each sync, in milliseconds since 1970.
   package var cursors: [String: Int64]
-  /// What else the pipeline wants to know of it later.
+  /// Further data that the pipeline needs later.
   package var notes: JSONObject
-  /// The rows in which the stores carry edits that are open.
+  /// The rows in which the stores redeliver open edits.
   package var carried: [CarriedEntry]
 
-  /// Makes a record of its parts.
   package init(
     snapshot: String, generation: Int, run: String, created: Int64, configHash: String,
     stores: [StoreFile], syncStates: [SyncStateEntry] = [], cursors: [String: Int64] = [:],
@@ -62,12 +59,12 @@ package struct GenerationRecord: Sendable, Hashable {
     self.carried = carried
   }
 
-  /// The stores of one platform, as a manifest lists them.
+  /// The stores of one platform, as listed in a manifest.
   package func entries(of platform: Platform) -> [StoreEntry] {
     stores.filter { $0.platform == platform }.map(\.entry)
   }
 
-  /// The text of the file: the same for the same record.
+  /// The text of the file; equal records give the same bytes.
   package var bytes: [UInt8] {
     var cursors = JSONObject()
     for (name, value) in self.cursors.sorted(by: { $0.key < $1.key }) {
@@ -89,10 +86,10 @@ package struct GenerationRecord: Sendable, Hashable {
     return JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
 
-  /// SHA-256 of the text, in hexadecimal digits.
+  /// The SHA-256 of the text, in hexadecimal digits.
   package var digest: String { Digest.sha256Hex(bytes) }
 
-  /// Reads the text; `path` is for errors.
+  /// Parses the text; `path` is for error messages.
   package init(parsing bytes: [UInt8], path: String) throws(SnapshotError) {
     func wrong(_ reason: String) -> SnapshotError {
       .damaged(path: path, file: GenerationRecord.fileName, reason: reason)

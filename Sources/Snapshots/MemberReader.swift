@@ -2,34 +2,35 @@ import JSON
 import SmartStore
 import System
 
-/// Reads members of one object of a file of ours, with errors that name them.
+/// Reads the members of a JSON object in one of attache's files, with errors that name them.
 package struct MemberReader {
-  /// The object.
   package let json: JSONValue
   private let path: String
   private let file: String
   private let place: String
 
-  /// Reads an object: `file` is what holds it, `path` where that is, `place` what stands before the
-  /// names of its members, as `seal.`.
+  /// Creates a reader.
+  ///
+  /// `file` is the name of the file, `path` its location, and `place` the prefix of the member
+  /// names, such as `seal.`.
   package init(json: JSONValue, path: String, file: String, place: String = "") {
     (self.json, self.path, self.file, self.place) = (json, path, file, place)
   }
 
-  /// The error of a member that is missing or of another kind.
+  /// The error for a member that is missing or has another type.
   package func wrong(_ name: String) -> SnapshotError {
     .damaged(
       path: path, file: file,
-      reason: "lacks \(place)\(name), or has another kind of value there")
+      reason: "lacks \(place)\(name), or its value has another type")
   }
 
-  /// A text that is not empty.
+  /// A non-empty string.
   package func text(_ name: String) throws(SnapshotError) -> String {
     guard let text = json[name]?.string, !text.isEmpty else { throw wrong(name) }
     return text
   }
 
-  /// A text that is not empty; nil where there is no such member.
+  /// A non-empty string; nil if there is no such member.
   package func optionalText(_ name: String) throws(SnapshotError) -> String? {
     json[name] == nil ? nil : try text(name)
   }
@@ -64,7 +65,7 @@ package struct MemberReader {
     return MemberReader(json: json, path: path, file: file, place: "\(place)\(name).")
   }
 
-  /// The items of an array.
+  /// The elements of an array.
   package func items(_ name: String) throws(SnapshotError) -> [MemberReader] {
     guard let items = json[name]?.array else { throw wrong(name) }
     return items.enumerated().map {

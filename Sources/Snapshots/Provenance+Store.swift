@@ -2,10 +2,10 @@ import JSON
 import SmartStore
 
 extension Provenance {
-  /// Writes the stamp into a store as its only one; a stamp that is there already is left alone.
+  /// Writes the stamp into a store that has none; an existing stamp is kept.
   ///
-  /// To be called after `syncs_soup` is registered, so that the tables of an issued store have the
-  /// numbers that the SDK would have given them.
+  /// Call it after `syncs_soup` is registered, so that the tables of an issued store have the same
+  /// numbers as with the SDK.
   package func write(into store: Store) throws(SnapshotError) {
     try SnapshotError.mapping {
       try store.transaction {
@@ -24,17 +24,17 @@ extension Provenance {
     }
   }
 
-  /// What a store has where its stamp should be.
+  /// The result of reading the stamp of a store.
   package enum Reading: Sendable, Hashable {
-    /// One stamp.
+    /// A single stamp.
     case stamp(Provenance)
-    /// No soup of that name, or nothing in it.
+    /// There is no stamp soup, or it is empty.
     case none
-    /// Something that is no stamp, or more than one.
+    /// There is an invalid stamp, or more than one.
     case unreadable(String)
   }
 
-  /// Reads the stamp of any store, by the soup's name: its table number means nothing.
+  /// Reads the stamp of any store by the name of the soup; the number of its table has no meaning.
   package static func read(from store: Store) throws(SnapshotError) -> Reading {
     try SnapshotError.mapping {
       guard try store.hasSoup(soupName) else { return .none }
@@ -42,13 +42,13 @@ extension Provenance {
       guard let element = elements.first else { return .none }
       if elements.count > 1 { return .unreadable("it has more than one stamp") }
       guard let stamp = Provenance(json: element) else {
-        return .unreadable("its stamp lacks a member or has one of another kind")
+        return .unreadable("its stamp lacks a member, or a member has another type")
       }
       return .stamp(stamp)
     }
   }
 
-  /// The first elements of the soup: enough to see whether there is just one.
+  /// The first elements of the soup, enough to see whether there is exactly one.
   private static func elements(of store: Store) throws -> [JSONValue] {
     try store.queryValues(
       QuerySpec(

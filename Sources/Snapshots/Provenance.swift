@@ -2,39 +2,40 @@ import Crypto
 import JSON
 import SmartStore
 
-/// What a store says of its own issue: whose it is, from which pipeline and generation.
+/// The origin of a store: its user, its pipeline and its generation.
 ///
-/// It is one element of the soup `attache_stamp`, because a table survives what a device does to a
-/// file, and header fields do not. The stamp id is a keyed digest of the other members, so a repeated
-/// prime makes the same one and nobody without the pipeline's key makes another. `install` and
-/// `handback` are the app's and are not part of it, nor are `carried` and `epoch`, which only says the key.
+/// It is an element of the soup `attache_stamp`, because a table survives what a device does to a
+/// file, and header fields do not. The stamp ID is a keyed digest of the other members: a repeated
+/// prime creates the same one, and no one without the pipeline's key can create another. `install`
+/// and `handback` are set by the app and are not part of the digest. Neither are `carried` and
+/// `epoch`; the epoch only selects the key.
 package struct Provenance: Sendable, Hashable {
-  /// The soup that holds it.
+  /// The soup with the stamp.
   package static let soupName = "attache_stamp"
-  /// The soup's only index.
+  /// The only index of the soup.
   package static let indexSpecs = [IndexSpec(path: "stampId", type: .string)]
-  /// What stands for the user in a global store.
+  /// The user in the stamp of a global store.
   package static let globalUser = StoreScope.global.rawValue
 
-  /// The organization's 18-character id.
+  /// The organization's 18-character ID.
   package let org: String
-  /// The user's 18-character id, or `global`.
+  /// The user's 18-character ID, or `global`.
   package let user: String
-  /// The pipeline's name.
+  /// The name of the pipeline.
   package let pipeline: String
   /// The generation of the snapshot.
   package let generation: Int
-  /// The layout of the store.
+  /// The platform of the store.
   package let platform: Platform
-  /// HMAC-SHA-256 of the members above, in hexadecimal digits.
+  /// The HMAC-SHA-256 of the members above, in hexadecimal digits.
   package let stampID: String
-  /// Which recovery of the ledger its key was made at; nil before the first.
+  /// The recovery of the ledger at which the key was created; nil before the first one.
   package let epoch: Int?
-  /// A fresh UUID of each installation, if the app sets it.
+  /// A new UUID for each installation, if the app sets it.
   package var install: String?
-  /// How often the installation has handed its store back, if the app counts it.
+  /// The number of returns of the installation, if the app counts them.
   package var handback: Int?
-  /// The run that put open edits into the store, where one did.
+  /// The run that wrote open edits into the store, if one did.
   package var carried: String?
 
   /// Issues a stamp.
@@ -53,7 +54,7 @@ package struct Provenance: Sendable, Hashable {
       key: key)
   }
 
-  /// Whether the stamp id is the one that the key gives to the other members.
+  /// Whether the stamp ID is the one that the key gives for the other members.
   package func isGenuine(key: [UInt8]) -> Bool {
     let expected = Provenance.id(
       org: org, user: user, pipeline: pipeline, generation: generation, platform: platform,
@@ -65,7 +66,7 @@ package struct Provenance: Sendable, Hashable {
     org: String, user: String, pipeline: String, generation: Int, platform: Platform,
     key: [UInt8]
   ) -> String {
-    // A JSON array says where each member ends, so no two stamps have one message.
+    // A JSON array delimits its elements, so different stamps have different messages.
     let message: JSONValue = [
       "attache-stamp-1", .string(org), .string(user), .string(pipeline),
       .number(String(generation)), .string(platform.rawValue),
@@ -75,7 +76,7 @@ package struct Provenance: Sendable, Hashable {
 
   // MARK: The element
 
-  /// The element of the soup, without SmartStore's own members.
+  /// The element of the soup, without SmartStore's members.
   package var json: JSONValue {
     var object: JSONObject = [
       "stampId": .string(stampID), "org": .string(org), "user": .string(user),
@@ -89,12 +90,12 @@ package struct Provenance: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Longer text than this is in no stamp.
+  /// The maximum length of a text in a stamp.
   private static let longestText = 256
 
-  /// Reads an element; nil when it is no stamp.
+  /// Parses an element; nil if it is not a stamp.
   ///
-  /// Whether it is genuine is another question.
+  /// Whether the stamp is genuine is not checked.
   package init?(json: JSONValue) {
     func text(_ name: String) -> String? {
       json[name]?.string.flatMap { $0.isEmpty || $0.utf8.count > Provenance.longestText ? nil : $0 }

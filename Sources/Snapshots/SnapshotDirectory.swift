@@ -2,23 +2,23 @@ import Crypto
 import SmartStore
 import System
 
-/// The directory of one snapshot: numbered generations that never change, and `current`.
+/// The directory of a snapshot: numbered generations that never change, and `current`.
 package struct SnapshotDirectory: Sendable {
-  /// `users/<18-character id>` or `global`.
+  /// The path: `users/<18-character ID>` or `global`.
   package let path: String
 
-  /// Names the directory; it is made when something is published.
+  /// Creates a reference to the directory, which is created by the first publication.
   package init(path: String) { self.path = path }
 
   /// The directory of a generation.
   package func directory(of generation: Int) -> String { "\(path)/\(generation)" }
 
-  /// The directory of a generation's stores of one platform.
+  /// The directory of a generation's stores for one platform.
   package func directory(of generation: Int, _ platform: Platform) -> String {
     "\(path)/\(generation)/\(platform.rawValue)"
   }
 
-  /// What `current` says; nil when nothing was ever published.
+  /// The content of `current`; nil if nothing was ever published.
   package func current() throws(SnapshotError) -> CurrentGeneration? {
     try SnapshotError.mapping {
       let file = path + "/current"
@@ -31,25 +31,27 @@ package struct SnapshotDirectory: Sendable {
     }
   }
 
-  /// Moves `current`, durably; readers see the old line or the new one.
+  /// Replaces `current` durably; readers see either the old line or the new one.
   package func setCurrent(_ current: CurrentGeneration) throws(SnapshotError) {
     try SnapshotError.mapping {
       try DurableFile.write(Array(current.line.utf8), to: path + "/current")
     }
   }
 
-  /// The numbers of the generations that are there, in order.
+  /// The numbers of the existing generations, in order.
   package func generations() throws(SnapshotError) -> [Int] {
     try SnapshotError.mapping {
       guard Files.isDirectory(path) else { return [] }
-      // `+7` and `007` are numbers too, and no generations.
+      // `+7` and `007` also parse as numbers, but are not generations.
       return try Files.list(path).compactMap { name in
         Int(name).flatMap { $0 > 0 && String($0) == name ? $0 : nil }
       }.sorted()
     }
   }
 
-  /// Removes what an interrupted run left; to be called under the pipeline's lock.
+  /// Removes the remains of an interrupted run.
+  ///
+  /// Call it under the pipeline's lock.
   package func removeTemporaries() throws(SnapshotError) {
     try SnapshotError.mapping {
       guard Files.isDirectory(path) else { return }
@@ -57,9 +59,9 @@ package struct SnapshotDirectory: Sendable {
     }
   }
 
-  /// Measures a store file of a generation that is being made, after the last write into it.
+  /// Measures a store file of a generation that is being created, after the last write to it.
   ///
-  /// It is hashed here and nowhere else until somebody else's copy of it is to be compared.
+  /// The file is hashed only here, until a copy of it must be compared.
   package static func measure(
     _ file: String, scope: StoreScope, storeName: String, path: String, stamp: Provenance,
     counts: [String: Int]
@@ -72,10 +74,11 @@ package struct SnapshotDirectory: Sendable {
     }
   }
 
-  /// Writes `generation.json` into a finished temporary directory and gives that its number.
+  /// Writes `generation.json` into a finished temporary directory, and renames the directory to its
+  /// number.
   ///
-  /// The stores must have the sizes that were measured. A generation of this number that is there
-  /// already is an error: none is ever replaced.
+  /// The stores must have the measured sizes. An existing generation with this number is an error,
+  /// as none is ever replaced.
   package func publish(
     _ temporary: String, as record: GenerationRecord
   ) throws(SnapshotError) {
@@ -87,7 +90,7 @@ package struct SnapshotDirectory: Sendable {
     }
   }
 
-  /// The record of a generation, without looking at its stores.
+  /// The record of a generation, without checking its stores.
   package func record(of generation: Int) throws(SnapshotError) -> GenerationRecord {
     let directory = directory(of: generation)
     return try SnapshotError.mapping {
@@ -100,7 +103,7 @@ package struct SnapshotDirectory: Sendable {
     }
   }
 
-  /// Compares every store of a generation with its record, from the disk.
+  /// Compares every store of a generation with its record, from disk.
   package func verify(_ record: GenerationRecord) throws(SnapshotError) {
     try SnapshotError.mapping {
       try verify(record, in: directory(of: record.generation), byContent: true)
@@ -120,7 +123,7 @@ package struct SnapshotDirectory: Sendable {
         try !byContent || Digest.sha256Hex(file: file) == store.entry.sha256
       else {
         throw SnapshotError.damaged(
-          path: directory, file: name, reason: "is not what was published")
+          path: directory, file: name, reason: "was changed after it was published")
       }
     }
   }

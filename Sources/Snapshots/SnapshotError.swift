@@ -4,26 +4,26 @@ import SQLite
 import SmartStore
 import System
 
-/// Why a generation, or what belongs to one, could not be written or read.
+/// The reason a generation, or a file that belongs to one, could not be written or read.
 package enum SnapshotError: Error, Sendable, CustomStringConvertible {
-  /// The file system.
+  /// A file system operation failed.
   case system(SystemError)
-  /// A store.
+  /// A store operation failed.
   case store(StoreError)
-  /// A file of issued records.
+  /// A file of issued records failed.
   case database(SQLiteError)
-  /// A file of issued records as data directories of format 1 have it.
+  /// A file of issued records from a data directory of format 1 failed.
   case archive(ArchiveError)
-  /// A file that could not be read for its digest.
+  /// A file could not be read to compute its digest.
   case crypto(CryptoError)
-  /// It was made by a newer program.
+  /// A newer version of attache wrote it.
   case newerFormat(path: String, format: Int)
-  /// A file of it is not what was published.
+  /// A file of it was changed after publication.
   case damaged(path: String, file: String, reason: String)
-  /// What was to be written makes no sense.
+  /// The data to write is invalid.
   case invalid(String)
 
-  /// Whether a file is damaged, as against unreadable or of another kind.
+  /// Whether a file is damaged, rather than unreadable or of another type.
   package var isDamage: Bool {
     switch self {
     case .damaged: true
@@ -33,7 +33,7 @@ package enum SnapshotError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// One sentence: what is wrong, in which file, and what to do.
+  /// One sentence: the fault, the file and what to do.
   package var description: String {
     switch self {
     case .system(let error): error.description
@@ -42,14 +42,14 @@ package enum SnapshotError: Error, Sendable, CustomStringConvertible {
     case .archive(let error): error.description
     case .crypto(let error): error.description
     case .newerFormat(let path, let format):
-      "\(path) has format \(format), which is newer than this program; use a newer one"
+      "\(path) has format \(format), which is newer than this version of attache; use a newer one"
     case .damaged(let path, let file, let reason):
-      "\(path) is damaged: \(file) \(reason); bring it back from a backup, or prime again"
+      "\(path) is damaged: \(file) \(reason); restore it from a backup, or prime again"
     case .invalid(let reason): reason
     }
   }
 
-  /// Runs `body` and turns what the layers below throw into a `SnapshotError`.
+  /// Runs `body` and wraps errors of lower layers in a `SnapshotError`.
   package static func mapping<T>(_ body: () throws -> T) throws(SnapshotError) -> T {
     do {
       return try body()

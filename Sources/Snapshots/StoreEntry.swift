@@ -1,28 +1,28 @@
 import JSON
 import SmartStore
 
-/// One store file, as `generation.json` and a bundle's manifest describe it.
+/// A store file, as described in `generation.json` and a bundle's manifest.
 package struct StoreEntry: Sendable, Hashable {
-  /// Whose it is.
+  /// The owner of its data.
   package var scope: StoreScope
-  /// Its name in the pipeline file.
+  /// The store's name in the pipeline file.
   package var storeName: String
-  /// Its path, where an app expects it: below the platform's directory of a generation, or in a bundle.
+  /// The path where an app expects the store, relative to the platform's directory of a generation,
+  /// or to the bundle.
   package var path: String
-  /// Its size.
+  /// The size in bytes.
   package var bytes: Int64
-  /// SHA-256 in hexadecimal digits.
+  /// The SHA-256 in hexadecimal digits.
   package var sha256: String
-  /// The id of the provenance inside it; a global store has one of its own.
+  /// The stamp ID in the store; that of a global store is its own.
   package var stampID: String
-  /// The generation of the snapshot that it belongs to.
+  /// The generation of the snapshot.
   package var generation: Int
-  /// Elements by soup.
+  /// The number of elements by soup.
   package var counts: [String: Int]
-  /// The salt of a sealed store, in hexadecimal digits: the file's first 16 bytes.
+  /// The salt of a sealed store in hexadecimal digits: the first 16 bytes of the file.
   package var salt: String?
 
-  /// Makes an entry of its parts.
   package init(
     scope: StoreScope, storeName: String, path: String, bytes: Int64, sha256: String,
     stampID: String, generation: Int, counts: [String: Int], salt: String? = nil
@@ -38,7 +38,7 @@ package struct StoreEntry: Sendable, Hashable {
     self.salt = salt
   }
 
-  /// The entry's member of `stores`.
+  /// The entry as a member of `stores`.
   package var json: JSONValue {
     var object: JSONObject = [
       "scope": .string(scope.rawValue), "storeName": .string(storeName), "path": .string(path),
@@ -51,7 +51,7 @@ package struct StoreEntry: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Numbers of elements, as an object that is sorted by the soups' names.
+  /// The numbers of elements as an object, sorted by the names of the soups.
   package static func json(counts: [String: Int]) -> JSONValue {
     var object = JSONObject()
     for (soup, count) in counts.sorted(by: { $0.key < $1.key }) {
@@ -60,7 +60,7 @@ package struct StoreEntry: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Reads a member of `stores`.
+  /// Parses a member of `stores`.
   package init(_ reader: MemberReader) throws(SnapshotError) {
     scope = try reader.scope()
     storeName = try reader.text("storeName")

@@ -1,22 +1,20 @@
 import JSON
 import SmartStore
 
-/// One sync state that a store carries, as `generation.json` and a bundle's manifest describe it.
+/// A sync state in a store, as described in `generation.json` and a bundle's manifest.
 package struct SyncStateEntry: Sendable, Hashable {
-  /// The store's scope.
+  /// The scope of the store.
   package var scope: StoreScope
   /// The store's name in the pipeline file.
   package var storeName: String
-  /// The sync's name.
   package var syncName: String
-  /// `syncDown` or `syncUp`.
+  /// The type: `syncDown` or `syncUp`.
   package var type: String
-  /// The SDK's word for its state.
+  /// The SDK's name for the status.
   package var status: String
-  /// Milliseconds since 1970 up to which it has seen changes; -1 for none.
+  /// The time up to which the sync has seen changes, in milliseconds since 1970; -1 for none.
   package var maxTimeStamp: Int64
 
-  /// Makes a state of its parts.
   package init(
     scope: StoreScope, storeName: String, syncName: String, type: String, status: String,
     maxTimeStamp: Int64
@@ -29,7 +27,7 @@ package struct SyncStateEntry: Sendable, Hashable {
     self.maxTimeStamp = maxTimeStamp
   }
 
-  /// The state's member of `syncStates`.
+  /// The state as a member of `syncStates`.
   package var json: JSONValue {
     [
       "scope": .string(scope.rawValue), "storeName": .string(storeName),
@@ -38,7 +36,7 @@ package struct SyncStateEntry: Sendable, Hashable {
     ]
   }
 
-  /// Reads a member of `syncStates`.
+  /// Parses a member of `syncStates`.
   package init(_ reader: MemberReader) throws(SnapshotError) {
     scope = try reader.scope()
     storeName = try reader.text("storeName")

@@ -1,18 +1,20 @@
 import Crypto
 import System
 
-/// The SystemModstamps of a generation's records, as far as its syncs asked for them: the file
-/// `systemModstamps` beside `generation.json`.
+/// The SystemModstamps of a generation's records, for the syncs that requested them: the file
+/// `systemModstamps` next to `generation.json`.
 ///
-/// A briefcase does not say what changed; the next prime compares what it lists with these. The first
-/// line is the SHA-256 of all others; a soup is a line of its name, each record of it one of
-/// milliseconds since 1970 and Id.
+/// A briefcase does not show what has changed, so the next prime compares its list with these. The
+/// first line is the SHA-256 of all others. A soup is a line with its name, and each of its records
+/// a line with milliseconds since 1970 and the ID.
 package enum SystemModstamps {
-  /// The file's name in the generation's directory.
+  /// The name of the file in the generation's directory.
   package static let fileName = "systemModstamps"
 
-  /// Writes the stamps, in milliseconds since 1970 by soup (`PrimeInput.key`) and Id, into the directory
-  /// of a generation; none make no file.
+  /// Writes the stamps, in milliseconds since 1970 by soup (`PrimeInput.key`) and ID, into the
+  /// directory of a generation.
+  ///
+  /// If there are none, no file is created.
   package static func write(
     _ stamps: [String: [String: Int64]], in directory: String
   ) throws(SnapshotError) {
@@ -37,7 +39,7 @@ package enum SystemModstamps {
     let kept = try SnapshotError.mapping { Files.exists(path) ? try Files.read(path) : nil }
     guard let bytes = kept else { return [:] }
     let damage = SnapshotError.damaged(
-      path: directory, file: fileName, reason: "is not as it was written")
+      path: directory, file: fileName, reason: "has been modified")
     guard let end = bytes.firstIndex(of: 0x0A),
       Array(Digest.sha256Hex(Array(bytes[(end + 1)...])).utf8) == Array(bytes[..<end])
     else { throw damage }

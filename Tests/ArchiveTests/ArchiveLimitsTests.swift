@@ -2,7 +2,7 @@ import Archive
 import TestSupport
 import Testing
 
-/// The limits of an archive, at their very values.
+/// Archives exactly at their limits, and one above.
 @Suite struct ArchiveLimitsTests {
   let directory = TemporaryDirectory()
 
@@ -34,14 +34,18 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `as many entries as are allowed are read, and not one more`(format: ArchiveFormat) throws {
+  func `an archive with the maximum number of entries is read, one more is rejected`(
+    format: ArchiveFormat
+  ) throws {
     let path = try archive(format, [1, 1, 1])
     #expect(try drain(path, .init(entries: 3)) == 3)
     #expect(isTooLarge { try drain(path, .init(entries: 2)) })
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `as many bytes as are allowed are read, and not one more`(format: ArchiveFormat) throws {
+  func `an archive with the maximum number of bytes is read, one more is rejected`(
+    format: ArchiveFormat
+  ) throws {
     let path = try archive(format, [100, 200])
     #expect(try drain(path, .init(totalBytes: 300, entryBytes: 200)) == 300)
     #expect(isTooLarge { try drain(path, .init(totalBytes: 299, entryBytes: 200)) })
@@ -49,8 +53,8 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `what is allowed beside the ratio lifts no other limit`(format: ArchiveFormat) throws {
-    // Two megabytes of zeros in a few kilobytes.
+  func `a raised ratio limit does not raise the other limits`(format: ArchiveFormat) throws {
+    // Two megabytes of zeros compress to a few kilobytes.
     let path = try archive(format, [1 << 20, 1 << 20])
     #expect(isTooLarge { try drain(path, .init(ratio: 1)) })
     #expect(try drain(path, .init(ratio: 1), allowing: 2 << 20) == 2 << 20)

@@ -10,7 +10,7 @@ import Testing
     Array(try Data(contentsOf: URL(fileURLWithPath: directory.file(name))))
   }
 
-  /// An archive of a small text, an empty file and a file of 600,000 bytes from the disk.
+  /// Packs a small text, an empty file, and a file of 600,000 bytes from disk.
   private func pack(_ name: String, _ format: ArchiveFormat, level: Int? = nil) throws {
     let big = (0..<600_000).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 7) }
     try Data(big).write(to: URL(fileURLWithPath: directory.file("big")))
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `what is packed comes out again, in order`(format: ArchiveFormat) throws {
+  func `packed entries are read back in order`(format: ArchiveFormat) throws {
     try pack("a", format)
     let reader = try ArchiveReader(path: directory.file("a"))
     #expect(reader.format == format)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `names in any language are read alike by another program`(format: ArchiveFormat) throws {
+  func `another program reads names in any language correctly`(format: ArchiveFormat) throws {
     let names = ["größe/é.db", "名前/ストア", "магазин", "📱"]
     let path = directory.file("a.\(format.rawValue)")
     let writer = try ArchiveWriter(path: path, format: format, modified: 0)
@@ -67,7 +67,9 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `the same content makes the same bytes, any time and zone`(format: ArchiveFormat) throws {
+  func `the same content gives the same bytes, at any time and in any time zone`(
+    format: ArchiveFormat
+  ) throws {
     try pack("one", format)
     let zone = ProcessInfo.processInfo.environment["TZ"]
     setenv("TZ", "Pacific/Kiritimati", 1)
@@ -76,12 +78,12 @@ import Testing
     if let zone { setenv("TZ", zone, 1) } else { unsetenv("TZ") }
     tzset()
     #expect(try bytes("one") == bytes("two"))
-    // The time of packing would stand here.
+    // These bytes would hold the time of packing.
     if format == .tarGz { #expect(try Array(bytes("one")[4..<8]) == [0, 0, 0, 0]) }
   }
 
   @Test(arguments: [(ArchiveFormat.zip, 1, 9), (.tarGz, 1, 9), (.tarZst, 1, 19)])
-  func `a level is heard`(format: ArchiveFormat, low: Int, high: Int) throws {
+  func `the compression level has an effect`(format: ArchiveFormat, low: Int, high: Int) throws {
     let text = (0..<40_000).map { "record \($0 &* 7919 % 1000) of \($0)\n" }.joined()
     func size(_ level: Int) throws -> Int {
       let writer = try ArchiveWriter(
@@ -95,7 +97,9 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `other tools read it, with no owner and private modes`(format: ArchiveFormat) throws {
+  func `other tools read the archive, without owners and with private modes`(format: ArchiveFormat)
+    throws
+  {
     try pack("a", format)
     let script = """
       import sys, zipfile, tarfile, subprocess, io
@@ -126,13 +130,13 @@ import Testing
   @Test(arguments: [
     "/abs", "../up", "a/../b", "a\\b", "C:/x", "C:", "a//b", "a/", "", ".", "a\u{7F}", "a\nb",
   ])
-  func `a name that no bundle has is not even written`(name: String) throws {
+  func `a name that no bundle has is not written`(name: String) throws {
     let writer = try ArchiveWriter(path: directory.file("a"), format: .zip, modified: 0)
     let error = #expect(throws: ArchiveError.self) { try writer.add(name: name, bytes: [1]) }
     #expect(error?.kind == .refusedEntry)
   }
 
-  @Test func `only a regular file is packed`() throws {
+  @Test func `only regular files are packed`() throws {
     symlink("/etc/passwd", directory.file("link"))
     let writer = try ArchiveWriter(path: directory.file("a"), format: .tarZst, modified: 0)
     for name in ["link", "", "missing"] {
@@ -143,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `an archive that is not closed is not whole`() throws {
+  @Test func `an archive that was not closed is incomplete`() throws {
     do {
       let writer = try ArchiveWriter(path: directory.file("a"), format: .zip, modified: 0)
       try writer.add(name: "x", bytes: [1, 2, 3])
@@ -152,7 +156,7 @@ import Testing
     #expect(error?.kind == .damaged)
   }
 
-  @Test func `a format is known by its name and by its bytes`() {
+  @Test func `the format is determined by the name and by the first bytes`() {
     #expect(ArchiveFormat(path: "/x/ios.bundle.tar.zst") == .tarZst)
     #expect(ArchiveFormat(path: "ios.bundle.2.zip") == .zip)
     #expect(ArchiveFormat(path: "store.sqlite") == nil)
@@ -160,7 +164,7 @@ import Testing
   }
 }
 
-/// Runs a Python script with arguments and answers what it prints.
+/// Runs a Python script with arguments and returns its output.
 func python(_ script: String, _ arguments: String...) throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is read was covered by a checksum that was compared, in every format.
+/// In every format, a verified checksum covers all bytes that are read.
 @Suite struct ChecksumTests {
   let directory = TemporaryDirectory()
 
@@ -20,7 +20,7 @@ import Testing
     return path
   }
 
-  /// An archive of two entries: text that compresses well, and bytes that do not.
+  /// An archive with two entries: text that compresses well, and bytes that do not.
   private func archive(_ format: ArchiveFormat) throws -> [UInt8] {
     let path = directory.file("whole." + format.rawValue)
     let writer = try ArchiveWriter(path: path, format: format, modified: 1_706_704_496_000)
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a flipped bit of an archive is refused or harmless`(format: ArchiveFormat) throws {
+  func `a flipped bit of an archive is rejected or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped \(format.rawValue): seed \(seed)")
     var draw = seed
@@ -41,7 +41,7 @@ import Testing
     let sound = try drain(try write(whole))
     #expect(sound.isChecked)
     var refused = 0
-    // The ends of the file are tried whole: headers, trailers and the directory of a zip.
+    // All bytes at both ends are tried: headers, trailers and the directory of a zip.
     let ends = Array(0..<40) + Array((whole.count - 200)..<whole.count)
     let places =
       ends.map { $0 * 8 + $0 % 8 }
@@ -56,7 +56,7 @@ import Testing
         let found = try drain(try write(changed))
         let isSame =
           found.content == sound.content
-          // Nothing but the manifest covers the names of a zip, and those of what was no file.
+          // Only the manifest protects the names in a zip, and those of entries that are not files.
           || format == .zip && Set(found.content.values).isSubset(of: Set(sound.content.values))
         #expect(isSame || !found.isChecked, "seed \(seed): bit \(bit) of \(whole.count * 8)")
       } catch is ArchiveError {
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [ArchiveFormat.tarGz, .tarZst])
-  func `what follows the end of a compressed tar is refused`(format: ArchiveFormat) throws {
+  func `data after the end of a compressed tar is rejected`(format: ArchiveFormat) throws {
     let whole = try archive(format)
     for tail in [[0], [UInt8](repeating: 0, count: 512), Array("tail".utf8), Array(whole[..<6])] {
       let error = #expect(throws: ArchiveError.self) { try drain(try write(whole + tail)) }
@@ -78,9 +78,9 @@ import Testing
     }
   }
 
-  @Test func `frames without a checksum are told, those with one may be several`() throws {
+  @Test func `frames without a checksum are detected, and frames with one may be several`() throws {
     let whole = try archive(.tarZst)
-    // As a library writes it that was not asked for a checksum.
+    // As written by a library without the checksum option.
     var bare = Array(whole.dropLast(4))
     bare[4] &= ~4
     let found = try drain(try write(bare))
@@ -92,7 +92,7 @@ import Testing
     if !empty.isEmpty { #expect(try drain(try write(whole + empty)).isChecked) }
   }
 
-  @Test func `a stream inside a stream is refused`() throws {
+  @Test func `a nested compressed stream is rejected`() throws {
     for format in [ArchiveFormat.tarGz, .tarZst] {
       let whole = try archive(format)
       for outer in [try Compression.gzip(whole), try Compression.zstd(whole)] {
@@ -106,7 +106,7 @@ import Testing
     #expect(throws: ArchiveError.self) { try Compression.unzstd(double, limit: 1000) }
   }
 
-  @Test func `the checksums are those of the formats`() throws {
+  @Test func `the checksums match those of the formats`() throws {
     func crc(_ text: String) -> UInt32 {
       var crc = CRC32()
       Array(text.utf8).withUnsafeBytes { crc.update($0) }
@@ -124,7 +124,7 @@ import Testing
     #expect(hash([], pieces: 1) == 0xEF46_DB37_51D8_E999)
     #expect(hash(Array("a".utf8), pieces: 1) == 0xD24E_C4F1_A98C_6E5B)
     #expect(hash(Array("abc".utf8), pieces: 1) == 0x44BC_2CF5_AD77_0999)
-    // Zstandard itself compares the checksum that is written, for content of every length.
+    // Zstandard itself verifies the written checksum, for content of every length.
     for length in 0..<140 {
       let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37) }
       #expect(hash(bytes, pieces: 7) == hash(bytes, pieces: 1000), "\(length) bytes")
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a hard link with content, and what is encrypted, are refused as such`() throws {
+  @Test func `hard links with content and encrypted entries are rejected as such`() throws {
     let script = """
       import io, sys, tarfile, zipfile
       with tarfile.open(sys.argv[1] + "/link.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as f:

@@ -32,7 +32,7 @@ import Testing
     #expect(found == content)
   }
 
-  @Test func `a limit holds, and rubbish is an error`() throws {
+  @Test func `the limit is enforced, and invalid data is an error`() throws {
     let bomb = try Compression.gzip([UInt8](repeating: 0, count: 10 << 20))
     let error = #expect(throws: ArchiveError.self) { try Compression.gunzip(bomb, limit: 1 << 20) }
     #expect(error?.kind == .tooLarge)

@@ -13,11 +13,11 @@ import Testing
     ("a/", "has an empty component: a/"), ("a/../b", "contains ..: a/../b"),
     ("./a", "contains .: ./a"),
   ])
-  func `a name that may lead elsewhere is refused with reasons`(_ name: String, _ words: String) {
+  func `a name that may lead outside is rejected with its reason`(_ name: String, _ words: String) {
     #expect(EntryName.refusal(name) == words)
   }
 
-  @Test func `a plain relative path is a name`() {
+  @Test func `a plain relative path is a valid name`() {
     #expect(EntryName.refusal("ios/a-b_c.d/e") == nil)
     let part = String(repeating: "a", count: 255)
     #expect(EntryName.refusal("\(part)/\(part)/") != nil)

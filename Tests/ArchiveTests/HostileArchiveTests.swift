@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Archives that were made to do harm, by Python's own libraries, and archives that were damaged.
+/// Malicious archives, created with Python's own libraries, and damaged archives.
 @Suite struct HostileArchiveTests {
-  /// Writes one archive for each case to the directory: `<case>.zip` or `<case>.tar.gz`.
+  /// Writes one archive per case to the directory: `<case>.zip` or `<case>.tar.gz`.
   private static let corpus = """
     import io, os, sys, tarfile, zipfile, gzip, warnings
     warnings.simplefilter("ignore")
@@ -88,7 +88,7 @@ import Testing
     return found
   }
 
-  @Test func `each archive of the corpus is refused, in words, and leaves nothing`() throws {
+  @Test func `each hostile archive is rejected with a message and leaves no files`() throws {
     _ = try python(HostileArchiveTests.corpus, directory.path)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     #expect(names.count >= 54, "the corpus has \(names.count) archives")
@@ -109,7 +109,7 @@ import Testing
     #expect(after == names)
   }
 
-  @Test func `a name with a NUL inside is refused or is what stands before it`() throws {
+  @Test func `a name with a NUL inside is rejected or ends before it`() throws {
     let script = """
       import sys, zipfile
       path = sys.argv[1]
@@ -123,7 +123,7 @@ import Testing
     if let found = try? drain(directory.file("nul.zip")) { #expect(Array(found.keys) == ["a"]) }
   }
 
-  @Test func `a directory and a leading dot are how people pack, and are passed over`() throws {
+  @Test func `directories and a leading dot, as common tools write them, are skipped`() throws {
     let script = """
       import sys, io, tarfile
       with tarfile.open(sys.argv[1], "w:gz") as f:
@@ -136,7 +136,9 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `cut or changed at any byte, it is refused or the same`(format: ArchiveFormat) throws {
+  func `an archive truncated or changed at any byte is rejected or reads the same`(
+    format: ArchiveFormat
+  ) throws {
     let path = directory.file("a")
     let content = (0..<3000).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 5) }
     let writer = try ArchiveWriter(path: path, format: format, modified: 1_706_704_496_000)
@@ -150,7 +152,7 @@ import Testing
     for length in 0..<whole.count {
       try Data(whole[..<length]).write(to: URL(fileURLWithPath: target))
       do {
-        // A tar whose last entries are cut off has no mark of it: the manifest tells.
+        // A tar without its last entries is not recognizable; the manifest shows it.
         let found = try drain(target)
         #expect(found.allSatisfy { expected[$0.key] == $0.value }, "\(length) bytes")
       } catch { refused += 1 }

@@ -8,11 +8,11 @@ import System
 import TestSupport
 import Testing
 
-/// What a manifest declares may be read, however well it compresses; what it does not, may not.
+/// Declared content is read, however well it compresses; undeclared content is rejected.
 @Suite struct AlikeTests {
   let directory = TemporaryDirectory()
 
-  /// An issue whose records are so much alike that they compress to less than a two hundredth.
+  /// An issue whose records are so similar that they compress to less than a two-hundredth.
   private func alike() throws -> Issued {
     var issued = try Issued(.ios, in: directory)
     let store = try Store(opening: issued.storePath)
@@ -26,7 +26,7 @@ import Testing
     return issued
   }
 
-  /// Gives elements of `cases` a long text, the same for all.
+  /// Adds the same long text to several elements of `cases`.
   private func lengthen(_ path: String, _ which: String, by count: Int) throws {
     let connection = try Connection(path)
     try connection.execute(
@@ -46,15 +46,17 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bundle of very similar records is read back, and returned`(format: ArchiveFormat) throws {
+  func `a bundle of very similar records is read back, and can be returned`(format: ArchiveFormat)
+    throws
+  {
     let issued = try alike()
     let path = try pack(issued, format)
-    // Deflate takes no text to a two hundredth between pages.
+    // Deflate cannot compress text across pages to a two-hundredth.
     let limits = ArchiveReader.Limits(ratio: format == .tarZst ? 200 : 20)
     #expect(try Files.size(of: path) * limits.ratio < issued.entry.bytes, "or nothing is shown")
     #expect(try BundleReader.verify(path, limits: limits) == issued.manifest)
     try BundleReader.extract(path, to: directory.file("out"), limits: limits)
-    // It has grown on the device, and comes back.
+    // The store has grown on the device and is returned.
     try lengthen(directory.file("out/" + issued.entry.path), "id = 1", by: 500_000)
     let returned = directory.file("returned")
     let writer = try ArchiveWriter(path: returned, format: format, modified: 0)
@@ -69,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `undeclared and excessive content of a bundle is refused too`(format: ArchiveFormat) throws {
+  func `undeclared and excessive content of a bundle is rejected`(format: ArchiveFormat) throws {
     let issued = try alike()
     let path = try pack(issued, format)
     var small = Issued.expectation()
@@ -77,7 +79,7 @@ import Testing
     small.limits.entryBytes = small.fileBytes
     let refusal = #expect(throws: Refusal.self) { try Issued.validate(path, small, in: directory) }
     #expect(refusal?.code == .tooLarge)
-    // Two stores of the largest size may come in one bundle.
+    // A bundle may contain two stores of the maximum size.
     let bytes = try Files.size(of: path)
     var half = Issued.expectation()
     half.fileBytes = max(issued.entry.bytes, (bytes + 1) / 2)
@@ -103,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a flipped bit of a returned bundle is refused or harmless`(format: ArchiveFormat) throws {
+  func `a flipped bit of a returned bundle is rejected or harmless`(format: ArchiveFormat) throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped returned \(format.rawValue): seed \(seed)")
     var draw = seed
@@ -142,7 +144,8 @@ import Testing
     #expect(refused > 100)
   }
 
-  @Test func `a changed bundle without a checksum is refused, an unchanged one is not`() throws {
+  @Test
+  func `a changed bundle without a checksum is rejected, an unchanged one is accepted`() throws {
     let issued = try Issued(.ios, in: directory)
     let log = directory.file("log")
     try DurableFile.write([UInt8](repeating: 0, count: 64), to: log)
@@ -153,14 +156,14 @@ import Testing
       try writer.add(name: issued.entry.path, file: issued.storePath)
       if withLog { try writer.add(name: issued.entry.path + "-wal", file: log) }
       try writer.close()
-      // As a library writes it that was not asked for a checksum.
+      // As written by a library without the checksum option.
       var bytes = Array(try Files.read(path).dropLast(4))
       bytes[4] &= ~4
       try DurableFile.write(bytes, to: path)
       return path
     }
     #expect(try Issued.validate(bare(), in: directory).stores[0].isUntouched)
-    // The stores are covered by the manifest, the log beside one is not.
+    // The manifest covers the stores, but not a log next to one.
     let logged = #expect(throws: Refusal.self) {
       try Issued.validate(bare(withLog: true), in: TemporaryDirectory("logged"))
     }

@@ -19,7 +19,9 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases, Platform.allCases)
-  func `a bundle is packed, verified, extracted`(format: ArchiveFormat, platform: Platform) throws {
+  func `a bundle is packed, verified and extracted`(format: ArchiveFormat, platform: Platform)
+    throws
+  {
     let issued = try Issued(platform)
     let path = try pack(issued, format)
     #expect(try BundleReader.inspect(path) == issued.manifest)
@@ -33,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `the same generation makes the same bytes`(format: ArchiveFormat) throws {
+  func `the same generation gives the same bytes`(format: ArchiveFormat) throws {
     let issued = try Issued(.ios)
     let first = try Files.read(pack(issued, format))
     #expect(try Files.read(pack(issued, format)) == first)
@@ -48,9 +50,9 @@ import Testing
     #expect(try Files.list(directory.path) == [])
   }
 
-  /// `make soak` plays it: the store takes no room, and its digests half a minute.
+  /// Run by `make soak`: the store takes no space on disk, but its digests take half a minute.
   @Test(.enabled(if: CampaignSize.largeBundles.count > 0))
-  func `a store larger than what an inbox takes is packed, verified and extracted`() throws {
+  func `a store larger than the inbox accepts is packed, verified and extracted`() throws {
     var issued = try Issued(.ios)
     let bytes: Int64 = 4 << 30 + 1 << 20
     #expect(truncate(issued.storePath, Int(bytes)) == 0)
@@ -62,7 +64,7 @@ import Testing
     #expect(try Files.size(of: "\(directory.path)/out/\(issued.entry.path)") == bytes)
   }
 
-  @Test func `a global store comes from its own directory`() throws {
+  @Test func `a global store is read from its own directory`() throws {
     var issued = try Issued(.ios)
     let global = TemporaryDirectory()
     let path = StoreLocation(.ios).path
@@ -79,7 +81,7 @@ import Testing
     #expect(try BundleReader.verify(bundle).stores.count == 2)
   }
 
-  @Test func `a file that is missing, added or first is damage that names it`() throws {
+  @Test func `a missing, additional or misplaced file is reported as damage by name`() throws {
     let issued = try Issued(.ios)
     func error(_ entries: [(String, [UInt8])]) throws -> String {
       let path = directory.file("a.zip")
@@ -97,7 +99,7 @@ import Testing
     #expect(try error([store, manifest]).contains("its first file is not manifest.json"))
     #expect(
       try error([manifest, (store.0, store.1.dropLast())]).contains("bytes where the manifest"))
-    // Nothing past what the manifest says is unpacked.
+    // Nothing beyond the size in the manifest is unpacked.
     let more = store.1 + [UInt8](repeating: 7, count: 1 << 20)
     #expect(try error([manifest, (store.0, more)]).contains("has more bytes than the"))
     let out = directory.file("out")
@@ -109,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a changed byte is found, or changes nothing that is read`(format: ArchiveFormat) throws {
+  func `a changed byte is detected, or does not change the content`(format: ArchiveFormat) throws {
     let issued = try Issued(.android)
     let whole = try Files.read(pack(issued, format))
     let path = directory.file("flipped")

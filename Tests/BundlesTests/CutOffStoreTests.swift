@@ -5,7 +5,7 @@ import System
 import TestSupport
 import Testing
 
-/// Stores whose last bytes were lost on the way.
+/// Stores that lost their last bytes in transit.
 @Suite struct CutOffStoreTests {
   let directory = TemporaryDirectory()
 
@@ -14,7 +14,7 @@ import Testing
     return try withExtendedLifetime(issued) { try Files.read(issued.storePath) }
   }
 
-  /// What becomes of a store, with the bytes of its log beside it.
+  /// The refusal of a store with the bytes of its log; nil if it is accepted.
   private func refusal(_ store: [UInt8], log: [UInt8] = []) throws -> Refusal? {
     let path = directory.file("returned.db")
     try DurableFile.write(store, to: path)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// A large text in the first row.
+  /// Writes a large text to the first row.
   private func edit(_ device: Connection, _ letter: String) throws {
     try device.execute(
       """
@@ -39,7 +39,8 @@ import Testing
       """)
   }
 
-  /// A store with large rows in WAL mode: its file, the log of another edit, and the pages that stand in that.
+  /// A store with large rows in WAL mode: its file, the log of another edit, and the pages in that
+  /// log.
   private func inLog() throws -> (store: [UInt8], log: [UInt8], pages: Set<Int>) {
     let issued = try Issued(.android)
     let device = try Connection(issued.storePath)
@@ -54,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store that lacks its last bytes is refused, whatever stood in them`(
+  func `a store that lacks its last bytes is rejected, regardless of their content`(
     platform: Platform
   ) throws {
     let whole = try issued(platform)
@@ -63,39 +64,39 @@ import Testing
     for cut in [1, 3, 60, 300, 450, 4095, 4096] {
       let refusal = try refusal(Array(whole.dropLast(cut)))
       #expect(refusal?.code == .damaged, "\(cut) bytes")
-      #expect(refusal?.sentence.contains("is cut off in page \(whole.count / 4096)") == true)
+      #expect(refusal?.sentence.contains("is truncated in page \(whole.count / 4096)") == true)
       #expect(refusal?.fix == "hand the store back again")
-      // So it says to whoever asks about the file itself.
+      // The check of the file itself reports the same.
       let path = directory.file("checked.db")
       try DurableFile.write(Array(whole.dropLast(cut)), to: path)
       let found = try StoreCheck().violations(at: path).map(\.description)
-      #expect(found.first?.hasPrefix("file: is cut off in page") == true, "\(cut): \(found)")
+      #expect(found.first?.hasPrefix("file: is truncated in page") == true, "\(cut): \(found)")
     }
   }
 
-  @Test func `a store that is longer than it says is whole`() throws {
+  @Test func `a store longer than its header says is complete`() throws {
     let whole = try issued(.ios)
     #expect(try refusal(whole + [UInt8](repeating: 0, count: 4096)) == nil)
   }
 
-  @Test func `a store that does not say how many pages it has is measured by whole ones`() throws {
+  @Test func `a store without a page count in its header is measured in whole pages`() throws {
     var bytes = try issued(.ios)
-    // A program that does not count pages counts changes alone.
+    // A program that does not count pages only updates the change counter.
     bytes[95] ^= 1
     #expect(try refusal(bytes) == nil)
     #expect(try refusal(Array(bytes.dropLast(3)))?.code == .damaged)
   }
 
-  @Test func `what a store lacks is read from its log, what that lacks too is damage`() throws {
+  @Test func `missing pages are read from the log, and are damage if it lacks them too`() throws {
     let (store, log, pages) = try inLog()
     let last = store.count / 4096
     try #require(pages.contains(last))
     #expect(try refusal(store, log: log) == nil)
-    // The log brings its last page.
+    // The log contains the last page.
     #expect(try refusal(Array(store.dropLast(300)), log: log) == nil)
     let other = try #require((1...last).last { !pages.contains($0) })
     let refusal = try refusal(Array(store[..<(other * 4096 - 300)]), log: log)
     #expect(refusal?.code == .damaged)
-    #expect(refusal?.sentence.contains("is cut off in page \(other)") == true)
+    #expect(refusal?.sentence.contains("is truncated in page \(other)") == true)
   }
 }

@@ -31,7 +31,7 @@ struct EditReaderTests {
   }
 
   @Test(arguments: Platform.allCases)
-  func `dirty rows are edits, clean ones are witnesses`(_ platform: Platform) throws {
+  func `dirty rows are edits, clean rows are unchanged rows`(_ platform: Platform) throws {
     let directory = TemporaryDirectory("reader")
     let path = try Self.store(
       platform,
@@ -58,7 +58,7 @@ struct EditReaderTests {
     #expect(reading.missing == ["gone"])
   }
 
-  @Test func `half of a character is read as U+FFFD, and told where it was edited`() throws {
+  @Test func `an unpaired surrogate is read as U+FFFD, and reported if it was edited`() throws {
     let directory = TemporaryDirectory("reader")
     let path = try Self.store(
       .android,
@@ -80,7 +80,8 @@ struct EditReaderTests {
     )
   }
 
-  @Test func `clean rows that the device wrote after the issue alone are witnesses`() throws {
+  @Test
+  func `clean rows count as unchanged only if the device wrote them after the issue`() throws {
     let directory = TemporaryDirectory("reader")
     let path = directory.file("store.db")
     let store = try Store(creating: path, platform: .ios)
@@ -105,12 +106,14 @@ struct EditReaderTests {
   }
 
   @Test(arguments: [true, false])
-  func `a clean row that a device with a slow clock wrote is a witness`(_ isIndexed: Bool) throws {
+  func `a clean row written by a device with a slow clock counts as unchanged`(_ isIndexed: Bool)
+    throws
+  {
     let directory = TemporaryDirectory("reader")
     let path = directory.file("store.db")
     let store = try Store(creating: path, platform: .ios)
     try store.registerSoup("accounts", indexSpecs: isIndexed ? Self.specs : [Self.specs[0]])
-    // Two primes, and what the device wrote by a clock that lags behind both: old rows and a new one.
+    // Two primes, and rows that the device wrote with a clock behind both: old rows and a new one.
     let times: [Int64] = [1000, 1000, 2000, 2000, 500, 501, 1500, 1500]
     for (number, time) in times.enumerated() {
       store.clock = { time }
@@ -129,11 +132,11 @@ struct EditReaderTests {
       store: Store(untrusted: path), key: Self.key, soups: [SoupReading(soup: "accounts")],
       issued: dates)
     #expect(found.witnesses.map(\.row.soupEntryID) == [5, 6, 7, 8])
-    // Of each prime one row is looked up, and what the device wrote.
+    // One row of each prime is looked up, and those that the device wrote.
     #expect(asked == 6)
   }
 
-  /// Only where an index on `__local__` tells its dirty rows one that has its date from a prime is not looked into.
+  /// A row dated by a prime is skipped only if an index on `__local__` shows the dirty rows.
   @Test(arguments: Platform.allCases, [true, false])
   func
     `of rows with the date of a prime the dirty ones are edits, and those that are asked for witnesses`(
@@ -160,7 +163,7 @@ struct EditReaderTests {
   }
 
   @Test(arguments: Platform.allCases)
-  func `rows that are asked for afterwards are witnesses as if they had been asked for at once`(
+  func `rows requested later give the same result as rows requested at once`(
     _ platform: Platform
   ) throws {
     let directory = TemporaryDirectory("reader")
@@ -204,7 +207,7 @@ struct EditReaderTests {
     }
   }
 
-  @Test func `rows that cannot be read are findings, and the others are read`() throws {
+  @Test func `unreadable rows are findings, and the others are read`() throws {
     let directory = TemporaryDirectory("reader")
     let dirty = #""__local__":true,"__locally_updated__":true"#
     let path = try Self.store(
@@ -225,12 +228,14 @@ struct EditReaderTests {
         "several changed rows of the soup bear the same Id",
         "several changed rows of the soup bear the same Id",
         "Id of the element is no record Id", "Id of the element is not text",
-        "the element has no Id", "the element is no JSON object", "the element is no JSON object",
+        "the element has no Id", "the element is not a JSON object",
+        "the element is not a JSON object",
         nil,
       ])
   }
 
-  @Test func `the element is believed where its index is, and the index where it is`() throws {
+  @Test
+  func `the element counts if its index is there, and the index if the element is not`() throws {
     let directory = TemporaryDirectory("reader")
     let path = try Self.store(
       .android,
@@ -245,7 +250,7 @@ struct EditReaderTests {
     #expect(try Self.read(path).edits.map(\.row.soupEntryID) == [1, 2])
   }
 
-  @Test func `an element beyond the limit is a finding without its bytes`() throws {
+  @Test func `an element beyond the size limit is a finding without its bytes`() throws {
     let directory = TemporaryDirectory("reader")
     let long = String(repeating: "x", count: 2 << 20)
     let path = try Self.store(

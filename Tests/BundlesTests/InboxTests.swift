@@ -34,7 +34,7 @@ import Testing
 
   struct Lost: Error {}
 
-  @Test func `only what may be a return is a candidate`() throws {
+  @Test func `only a possible return is a candidate`() throws {
     for name in [
       "a.db", "store.sqlite", "ios.bundle.zip", ".hidden", "b.db.tmp", "b.db.part", "a.db-wal",
       "a.db-shm", "c.db-journal", "lonely.db-wal",
@@ -43,7 +43,7 @@ import Testing
     let found = try inbox.candidates(now: Issued.now)
     #expect(
       found.filter { $0.refusal == nil }.map(\.name) == ["a.db", "ios.bundle.zip", "store.sqlite"])
-    // What nobody will ever take is told, so that it does not wait without a word.
+    // Files that are never taken are reported, so that they do not wait silently.
     #expect(
       found.filter { $0.refusal != nil }.map(\.name) == ["c.db-journal", "lonely.db-wal", "folder"])
     #expect(found.compactMap(\.refusal?.code) == [.alone, .alone, .archive])
@@ -53,14 +53,14 @@ import Testing
       ).isEmpty)
   }
 
-  @Test func `what came first is taken first, and files of one time go by name`() throws {
+  @Test func `the oldest file is taken first, and files of the same time by name`() throws {
     for (name, second) in [("phone-10.db", 30), ("phone-9.db", 20), ("b.db", 40), ("a.db", 40)] {
       let path = try put(name)
       try Files.setModificationTime(of: path, nanoseconds: Int64(second) * 1_000_000_000)
     }
     let names = ["phone-9.db", "phone-10.db", "a.db", "b.db"]
     #expect(try inbox.candidates(now: Issued.now).map(\.name) == names)
-    // What stands in a store's log came with the log.
+    // The content of a store's log arrived with the log.
     let log = try put("phone-9.db-wal")
     try Files.setModificationTime(of: log, nanoseconds: 35 * 1_000_000_000)
     #expect(
@@ -68,7 +68,7 @@ import Testing
         == ["phone-10.db", "phone-9.db", "a.db", "b.db"])
   }
 
-  @Test func `what is copied and not taken is nothing yet; what is taken has its turn`() throws {
+  @Test func `a copied file that is not taken is ignored, and a taken one is processed`() throws {
     for name in ["c.db", "a.db", "b.db"] { _ = try put(name, Array(name.utf8)) }
     let found = try inbox.candidates(now: Issued.now)
     var copies: [Inbox.Copied] = []
@@ -80,11 +80,11 @@ import Testing
     }
     #expect(try inbox.taken() == [])
     #expect(try Files.list(inbox.directory) == ["a.db", "b.db", "c.db"])
-    // Whichever is taken first.
+    // In either order.
     for copied in copies.reversed() { _ = try inbox.take(copied) }
     #expect(try Files.list(inbox.directory) == [])
     #expect(try inbox.unfinished().map(\.name) == ["a.db", "b.db", "c.db"])
-    // A run that died left a copy: it is no return, and the file is where it was.
+    // An interrupted run left a copy: it is not a return, and the file is still in place.
     _ = try put("d.db", [4])
     let last = try #require(try inbox.candidates(now: Issued.now).first)
     guard case .copied(let dropped) = try inbox.copy(last, now: Issued.now, order: 1) else {
@@ -97,9 +97,9 @@ import Testing
     #expect(try Files.list(inbox.directory) == ["d.db"])
   }
 
-  @Test func `what is too large is refused before a byte of it is copied`() throws {
+  @Test func `a file that is too large is rejected before any byte is copied`() throws {
     let path = try put("holes.db")
-    // A terabyte that takes no room: reading it through would hold the inbox up for hours.
+    // A sparse file of a terabyte: reading it would block the inbox for hours.
     try FileHandle(forWritingTo: URL(filePath: path)).truncate(atOffset: 1 << 40)
     let small = try put("small.db")
     try DurableFile.write([UInt8](repeating: 1, count: 600), to: small)
@@ -113,7 +113,7 @@ import Testing
     #expect(found[1].refusal?.sentence.contains("stays where it is") == true)
   }
 
-  @Test func `a bundle is known by its bytes, a store by its log`() throws {
+  @Test func `a bundle is recognized by its bytes, a store with a log by its log`() throws {
     _ = try put("a", [0x50, 0x4B, 3, 4])
     _ = try put("b.zip", Array("SQLite format 3".utf8))
     _ = try put("b.zip-wal")
@@ -125,23 +125,25 @@ import Testing
   }
 
   @Test(arguments: [(0, false), (59, false), (60, true), (3600, true), (-3600, true)])
-  func `a file must have stood still`(ageSeconds: Int64, hasStoodStill: Bool) throws {
+  func `a file is taken only after it stopped changing`(ageSeconds: Int64, hasStoodStill: Bool)
+    throws
+  {
     let path = try put("a.db", ageSeconds: ageSeconds)
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == hasStoodStill)
     #expect(try inbox.candidate(named: path)?.hasStoodStill == true)
   }
 
-  @Test func `a log that is still written keeps its store waiting`() throws {
+  @Test func `a store waits while its log is still being written`() throws {
     _ = try put("a.db")
     _ = try put("a.db-wal", ageSeconds: 1)
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == false)
   }
 
-  @Test func `what a killed run had taken leaves nothing to join another file`() throws {
+  @Test func `files taken by a killed run cannot be combined with other files`() throws {
     for name in ["a.db-wal", "b.db", "b.db-wal"] { _ = try put(name) }
     for name in [".taken-a.db", ".taken-b.db"] { _ = try put(name) }
     #expect(try inbox.unfinished() == [])
-    // The second file of the name may have come with its log.
+    // The second file with the name may have arrived with its log.
     #expect(try Files.list(inbox.directory) == ["b.db", "b.db-wal"])
   }
 
@@ -152,7 +154,7 @@ import Testing
     let taken = try taken("a.db")
     #expect(taken.hasLog && taken.kind == .store && taken.arrived == Issued.now)
     #expect(taken.directory == "\(inbox.processing)/\(taken.sha256)")
-    // Of its index the header is kept, which counts the frames.
+    // The header of its index is kept, as it counts the frames.
     #expect(try Files.list(taken.directory) == [".return.json", "a.db", "a.db-shm", "a.db-wal"])
     #expect(try Files.read(taken.path) == [1, 2])
     #expect(try Files.list(inbox.directory) == [])
@@ -162,7 +164,7 @@ import Testing
     #expect(try Files.read(finished.path) == [1, 2])
   }
 
-  @Test func `the same content is taken once, with another log it is another`() throws {
+  @Test func `the same content is taken once, but again if it has another log`() throws {
     _ = try put("a.db", [1, 2])
     let first = try taken("a.db")
     _ = try put("b.db", [1, 2])
@@ -177,13 +179,13 @@ import Testing
     #expect(try taken("d.db").sha256 != first.sha256)
   }
 
-  @Test func `two returns that differ in their logs alone are two`() {
+  @Test func `two returns that differ only in their logs are two returns`() {
     let digests = ["a", "b"].map { TakenReturn.digest(file: "file", log: $0, fault: nil) }
     #expect(Set(digests + [TakenReturn.digest(file: "file", log: nil, fault: nil)]).count == 3)
     #expect(TakenReturn.digest(file: "file", log: "a", fault: nil) == digests[0])
   }
 
-  @Test func `a run that died between taking and clearing takes nothing twice`() throws {
+  @Test func `a run interrupted between taking and clearing takes nothing twice`() throws {
     let path = try put("a.db", [1, 2])
     let candidate = try #require(try inbox.candidate(named: path))
     guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
@@ -196,7 +198,7 @@ import Testing
     #expect(!Files.exists(path))
   }
 
-  @Test func `the quarantine keeps the file and the reason`() throws {
+  @Test func `the quarantine stores the file and the reason`() throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-journal", [5])
     let taken = try taken("a.db")
@@ -210,7 +212,7 @@ import Testing
     #expect(reason["fix"]?.string == "hand it back again")
     #expect(reason["name"]?.string == "a.db")
     #expect(reason["quarantined"]?.string == "2024-01-31T12:34:57.000Z")
-    // Refused files may be tried again, and refused again.
+    // Refused files may be retried, and refused again.
     _ = try put("again.db", [1, 2])
     _ = try inbox.quarantine(try self.taken("again.db"), refusal, now: Issued.now)
     #expect(try Files.list(inbox.quarantine).count == 2)
@@ -220,7 +222,7 @@ import Testing
     #expect(try inbox.unfinished() == [])
   }
 
-  @Test func `a reason is read as it is written, and as the version before wrote it`() throws {
+  @Test func `a reason is read as written, also in the form of the previous version`() throws {
     _ = try put("a.db", [1, 2])
     let refusal = Refusal(.damaged, "a.db is damaged", fix: "hand it back again")
     let kept = try inbox.quarantine(try taken("a.db"), refusal, now: Issued.now)
@@ -236,7 +238,7 @@ import Testing
     #expect(earlier.told.names == ["fix", "sha256"])
   }
 
-  @Test func `a file with a name of ours is a file like any other`() throws {
+  @Test func `a file with a name that attache uses is treated like any other`() throws {
     for name in ["return.json", "processing", "manifest.json", "a'b;\n.db"] {
       _ = try put(name, Array(name.utf8))
       let taken = try taken(name)
@@ -245,7 +247,7 @@ import Testing
     #expect(try inbox.unfinished().count == 4)
   }
 
-  @Test func `a link is told and never followed`() throws {
+  @Test func `a link is reported and never followed`() throws {
     try Files.makeDirectory(inbox.directory)
     _ = try ChildProcess.run("/bin/ln", ["-s", "/etc/passwd", inbox.directory + "/a.db"])
     let found = try inbox.candidates(now: Issued.now)

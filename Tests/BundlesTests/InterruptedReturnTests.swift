@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: InterruptedReturnTests.steps)
-  func `the edits in a store that was interrupted in an alteration are read`(
+  func `edits in a store that was interrupted in an alteration are read`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     let issued = try Issued(platform)
@@ -77,7 +77,7 @@ import Testing
       _ platform: Platform, _ step: SoupAlteration.Step
     ) throws
   {
-    // Between the two there is no table that the app could write.
+    // Between the two steps there is no table for the app to write to.
     if step == .renameOldSoupTable || step == .dropOldIndexes { return }
     let issued = try Issued(platform)
     try interrupt(issued.storePath, after: step)
@@ -94,7 +94,7 @@ import Testing
     let reading = try EditReader.read(
       store: store, key: .init(scope: .user, storeName: "default"), soups: rows)
     try store.close()
-    // The new table counts its rows from 1 again: there it stands in the place of a clean row.
+    // The new table counts its rows from 1 again, so the row replaces a clean one.
     let isCounted = step != .registerSoupUsingTableName
     #expect(
       reading.edits.map { $0.localID ?? $0.serverID ?? "" }.sorted()
@@ -117,8 +117,8 @@ import Testing
         _ = try Issued.validate(issued.storePath, in: directory)
       }
       #expect(refusal?.code == .notAStore, "\(change)")
-      // What was begun of a copy is gone with the private directory's other files.
-      #expect(refusal?.sentence.contains("is no SmartStore") == true)
+      // The partial copy is gone with the private directory's other files.
+      #expect(refusal?.sentence.contains("is not a SmartStore") == true)
     }
   }
 }

@@ -6,7 +6,7 @@ import Snapshots
 import System
 import TestSupport
 
-/// A small issue of a pipeline to test with: one user's store on one platform.
+/// A small issue for tests: one user's store on one platform.
 struct Issued {
   static let org = "00D000000000001EAA"
   static let user = "005000000000001AAA"
@@ -29,7 +29,7 @@ struct Issued {
   var entry: StoreEntry
   var manifest: Manifest
 
-  /// Where the store stands, below the platform's directory.
+  /// The path of the store, below the platform's directory.
   var storePath: String { directory.file("stores/\(entry.path)") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {
@@ -88,7 +88,7 @@ struct Issued {
 
   struct Lost: Error {}
 
-  /// Takes a file as the inbox does and proves it.
+  /// Takes a file as the inbox does, and validates it.
   static func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = expectation(),
     in directory: TemporaryDirectory

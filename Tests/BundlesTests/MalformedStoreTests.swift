@@ -6,11 +6,12 @@ import System
 import TestSupport
 import Testing
 
-/// Files whose pages lead astray: trees that share pages or go round, lists without an end.
+/// Files with misleading pages: trees that share pages or are cyclic, lists without an end.
 @Suite struct MalformedStoreTests {
   let directory = TemporaryDirectory()
 
-  /// The bytes of a store whose soup has interior pages, overflow pages and free pages.
+  /// Writes a store whose soup has interior pages, overflow pages and free pages, with a change of
+  /// its bytes.
   private func tangled(_ change: (inout [UInt8], Pages) throws -> Void) throws -> String {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
@@ -34,7 +35,7 @@ import Testing
     return path
   }
 
-  /// Where things are in the file: pages count from 1.
+  /// The positions in the file; pages are counted from 1.
   struct Pages {
     let root: Int
     let other: Int
@@ -58,7 +59,7 @@ import Testing
     return refusal?.code
   }
 
-  @Test func `the file that the others are made from is sound`() throws {
+  @Test func `the template of the malformed files is sound`() throws {
     let path = try tangled { bytes, pages in
       #expect(bytes[Pages.offset(pages.root)] == 5, "the root is an interior page")
       #expect(Pages.number(bytes, 32) > 0, "there are free pages")
@@ -66,28 +67,28 @@ import Testing
     #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
-  @Test func `a tree that leads back to its own root is refused`() throws {
+  @Test func `a tree that contains its own root is rejected`() throws {
     #expect(
       try code { bytes, pages in
         Pages.set(&bytes, Pages.offset(pages.root) + 8, pages.root)
       } == .damaged)
   }
 
-  @Test func `two trees that share a page are refused`() throws {
+  @Test func `two trees that share a page are rejected`() throws {
     #expect(
       try code { bytes, pages in
         Pages.set(&bytes, Pages.offset(pages.root) + 8, pages.other)
       } == .damaged)
   }
 
-  @Test func `a page beyond the end is refused`() throws {
+  @Test func `a page number beyond the end is rejected`() throws {
     #expect(
       try code { bytes, pages in
         Pages.set(&bytes, Pages.offset(pages.root) + 8, 0x7FFF_FFFE)
       } == .damaged)
   }
 
-  @Test func `a list of free pages that goes round is refused`() throws {
+  @Test func `a cyclic list of free pages is rejected`() throws {
     #expect(
       try code { bytes, _ in
         let trunk = Pages.number(bytes, 32)
@@ -95,7 +96,7 @@ import Testing
       } == .damaged)
   }
 
-  @Test func `a free page that is in use is refused`() throws {
+  @Test func `a free page that is in use is rejected`() throws {
     #expect(
       try code { bytes, pages in
         let trunk = Pages.number(bytes, 32)
@@ -104,10 +105,10 @@ import Testing
       } == .damaged)
   }
 
-  @Test func `a chain of overflow pages that goes round is refused`() throws {
+  @Test func `a cyclic chain of overflow pages is rejected`() throws {
     #expect(
       try code { bytes, _ in
-        // An overflow page begins with the next one's number, and this chain's text is all x.
+        // An overflow page starts with the next one's number, and the text of this chain is all x.
         let page = try #require(
           (2...(bytes.count / 4096)).first { page in
             let at = Pages.offset(page)
@@ -118,7 +119,7 @@ import Testing
       } == .damaged)
   }
 
-  @Test func `a table that the schema says is another's is refused`() throws {
+  @Test func `a table whose root belongs to another table is rejected`() throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(
@@ -134,7 +135,7 @@ import Testing
     #expect(refusal?.code == .damaged)
   }
 
-  @Test func `soups whose rows name each other's tables are read by them, or refused`() throws {
+  @Test func `soups whose rows name each other's tables are read by name, or rejected`() throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

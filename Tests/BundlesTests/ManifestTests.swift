@@ -14,7 +14,7 @@ import Testing
     #expect(read.counts == ["accounts": 20, "cases": 0])
   }
 
-  @Test func `a manifest says what an app asks for`() throws {
+  @Test func `a manifest has the members that an app needs`() throws {
     let json = try JSONValue(parsing: Issued(.ios).manifest.bytes)
     #expect(json["format"]?.int == 1)
     #expect(json["created"]?.string == "2024-01-31T12:34:56.000Z")
@@ -27,7 +27,7 @@ import Testing
         == "00D000000000001EAA/005000000000001AAA/internal/stores/defaultStore/store.sqlite")
   }
 
-  /// The manifest with another value for a member, and a digest that agrees.
+  /// The manifest with another value for a member, and a matching digest.
   private func manifest(_ name: String, _ value: JSONValue?) throws -> [UInt8] {
     var object = try #require(JSONValue(parsing: Issued(.ios).manifest.bytes).object)
     object["digest"] = nil
@@ -41,7 +41,7 @@ import Testing
     "format", "org", "user", "pipeline", "generation", "platform", "stampId", "configHash",
     "created", "stores", "syncStates", "includes",
   ])
-  func `a manifest that lacks a member is refused by its name`(name: String) throws {
+  func `a manifest that lacks a member is rejected with its name`(name: String) throws {
     for value in [nil, JSONValue.object(["no": "such"])] {
       let error = #expect(throws: BundleError.self) {
         try Manifest(parsing: manifest(name, value), path: "a.zip")
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a manifest may be written anew, but not changed`() throws {
+  @Test func `a manifest may be reformatted, but not changed`() throws {
     #expect(
       try Manifest(parsing: manifest("warnings", ["w"]), path: "a.zip").warnings == ["w"])
     var object = try #require(JSONValue(parsing: Issued(.ios).manifest.bytes).object)
@@ -64,12 +64,13 @@ import Testing
     #expect(error?.isDamage == true)
   }
 
-  @Test func `a newer format is said to be newer`() throws {
+  @Test func `a newer format is reported as newer`() throws {
     let error = #expect(throws: BundleError.self) {
       try Manifest(parsing: Array(#"{"format":2}"#.utf8), path: "a.zip")
     }
     #expect(
-      error?.description == "a.zip has format 2, which is newer than this program; use a newer one")
+      error?.description
+        == "a.zip has format 2, which is newer than this version of attache; use a newer one")
   }
 
   // SDK: testGetHelperForAccountNullCommunityId (Android)
@@ -83,7 +84,7 @@ import Testing
     (.android, .user, "field", "databases/field_ORG_USR_internal.db"),
     (.android, .global, "default", "databases/smartstore.db"),
   ])
-  func `a store stands where the app looks for it`(
+  func `a store has the path where the app looks for it`(
     platform: Platform, scope: StoreScope, name: String, path: String
   ) {
     #expect(

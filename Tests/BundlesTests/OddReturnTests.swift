@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Files whose name, kind, mode or company is odd: each fails alone, and nothing is lost by it.
+/// Files with an unusual name, type, mode or neighbor: each fails alone, and nothing is lost.
 @Suite struct OddReturnTests {
   let directory = TemporaryDirectory()
   var inbox: Inbox {
@@ -20,7 +20,7 @@ import Testing
   private func put(_ name: String, _ bytes: [UInt8] = [1]) throws -> String {
     try Files.makeDirectory(inbox.directory)
     let path = inbox.directory + "/" + name
-    // Written in place: a temporary name beside a long one would be too long.
+    // Written in place: a temporary name next to a long one would be too long.
     try Files.createNew(path).write(bytes)
     return path
   }
@@ -31,7 +31,9 @@ import Testing
   }
 
   @Test(arguments: Array(195...255))
-  func `a name of any length is taken with its log, kept and removed`(length: Int) throws {
+  func `a store with a name of any length is taken with its log, stored and removed`(length: Int)
+    throws
+  {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     let hasLog = length <= 251
@@ -50,11 +52,13 @@ import Testing
   }
 
   @Test(arguments: [200, 248, 249, 251, 255])
-  func `what a killed run had begun to remove is removed whatever its name`(length: Int) throws {
+  func `the removal that a killed run started is completed, whatever the file name`(length: Int)
+    throws
+  {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     if length <= 251 { _ = try put(name + "-wal", [3]) }
-    // As if the run had died after the first rename of the removal.
+    // As if the run was interrupted after the first rename of the removal.
     let marked = ".taken-" + name
     let marker =
       marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
@@ -63,7 +67,7 @@ import Testing
     #expect(try Files.list(inbox.directory) == [])
   }
 
-  @Test func `a file that changes while it is taken is taken when it stands still`() throws {
+  @Test func `a file that changes while it is taken is taken when it stops changing`() throws {
     let path = try put("a.db", [1, 2])
     var changing = inbox
     changing.betweenReadings = { try DurableFile.write([3, 4, 5], to: path) }
@@ -74,7 +78,7 @@ import Testing
     #expect(try Files.read(taken.path) == [3, 4, 5])
   }
 
-  @Test func `a log that changes while its store is taken is not taken for what it was`() throws {
+  @Test func `a log that changes while its store is taken is not taken in its old state`() throws {
     let path = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [1])
     var changing = inbox
@@ -86,12 +90,12 @@ import Testing
   }
 
   @Test(arguments: ["a.db", "a.db-wal"])
-  func `a change in place is found by times that no one can set back`(changed: String) throws {
+  func `a change in place is detected by times that no user can set back`(changed: String) throws {
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
     var changing = inbox
-    // Nothing is read twice.
+    // No file is read twice.
     changing.recentNanoseconds = 0
     changing.betweenReadings = {
       let time = try Files.modificationTime(of: path)
@@ -105,13 +109,14 @@ import Testing
     #expect(try Files.read(taken.directory + "/" + changed).first == 7)
   }
 
-  @Test func `a file that was written just now is read twice, for its times may not tell`() throws {
+  @Test
+  func `a file written a moment ago is read twice, as its times may not show a change`() throws {
     let path = try put("a.db", [1, 2])
     let descriptor = open(path, O_RDWR)
     defer { close(descriptor) }
     let memory = mmap(nil, 2, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
     let bytes = try #require(memory).assumingMemoryBound(to: UInt8.self)
-    // A page that is changed already gets no new time when it is changed again.
+    // A page that is already dirty gets no new time when it is changed again.
     bytes[0] = 5
     let place = Int(bitPattern: bytes)
     var changing = inbox
@@ -123,7 +128,7 @@ import Testing
     #expect(try Files.read(taken.path) == [6, 2])
   }
 
-  @Test func `a newer file that bears the name before the taken one is removed stays`() throws {
+  @Test func `a newer file that gets the name before the taken one is removed is kept`() throws {
     let path = try put("a.db", [1, 2])
     var hooked = inbox
     hooked.beforeRemoval = { try DurableFile.write([3, 4, 5], to: path) }
@@ -131,7 +136,7 @@ import Testing
     #expect(try Files.read(taken.path) == [1, 2])
     #expect(try Files.read(path) == [3, 4, 5])
     #expect(taken.remains == nil)
-    // The same content once more, and a newer log beside it.
+    // The same content again, with a newer log.
     try DurableFile.write([1, 2], to: path)
     hooked.beforeRemoval = { try DurableFile.write([6], to: path + "-wal") }
     guard case .duplicate = try take("a.db", hooked) else { throw Lost() }
@@ -139,7 +144,8 @@ import Testing
     #expect(try Files.read(path) == [1, 2])
   }
 
-  @Test func `a file that vanishes, or becomes a pipe, while it is taken stops nothing`() throws {
+  @Test
+  func `a file that vanishes, or becomes a pipe, while it is taken does not stop the run`() throws {
     let path = try put("a.db")
     var vanishing = inbox
     vanishing.betweenReadings = { try Files.remove(path) }
@@ -153,7 +159,7 @@ import Testing
     #expect(try Files.list(inbox.processing) == [])
   }
 
-  /// Runs `body` with the rights of nobody: the file system's user is a thread's own.
+  /// Runs `body` with the rights of the user nobody: the file system user is set per thread.
   private func asNobody<Answer>(_ body: () throws -> Answer) throws -> Answer {
     typealias SetUser = @convention(c) (UInt32) -> Int32
     let address = try #require(dlsym(nil, "setfsuid"))
@@ -163,7 +169,7 @@ import Testing
     return try body()
   }
 
-  @Test func `a file that may not be read or removed is left with the reason reported`() throws {
+  @Test func `a file that cannot be read or removed is left, and the reason is reported`() throws {
     try #require(geteuid() == 0, "only root can be somebody else")
     let path = try put("closed.db")
     try Files.setMode(of: path, 0o000)
@@ -174,7 +180,7 @@ import Testing
     try asNobody {
       guard case .left(let closed) = try take("closed.db", inbox) else { throw Lost() }
       #expect(closed.code == .unreadable && closed.sentence.contains("Permission denied"))
-      // Read, and ingested: only the copy in the inbox cannot go.
+      // It is read and ingested; only the copy in the inbox cannot be removed.
       guard case .taken(let taken) = try take("open.db", inbox) else { throw Lost() }
       #expect(taken.remains?.code == .notRemoved)
       #expect(try inbox.unfinished().map(\.sha256) == [taken.sha256])
@@ -186,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-journal"], ["directory", "link", "dangling", "pipe"])
-  func `a store whose companion is no file is refused`(suffix: String, kind: String) throws {
+  func `a store whose companion is not a file is rejected`(suffix: String, kind: String) throws {
     let path = try put("a.db", [1, 2])
     switch kind {
     case "directory": try Files.makeDirectory(path + suffix + "/full/of/things")
@@ -195,7 +201,7 @@ import Testing
     default: _ = try ChildProcess.run("/usr/bin/mkfifo", [path + suffix])
     }
     guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
-    // The run died: the next one reads what stands in the note.
+    // The run was interrupted: the next one reads the note.
     let found = try #require(try inbox.unfinished().first)
     #expect(found == taken)
     let refusal = #expect(throws: Refusal.self) {
@@ -203,7 +209,7 @@ import Testing
     }
     #expect(refusal?.code == (suffix == "-wal" ? .log : .journal))
     #expect(refusal?.sentence.contains("a.db" + suffix) == true)
-    // Nobody's directory is removed with what is in it.
+    // A directory of another user is not removed with its content.
     #expect(try Files.list(inbox.directory) == (kind == "directory" ? ["a.db" + suffix] : []))
   }
 
@@ -214,7 +220,9 @@ import Testing
     ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
     ("created INTEGER", "created INTEGER\u{200B}"),
   ])
-  func `a sign outside ASCII is neither a space nor a letter`(text: String, other: String) throws {
+  func `a character outside ASCII is neither white space nor a letter`(text: String, other: String)
+    throws
+  {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

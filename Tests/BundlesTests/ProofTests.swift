@@ -12,7 +12,7 @@ import Testing
 @Suite struct ProofTests {
   let directory = TemporaryDirectory()
 
-  /// Takes a file as the inbox does and proves it.
+  /// Takes a file as the inbox does, and validates it.
   private func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
   ) throws -> ValidatedReturn {
@@ -27,7 +27,7 @@ import Testing
 
   /// Changes an element on the device and leaves the change in the `-wal`.
   private func edit(_ path: String, inLog: Bool) throws {
-    // The connection stays open: closing it would fold the log in.
+    // The connection stays open: closing it would checkpoint the log.
     let device = try Connection(path)
     if inLog { try device.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
     try device.execute(
@@ -48,7 +48,8 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [true, false])
-  func `a bare store is validated with its log's edit`(platform: Platform, inLog: Bool) throws {
+  func `a bare store is validated with the edit in its log`(platform: Platform, inLog: Bool) throws
+  {
     let issued = try Issued(platform)
     try edit(issued.storePath, inLog: inLog)
     let before = try Files.read(directory.file("returned.db"))
@@ -64,7 +65,7 @@ import Testing
       try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
   }
 
-  /// A returned bundle of an issue's manifest and the given files.
+  /// A returned bundle with an issue's manifest and the given files.
   private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
     let path = directory.file("returned.zip")
     let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
@@ -74,7 +75,7 @@ import Testing
     return path
   }
 
-  @Test func `a returned bundle is validated with the log beside its store`() throws {
+  @Test func `a returned bundle is validated with the log next to its store`() throws {
     let issued = try Issued(.android)
     try edit(issued.storePath, inLog: true)
     let store = directory.file("returned.db")
@@ -89,7 +90,7 @@ import Testing
     #expect(!validated.stores[0].isUntouched)
   }
 
-  @Test func `an issued bundle that comes back as it went is known to be untouched`() throws {
+  @Test func `an issued bundle that is returned unchanged is recognized as untouched`() throws {
     let issued = try Issued(.ios)
     let validated = try validate(try bundle(issued, [(issued.entry.path, issued.storePath)]))
     #expect(validated.stores[0].isUntouched)
@@ -97,14 +98,16 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store whose WAL log was folded in, or exported, is validated`(platform: Platform) throws {
+  func `a store whose WAL was checkpointed, or that was exported, is validated`(platform: Platform)
+    throws
+  {
     let issued = try Issued(platform)
     let device = try Connection(issued.storePath)
     try device.execute("PRAGMA journal_mode = WAL")
     try device.execute("UPDATE TABLE_1 SET lastModified = 5 WHERE id = 1")
     try device.checkpointTruncate()
     try Files.copy(issued.storePath, to: directory.file("wal-mode.db"))
-    // What `sqlcipher_export` leaves: other pages, no reserved bytes, no version.
+    // The result of `sqlcipher_export`: other pages, no reserved bytes, no version.
     try device.execute("VACUUM INTO '\(directory.file("exported.db"))'")
     device.close()
     let exported = try Connection(directory.file("exported.db"))
@@ -119,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `the app's members of the stamp tell the lineage`() throws {
+  @Test func `the app's members of the stamp identify the lineage`() throws {
     let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     var stamp = try #require(Issued.stamp(.ios).json.object)
@@ -132,7 +135,7 @@ import Testing
     #expect(validated.stamp.install == "6f1c" && validated.stamp.handback == 2)
   }
 
-  @Test func `an app's own soup is listed, a missing and a re-indexed one are reported`() throws {
+  @Test func `an app's own soup is listed, a missing or reindexed one is reported`() throws {
     let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     let specs = [IndexSpec(path: "x", type: .json1), IndexSpec(path: "y", type: .fullText)]
@@ -148,7 +151,7 @@ import Testing
     #expect(validated.reindexedSoups == ["accounts"])
   }
 
-  @Test func `a store that lost its stamp is taken for what somebody says it is`() throws {
+  @Test func `a store without its stamp is assigned as the operator says`() throws {
     let issued = try Issued(.android)
     let store = try Store(opening: issued.storePath)
     try store.removeSoup("attache_stamp")
@@ -162,9 +165,9 @@ import Testing
     #expect(try validate(issued.storePath, expectation).stamp == Issued.stamp(.android))
   }
 
-  // MARK: Whose it is
+  // MARK: Origin
 
-  @Test func `another org, pipeline, user, key or platform is refused by its code`() throws {
+  @Test func `another org, pipeline, user, key or platform is rejected with its code`() throws {
     let issued = try Issued(.ios)
     func code(_ change: (inout ReturnValidator.Expectation) -> Void) throws -> Refusal.Code? {
       try Files.remove(directory.file("root"))
@@ -185,7 +188,7 @@ import Testing
     #expect(try refusal(issued.storePath)?.code == .otherPlatform)
   }
 
-  @Test func `a stamp that somebody wrote himself is forged`() throws {
+  @Test func `a stamp that a user wrote is reported as forged`() throws {
     let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     let forged = Provenance(
@@ -196,12 +199,12 @@ import Testing
     #expect(try refusal(issued.storePath)?.code == .forgedStamp)
   }
 
-  @Test func `a name from outside cannot write a line or a colour of its own`() {
+  @Test func `an untrusted name cannot add lines or colors to the output`() {
     let refusal = Refusal(.damaged, "a\u{1B}[31m\nb\u{202E}c.db é", fix: "")
     #expect(refusal.sentence == "a?[31m?b?c.db é")
   }
 
-  // MARK: What is in it
+  // MARK: Content
 
   @Test(arguments: [
     "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT load_extension('x'); END",
@@ -222,7 +225,7 @@ import Testing
     "INSERT INTO soup_attrs (soupName) VALUES ('ghost')",
     "DROP TABLE soup_index_map; CREATE VIEW soup_index_map AS SELECT 1 AS soupName",
   ])
-  func `a schema that no SmartStore has is refused`(sql: String) throws {
+  func `a schema that no SmartStore has is rejected`(sql: String) throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(sql)
@@ -233,7 +236,7 @@ import Testing
     #expect(refusal?.sentence.contains("store.sqlite") == true)
   }
 
-  @Test func `a file that is no sound database is refused`() throws {
+  @Test func `a file that is not a sound database is rejected`() throws {
     let issued = try Issued(.ios)
     let whole = try Files.read(issued.storePath)
     func code(_ name: String, _ bytes: [UInt8]) throws -> Refusal.Code? {
@@ -263,7 +266,7 @@ import Testing
     #expect(try code("torn page", torn) == .damaged)
   }
 
-  @Test func `a store cut at any length is refused and nothing crashes`() throws {
+  @Test func `a store truncated at any length is rejected without a crash`() throws {
     let issued = try Issued(.android)
     let whole = try Files.read(issued.storePath)
     for length in stride(from: 1, to: whole.count - 1, by: 4999) {
@@ -273,7 +276,7 @@ import Testing
     }
   }
 
-  @Test func `changed bytes are refused or leave a store that can be read`() throws {
+  @Test func `changed bytes are rejected or leave a readable store`() throws {
     let issued = try Issued(.ios)
     let whole = try Files.read(issued.storePath)
     for place in stride(from: 0, to: whole.count, by: whole.count / 60) {
@@ -288,7 +291,7 @@ import Testing
     }
   }
 
-  @Test func `a log that belongs to another file is not taken in, and rubbish is none`() throws {
+  @Test func `a log of another file is not applied, and an invalid log is ignored`() throws {
     let issued = try Issued(.ios)
     let path = directory.file("store.db")
     try Files.copy(issued.storePath, to: path)
@@ -300,13 +303,14 @@ import Testing
     }
   }
 
-  @Test func `a journal is refused`() throws {
+  @Test func `a journal is rejected`() throws {
     let issued = try Issued(.ios)
     try DurableFile.write([1], to: issued.storePath + "-journal")
     #expect(try refusal(issued.storePath)?.code == .journal)
   }
 
-  @Test func `a bundle with another file, without a store or of another issue is refused`() throws {
+  @Test
+  func `a bundle with another file, without a store or of another issue is rejected`() throws {
     let issued = try Issued(.ios)
     let store = (issued.entry.path, issued.storePath)
     func code(_ files: [(String, String)], _ change: (inout Issued) -> Void = { _ in }) throws

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// Which store of which bundle a returned file is, and whether anything was done in it.
+/// Which store of which bundle a returned file is, and whether it was changed.
 @Suite struct ReturnValidatorTests {
   private typealias IssuedStore = ReturnValidator.IssuedStore
   private let directory = TemporaryDirectory()
@@ -31,7 +31,7 @@ import Testing
     return path
   }
 
-  /// A copy of an issued store with an edit in it, or in its log alone.
+  /// A copy of an issued store with an edit, in the file or only in its log.
   private func edited(_ issued: Issued, inLog: Bool) throws -> String {
     let device = try Connection(issued.storePath)
     if inLog { try device.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0") }
@@ -44,14 +44,14 @@ import Testing
     return copy
   }
 
-  @Test func `a store of a bundle with an edit in it is not untouched`() throws {
+  @Test func `a store in a bundle with an edit is not untouched`() throws {
     let issued = try Issued(.ios)
     let file = try edited(issued, inLog: false)
     let validated = try validate(try bundle(issued, [(issued.entry.path, file)]))
     #expect(!validated.stores[0].isUntouched)
   }
 
-  @Test func `a store that stands as issued is not untouched beside a log`() throws {
+  @Test func `an unchanged store with a log is not untouched`() throws {
     var issued = try Issued(.ios)
     let file = try edited(issued, inLog: true)
     let bytes = try Files.read(file)
@@ -63,7 +63,7 @@ import Testing
     #expect(!validated.stores[0].isUntouched)
   }
 
-  @Test func `a manifest that names another stamp than its store bears is refused`() throws {
+  @Test func `a manifest whose stamp differs from its store's is rejected`() throws {
     var issued = try Issued(.ios)
     let other = Issued.stamp(.ios, generation: 4).stampID
     issued.manifest.stampID = other
@@ -73,7 +73,7 @@ import Testing
     #expect(refusal?.code == .contradiction)
   }
 
-  @Test func `a bare store is the one that it shares most soups with`() throws {
+  @Test func `a bare store is assigned to the store that shares most soups with it`() throws {
     let issued = try Issued(.ios)
     let most = IssuedStore(scope: .user, storeName: "most", soups: Issued.soups)
     let some = IssuedStore(scope: .user, storeName: "some", soups: [Issued.soups[0]])
@@ -91,7 +91,7 @@ import Testing
     #expect(refusal?.code == .contradiction)
   }
 
-  @Test func `a bare store of which another has more soups is the one that lacks none`() throws {
+  @Test func `of stores with more soups, a bare store is the one of which it lacks none`() throws {
     let issued = try Issued(.ios)
     let more = IssuedStore(
       scope: .user, storeName: "more",
@@ -101,7 +101,7 @@ import Testing
     #expect(validated.stores.map(\.storeName) == ["whole"])
   }
 
-  @Test func `a bare store that could be two is refused`() throws {
+  @Test func `an ambiguous bare store is rejected`() throws {
     let issued = try Issued(.ios)
     let stores = ["one", "two"].map {
       IssuedStore(scope: .user, storeName: $0, soups: Issued.soups)
@@ -113,7 +113,7 @@ import Testing
     #expect(refusal?.sentence.contains("one, two") == true)
   }
 
-  @Test func `a bare store that is larger than the pipeline takes is refused`() throws {
+  @Test func `a bare store larger than the pipeline accepts is rejected`() throws {
     let issued = try Issued(.ios)
     let bytes = try Files.size(of: issued.storePath)
     #expect(try validate(issued.storePath) { $0.fileBytes = bytes }.stores.count == 1)
@@ -124,13 +124,13 @@ import Testing
     #expect(refusal?.code == .tooLarge)
   }
 
-  @Test func `a bundle that is larger than two stores is refused, whatever is in it`() throws {
+  @Test func `a bundle larger than two stores is rejected, regardless of its content`() throws {
     var issued = try Issued(.ios)
     let path = issued.entry.path
     let other = StoreLocation(.ios, storeName: "other", user: Issued.owner).path
     issued.manifest.stores.append(issued.entry)
     (issued.manifest.stores[1].path, issued.manifest.stores[1].storeName) = (other, "other")
-    // Passed over, as large as a store may be, and of bytes that do not compress.
+    // Ignored: as large as a store may be, with bytes that do not compress.
     let companion = directory.file("companion")
     var draw: UInt64 = 7
     let bytes = (0..<issued.entry.bytes).map { _ in
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what was taken stays, and without a log it is read in place`(hasLog: Bool) throws {
+  func `the taken file is kept, and read in place if there is no log`(hasLog: Bool) throws {
     let issued = try Issued(.android)
     let file = try edited(issued, inLog: hasLog)
     let validated = try validate(file)
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [".hidden", ".return.json", String(repeating: "n", count: 255)])
-  func `a store under an odd name is read as any other`(name: String) throws {
+  func `a store with an unusual name is read like any other`(name: String) throws {
     let issued = try Issued(.ios)
     let file = try edited(issued, inLog: name.hasPrefix("."))
     let path = directory.file(name)

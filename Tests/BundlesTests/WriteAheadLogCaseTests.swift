@@ -8,16 +8,16 @@ import System
 import TestSupport
 import Testing
 
-/// A log as bytes, written here from the description of the format alone.
+/// The bytes of a log, written only from the description of the format.
 struct HandMadeLog {
   struct Frame {
     var page: UInt32
-    /// Pages of the database after it, for a commit; else 0.
+    /// The number of database pages after a commit; otherwise 0.
     var pages: UInt32
     var content: [UInt8]
-    /// What is done to the finished frame.
+    /// A change to the finished frame.
     var change: (inout [UInt8]) -> Void = { _ in }
-    /// Frames of an earlier round bear other salts.
+    /// Whether the frame is from an earlier round, with other salts.
     var isOld = false
   }
 
@@ -73,11 +73,11 @@ struct HandMadeLog {
   }
 }
 
-/// What a device's last edits may stand in, in every state that a file can have.
+/// The logs that may contain a device's last edits, in every state of the files.
 @Suite struct WriteAheadLogCaseTests {
-  /// What becomes of a store with a log.
+  /// The outcome of a store with a log.
   enum Outcome: Equatable, Sendable {
-    /// The name of the first account, and whether something unfinished is told.
+    /// The name of the first account, and whether an unfinished change is reported.
     case read(String, told: Bool)
     case refused(Refusal.Code)
   }
@@ -87,9 +87,9 @@ struct HandMadeLog {
     let directory = TemporaryDirectory()
     let store: [UInt8]
     let log: [UInt8]
-    /// What SQLite keeps of that log beside it.
+    /// SQLite's index of that log.
     let index: [UInt8]
-    /// How many frames the first commit has.
+    /// The number of frames in the first commit.
     let first: Int
 
     init() throws {
@@ -245,7 +245,7 @@ struct HandMadeLog {
     ),
   ]
 
-  /// A frame behind all others, of a change that was never committed.
+  /// Adds a frame after all others, from a change that was never committed.
   private static func add(
     _ log: inout HandMadeLog, isOld: Bool = false, _ change: @escaping (inout [UInt8]) -> Void
   ) {
@@ -254,7 +254,7 @@ struct HandMadeLog {
   }
 
   @Test(arguments: cases.indices)
-  func `a log is read to its last commit, or refused where it is damaged`(index: Int) throws {
+  func `a log is read to its last commit, or rejected if it is damaged`(index: Int) throws {
     let (name, change, expected) = Self.cases[index]
     let device = try Device()
     var log = HandMadeLog(frames: HandMadeLog.frames(of: device.log))
@@ -263,7 +263,7 @@ struct HandMadeLog {
     #expect(try device.outcome(log.bytes) == expected, "a log \(name)")
   }
 
-  @Test func `a header that is cut off or changed in any bit is damage`() throws {
+  @Test func `a header that is truncated or has a flipped bit is damage`() throws {
     let device = try Device()
     #expect(try device.outcome(device.log) == Self.both)
     for length in [1, 8, 24, 31] {
@@ -278,7 +278,7 @@ struct HandMadeLog {
     }
   }
 
-  @Test func `a bit that flips anywhere in a log is refused, changes nothing, or is told`() throws {
+  @Test func `a flipped bit anywhere in a log is rejected, has no effect, or is reported`() throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("flipped logs: seed \(seed)")
     var draw = seed
@@ -290,7 +290,7 @@ struct HandMadeLog {
     let frame = 24 + 4096
     for number in 0..<120 {
       var log = device.log
-      // A third of the flips in the headers of frames.
+      // A third of the flips are in the headers of frames.
       let isHeader = number % 3 == 0
       let byte =
         isHeader ? 32 + next((log.count - 32) / frame) * frame + next(24) : next(log.count)
@@ -305,7 +305,7 @@ struct HandMadeLog {
 
   // MARK: damage in transit
 
-  /// What the bytes of a log become from an offset on.
+  /// A kind of damage to a log from an offset on.
   private enum Harm: CaseIterable {
     case cut, zeros, noise, cutAndZeros, cutAndNoise
 
@@ -316,14 +316,14 @@ struct HandMadeLog {
       case .cut: head
       case .zeros: head + [UInt8](repeating: 0, count: rest)
       case .noise: head + (0..<rest).map { _ in next() }
-      // What a resumed transfer leaves: more than there was.
+      // The result of a resumed transfer: more bytes than before.
       case .cutAndZeros: head + [UInt8](repeating: 0, count: rest + 4120)
       case .cutAndNoise: head + (0..<rest + 4120).map { _ in next() }
       }
     }
   }
 
-  /// Offsets in and behind each frame, and at the ends of both commits.
+  /// Offsets in and after each frame, and at the ends of both commits.
   private static func offsets(_ device: Device) -> [Int] {
     let frame = 24 + 4096
     let ends = [0, 1, device.first - 1, device.first, device.first + 1].map { 32 + $0 * frame }
@@ -332,7 +332,7 @@ struct HandMadeLog {
       .filter { $0 < device.log.count } + [device.log.count]
   }
 
-  @Test func `a log damaged from any offset is read whole, refused, or reported`() throws {
+  @Test func `a log damaged from any offset is read completely, rejected, or reported`() throws {
     var draw: UInt64 = 20_261_128
     func next() -> UInt8 {
       draw = draw &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -352,7 +352,7 @@ struct HandMadeLog {
         }
         let isCommit = offset == 32 || offset == 32 + device.first * frame
         if harm == .cut, isCommit {
-          // A whole log of earlier commits: only the index says that there were more.
+          // A complete log of earlier commits: only the index shows that there were more.
           #expect(try device.outcome(log, number, index: device.index) == .refused(.log))
           continue
         }
@@ -373,13 +373,13 @@ struct HandMadeLog {
     }
   }
 
-  @Test func `frames of the rounds before are no damage, as SQLite leaves them`() throws {
+  @Test func `frames left from previous rounds are not damage`() throws {
     let directory = TemporaryDirectory()
     let issued = try Issued(.android, in: directory)
     let device = try Connection(issued.storePath)
     try device.execute(
       "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 10000")
-    // Each round is shorter than the one before.
+    // Each round is shorter than the previous one.
     for (round, count) in [20, 8, 3, 1].enumerated() {
       for id in 1...count {
         try device.execute(
@@ -402,30 +402,30 @@ struct HandMadeLog {
     device.close()
   }
 
-  // MARK: the index beside it
+  // MARK: the index of the log
 
-  @Test func `a log that lacks what the index beside it counts is refused`() throws {
+  @Test func `a log with fewer frames than its index counts is rejected`() throws {
     let device = try Device()
     #expect(try device.outcome(device.log, index: device.index) == Self.both)
-    // No log at all, and an empty one: its frames are nowhere.
+    // Without a log, or with an empty one, its frames are nowhere.
     #expect(try device.outcome(nil, index: device.index) == .refused(.log))
     #expect(try device.outcome([], index: device.index) == .refused(.log))
-    // An index that was copied before the last commit says nothing of it.
+    // An index that was copied before the last commit does not show it.
     var earlier = device.index
     for copy in [0, 48] { earlier.replaceSubrange(copy + 16..<copy + 18, with: [1, 0]) }
     #expect(try device.outcome(device.log, index: earlier) == Self.both)
-    // One of an earlier round, of no round, and one that is none say nothing either.
+    // Neither does one of an earlier round, of no round, or an invalid one.
     let before = Self.index(device.index, rounds: -1)
     #expect(try device.outcome(device.log, index: before) == Self.both)
     for noise in [[], [1, 2, 3], [UInt8](repeating: 0, count: 32768), device.store] {
       #expect(try device.outcome(device.log, index: noise) == Self.both)
     }
-    // One of a later round: the log was copied before it was begun again.
+    // An index of a later round: the log was copied before it was restarted.
     let later = Self.index(device.index, rounds: 1)
     #expect(try device.outcome(device.log, index: later) == .refused(.log))
   }
 
-  /// An index as it would be so many rounds of the log later; each round counts the first salt up.
+  /// The index after a number of further rounds of the log; each round increments the first salt.
   private static func index(_ index: [UInt8], rounds: Int) -> [UInt8] {
     var index = index
     for place in [32, 80] {
@@ -437,7 +437,7 @@ struct HandMadeLog {
     return index
   }
 
-  @Test func `an index whose frames are all in the file asks for no log`() throws {
+  @Test func `an index whose frames are all in the file needs no log`() throws {
     let directory = TemporaryDirectory()
     let issued = try Issued(.android, in: directory)
     let device = try Connection(issued.storePath)
@@ -451,7 +451,8 @@ struct HandMadeLog {
     #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
-  @Test func `a returned bundle whose index counts more than its log has is refused`() throws {
+  @Test
+  func `a returned bundle whose index counts more frames than its log has is rejected`() throws {
     let device = try Device()
     let issued = try Issued(.android)
     let path = device.directory.file("returned.zip")

@@ -24,7 +24,9 @@ import Testing
       ("a\"b\n", [["a\"b"]]),
       ("ż,😀\n", [["ż", "😀"]]), ("a,\"\"\n", [["a", ""]]),
     ] as [(String, [[String]])])
-  func `rows are read as in RFC 4180, in any pieces`(text: String, expected: [[String]]) throws {
+  func `rows are parsed as in RFC 4180, in pieces of any size`(text: String, expected: [[String]])
+    throws
+  {
     for piece in [1, 2, 3, .max] { #expect(try read(text, piece: piece) == expected) }
   }
 
@@ -33,7 +35,7 @@ import Testing
       ("a\n\"b\nc", "line 2: the quote opened here is never closed"),
       ("\"a\"b\n", "line 1: data follows the closing quote of a field"),
     ])
-  func `a broken row is an error with its line`(text: String, expected: String) {
+  func `an invalid row is an error with its line`(text: String, expected: String) {
     let error = #expect(throws: CSVError.self) { try read(text) }
     #expect(error?.description == expected)
   }
@@ -43,18 +45,18 @@ import Testing
       ("a,b\n1;2,3\n", [["a", "b"], ["1;2", "3"]]), ("a;b\r\n1,2;3", [["a", "b"], ["1,2", "3"]]),
       ("\u{FEFF}a\tb\n1\t2\n", [["a", "b"], ["1", "2"]]), ("a\n1;2\n", [["a"], ["1;2"]]), ("", []),
     ] as [(String, [[String]])])
-  func `a table's header tells what is between cells`(text: String, expected: [[String]]) throws {
+  func `a table's header determines the delimiter`(text: String, expected: [[String]]) throws {
     #expect(try CSVReader.table(Array(text.utf8)) == expected)
   }
 
-  @Test func `bytes that are not UTF-8 are an error`() {
+  @Test func `invalid UTF-8 is an error`() {
     var reader = CSVReader()
     #expect(throws: CSVError.self) {
       try [0x61, 0xFF, 0x0A].withUnsafeBytes { try reader.feed($0) { _ in } }
     }
   }
 
-  @Test func `what is written is read back`() throws {
+  @Test func `written rows are read back`() throws {
     let rows = [
       ["Id", "Name"], ["1", "a,b"], ["2", "say \"hi\""], ["3", "two\nlines"], ["", ""], [""],
       [" x "], ["=1+1"],
@@ -66,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a job may have another delimiter, and everything in quotes`() {
+  @Test func `a job may have another delimiter, with all fields in quotes`() {
     var writer = CSVWriter(delimiter: UInt8(ascii: ";"))
     writer.row(["a;b", "a,b"])
     #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"a;b\";a,b\n")
@@ -80,7 +82,7 @@ import Testing
         == "\"plain\",\"\"\r\n\"say \"\"hi\"\"\",\"\"\r\n")
   }
 
-  @Test func `a spreadsheet does not run what a record says`() {
+  @Test func `a spreadsheet does not execute the content of a record`() {
     var writer = CSVWriter(lineEnding: .crlf, guardsFormulas: true)
     writer.row(["=1+1", "+a", "-2", "@x", "plain", "=\"a\""])
     #expect(

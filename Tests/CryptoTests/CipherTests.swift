@@ -5,7 +5,7 @@ import Testing
   private func hex(_ text: String) throws -> [UInt8] { try #require(Hex.decode(text)) }
 
   // NIST SP 800-38A, F.2.5 and F.2.6.
-  @Test func `AES-256-CBC is the standard's, both ways`() throws {
+  @Test func `AES-256-CBC matches the standard in both directions`() throws {
     let key = try hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
     let iv = try hex("000102030405060708090a0b0c0d0e0f")
     let plain = try hex(
@@ -30,7 +30,7 @@ import Testing
     #expect(out == plain)
   }
 
-  @Test func `half a block, a short key and a wrong place are refused`() throws {
+  @Test func `half a block, a short key and a wrong buffer are rejected`() throws {
     #expect(throws: CryptoError.self) { _ = try PageCipher(key: [1, 2, 3]) }
     let iv = [UInt8](repeating: 0, count: 16)
     let odd = [UInt8](repeating: 0, count: 17)

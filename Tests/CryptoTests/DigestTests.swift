@@ -11,7 +11,7 @@ import Testing
     "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq":
       "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
   ])
-  func `SHA-256 is the standard's`(text: String, digest: String) {
+  func `SHA-256 matches the standard`(text: String, digest: String) {
     #expect(Digest.sha256Hex(Array(text.utf8)) == digest)
   }
 
@@ -28,7 +28,7 @@ import Testing
     #expect(try Digest.sha256Hex(file: directory.file("a")) == expected)
   }
 
-  @Test func `a file that cannot be read is an error that names it`() {
+  @Test func `an unreadable file is an error that names it`() {
     for path in ["/no/such/file", "/tmp"] {
       let error = #expect(throws: CryptoError.self) { try Digest.sha256Hex(file: path) }
       #expect(error?.message.contains(path) == true)
@@ -51,11 +51,11 @@ import Testing
       "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
     ),
   ])
-  func `HMAC-SHA-256 is the standard's`(key: [UInt8], text: String, code: String) {
+  func `HMAC-SHA-256 matches the standard`(key: [UInt8], text: String, code: String) {
     #expect(Hex.encode(HMAC.sha256(key: key, Array(text.utf8))) == code)
   }
 
-  @Test func `HMAC-SHA-512 is the standard's, and takes nothing at all`() {
+  @Test func `HMAC-SHA-512 matches the standard, also for empty input`() {
     let code = HMAC.sha512(key: Array("Jefe".utf8), Array("what do ya want for nothing?".utf8))
     #expect(
       Hex.encode(code) == "164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554"
@@ -65,7 +65,7 @@ import Testing
         == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
   }
 
-  @Test func `digests are compared whole`() {
+  @Test func `digests are compared completely`() {
     #expect(Digest.areEqual([1, 2], [1, 2]))
     #expect(!Digest.areEqual([1, 2], [1, 3]))
     #expect(!Digest.areEqual([1, 2], [1, 2, 3]))

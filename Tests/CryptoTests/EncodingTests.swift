@@ -7,7 +7,7 @@ import Testing
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
     ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
   ])
-  func `base64 is the standard's`(plain: String, text: String) {
+  func `base64 matches the standard`(plain: String, text: String) {
     let bytes = Array(plain.utf8)
     #expect(Base64.encode(bytes) == text)
     #expect(Base64.decode(text) == bytes)
@@ -26,22 +26,22 @@ import Testing
   }
 
   @Test(arguments: ["Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zg==Zg==", "Z===", "-_8=", "Zm 9v"])
-  func `what is not base64 is refused`(text: String) {
+  func `invalid base64 is rejected`(text: String) {
     #expect(Base64.decode(text) == nil)
   }
 
   @Test(arguments: ["Z", "Zh", "+/8", "Zg="])
-  func `what is not base64 for URLs is refused`(text: String) {
+  func `invalid base64 for URLs is rejected`(text: String) {
     #expect(Base64.decodeURL(text) == nil)
   }
 
-  @Test func `hexadecimal digits come and go`() {
+  @Test func `hexadecimal digits are encoded and decoded`() {
     #expect(Hex.encode([0, 0x7F, 0xFF]) == "007fff")
     #expect(Hex.decode("007fFF") == [0, 0x7F, 0xFF])
     for text in ["0", "0g", "é"] { #expect(Hex.decode(text) == nil) }
   }
 
-  @Test func `a UUID has its version and is not repeated`() throws {
+  @Test func `a UUID has its version and is unique`() throws {
     let uuid = RandomBytes.uuid()
     #expect(
       uuid.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/)

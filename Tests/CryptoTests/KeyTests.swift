@@ -26,7 +26,7 @@ import Testing
 
   static let hasOpenSSL = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
-  @Test func `a signature is verified by its own certificate, and not when changed`() throws {
+  @Test func `a signature is verified by its own certificate, and rejected when changed`() throws {
     let key = try PrivateKey.generateRSA()
     let certificate = try Certificate(
       pem: key.selfSignedCertificate(commonName: "field app", days: 30))
@@ -43,7 +43,7 @@ import Testing
     #expect(!certificate.verifyRS256(signature: [], message: message))
   }
 
-  @Test func `a certificate says whose it is and until when`() throws {
+  @Test func `a certificate has its subject and its validity`() throws {
     let key = try PrivateKey.generateRSA()
     let certificate = try Certificate(
       pem: key.selfSignedCertificate(commonName: "Tîm, O=Fake", days: 30))
@@ -53,7 +53,9 @@ import Testing
     #expect(certificate.notBefore < certificate.notAfter)
   }
 
-  @Test func `no key, an encrypted key and a key of another kind are refused in words`() throws {
+  @Test
+  func `a missing key, an encrypted key and another kind of key are rejected with messages`() throws
+  {
     let error = #expect(throws: CryptoError.self) { try PrivateKey(pem: Array("nonsense".utf8)) }
     #expect(error?.message.contains("no private key in PEM") == true)
     #expect(throws: CryptoError.self) { try PrivateKey(pem: []) }
@@ -67,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: hasOpenSSL)) func `openssl's encrypted and other keys are refused`() throws {
+  @Test(.enabled(if: hasOpenSSL)) func `openssl's encrypted and other keys are rejected`() throws {
     let path = directory.file("k.pem")
     _ = try openssl(
       "genrsa", "-aes256", "-passout", "pass:secret", "-out", path, "2048")
@@ -81,7 +83,8 @@ import Testing
     #expect(error?.message.contains("not an RSA key") == true)
   }
 
-  @Test(.enabled(if: hasOpenSSL)) func `openssl verifies our signature and we its key`() throws {
+  @Test(.enabled(if: hasOpenSSL))
+  func `openssl verifies our signature, and we verify with its key`() throws {
     let path = directory.file("k.pem")
     #expect(try openssl("genrsa", "-traditional", "-out", path, "2048").status == 0)
     let key = try PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: path))))
@@ -93,7 +96,8 @@ import Testing
     #expect(verified.status == 0, "\(verified.output)")
   }
 
-  @Test(.enabled(if: hasOpenSSL)) func `openssl accepts a leaf that our authority signed`() throws {
+  @Test(.enabled(if: hasOpenSSL))
+  func `openssl accepts a leaf certificate signed by our authority`() throws {
     let authorityKey = try PrivateKey.generateRSA()
     let authority = try Certificate(
       pem: authorityKey.selfSignedCertificate(

@@ -1,7 +1,7 @@
 import Crypto
 import Testing
 
-/// What is said of a file that holds no key, or no authorities, as somebody's copy of it turned out.
+/// The messages for a file without a key or authorities, as users' copies turn out.
 @Suite struct PEMFaultTests {
   static let key = Result { try PrivateKey.generateRSA() }
   static let now: Int64 = 1_800_000_000_000
@@ -15,7 +15,7 @@ import Testing
 
   private func fault(_ text: String) -> String? { PEMFault.ofKey(Array(text.utf8))?.message }
 
-  @Test func `a right key and a right certificate have no fault`() throws {
+  @Test func `a valid key and a valid certificate have no fault`() throws {
     #expect(try fault(Self.text()) == nil)
     #expect(try PEMFault.ofAuthorities(Self.certificate(), now: Self.now) == nil)
     #expect(
@@ -24,7 +24,7 @@ import Testing
         == nil)
   }
 
-  @Test func `each way in which a copy of a key goes wrong has its own sentence`() throws {
+  @Test func `each kind of broken key file has its own message`() throws {
     let text = try Self.text()
     let lines = text.split(separator: "\n").map(String.init)
     let wrong: [(String, String)] = [
@@ -62,7 +62,7 @@ import Testing
     #expect(PEMFault.ofKey([0x30, 0x82, 0, 1])?.message == "is binary (DER), not PEM")
   }
 
-  @Test func `authorities that hold nothing, the wrong thing, or nothing today are named`() throws {
+  @Test func `authorities with no, other or only expired certificates are reported`() throws {
     let certificate = try Self.certificate()
     func fault(_ bytes: [UInt8], now: Int64 = Self.now) -> String? {
       PEMFault.ofAuthorities(bytes, now: now)?.message
@@ -74,7 +74,7 @@ import Testing
     #expect(fault(certificate + Array(damaged.utf8)) == "has a damaged certificate, number 2 of 2")
   }
 
-  /// No secrets: made for this test, and used nowhere.
+  /// Not secret: created for this test and used nowhere else.
   static let encrypted = """
     -----BEGIN ENCRYPTED PRIVATE KEY-----
     MIIBvTBXBgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQI

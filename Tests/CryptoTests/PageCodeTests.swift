@@ -2,7 +2,7 @@ import Crypto
 import Testing
 
 @Suite struct PageCodeTests {
-  @Test func `a page's code is the HMAC of its bytes and its number`() throws {
+  @Test func `a page's MAC is the HMAC of its bytes and its number`() throws {
     let key = RandomBytes.make(32)
     var code = try PageCode(key: key)
     for number in [UInt32(1), 2, 0x0102_0304] {
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a key of no bytes is refused`() {
+  @Test func `an empty key is rejected`() {
     #expect(throws: CryptoError.self) { _ = try PageCode(key: []) }
   }
 

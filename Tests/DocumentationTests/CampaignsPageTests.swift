@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// `docs/dev/campaigns.md` has the sizes of all campaigns.
+/// The table in `docs/dev/campaigns.md` has the sizes of all campaigns.
 @Suite struct CampaignsPageTests {
   @Test func `the table has each campaign with its sizes, and no other`() throws {
     let rows = try Page("docs/dev/campaigns.md").text.split(separator: "\n")

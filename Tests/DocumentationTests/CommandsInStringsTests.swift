@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import attache
 
-/// No message and no page sends its reader to a command or an option that does not exist.
+/// No message and no page refers to a command or an option that does not exist.
 @Suite struct CommandsInStringsTests {
-  /// What may follow the program's name where it is the subject of a sentence.
+  /// The verbs that may follow the program's name in a sentence.
   static let verbs: Set<String> = [
     "from", "if", "has", "writes", "notes", "cannot", "local", "read", "write", "and",
   ]
@@ -13,7 +13,7 @@ import attache
   /// Options of other programs.
   static let foreign: Set<String> = ["no-prompt", "check"]
 
-  /// A line of a source that is no comment.
+  /// A line of a source that is not a comment.
   struct Line: Sendable {
     let place: String
     let text: String
@@ -27,14 +27,14 @@ import attache
         guard
           let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
         else { return [] }
-        // A string that goes on on the next line is one.
+        // A string that continues on the next line counts as one.
         return text.replacing("\\\n", with: "").split(separator: "\n").enumerated()
           .filter { !$0.element.drop(while: { $0 == " " }).hasPrefix("//") }
           .map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
       }
   }()
 
-  /// The words after the program's name, wherever it stands in a text.
+  /// The words after the program's name, at any position in a text.
   static func calls(in text: String) -> [[String]] {
     guard text.contains("attache ") else { return [] }
     return text.matches(of: /\battache ([a-z][^"`()|;]*)/.wordBoundaryKind(.simple)).map { match in
@@ -42,7 +42,8 @@ import attache
     }
   }
 
-  /// Why words call nothing; nil where they do, or where they are the predicate of a sentence.
+  /// The reason that words are not a valid call; nil if they are, or if they are the predicate of a
+  /// sentence.
   static func fault(_ words: [String]) -> String? {
     guard let first = words.first, !verbs.contains(first) else { return nil }
     let description = AttacheTool.tool.description
@@ -57,7 +58,7 @@ import attache
     return unknown.map { "\(command.name) has no option --\($0)" }
   }
 
-  @Test func `every command that a string of the program names exists, with its options`() {
+  @Test func `every command in a string of the program exists, with its options`() {
     var count = 0
     for line in Self.lines {
       for words in Self.calls(in: line.text) {
@@ -68,7 +69,7 @@ import attache
     #expect(count > 40)
   }
 
-  @Test func `every option that a string of the program names is one of some command`() {
+  @Test func `every option in a string of the program is one of some command`() {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"]).union(Self.foreign)
     for line in Self.lines where line.text.contains("--") && !line.place.contains("+Style") {
@@ -80,7 +81,7 @@ import attache
   }
 
   @Test(arguments: Page.all)
-  func `every option that a page names is one of some command`(_ page: Page) {
+  func `every option on a page is one of some command`(_ page: Page) {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"])
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import attache
 
-/// `docs/commands.md` is what the program prints.
+/// `docs/commands.md` matches the program's output.
 @Suite struct CommandsPageTests {
   static let path = "docs/commands.md"
 
@@ -25,7 +25,7 @@ import attache
 
       """
     for command in AttacheTool.tool.description.commands {
-      // The exit statuses are the same for all, and stand above.
+      // The exit statuses are the same for all, and are listed above.
       let page = try help(command.words + ["--help"])
       let own = page.firstRange(of: "\n\nexit status:").map { page[..<$0.lowerBound] } ?? page[...]
       text += "\n## attache \(command.name)\n\n```text\n\(own)\n```\n"

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A test case of the SDKs, as a fixture lists it.
+/// A test case of the SDKs in a fixture.
 struct ConformanceCase {
-  /// Its number in the list of Mobile Sync; SmartStore's cases are told apart by their names.
+  /// Its number in the list of Mobile Sync; SmartStore's cases are identified by name.
   let row: Int?
   /// The SDK's class.
   let suite: String
-  /// Its name; where the SDKs call it differently, that of Android.
+  /// Its name; if the SDKs' names differ, that of Android.
   let name: String
-  /// What another SDK calls it.
+  /// Its name in the other SDK.
   var otherName: String?
   let platforms: String
-  /// Why it is not ported; empty where it is.
+  /// The reason it is not ported; empty if it is.
   let reason: String
 
-  /// The cases of `sdk-smartstore-cases.tsv`: class, case, platform, reason.
+  /// The cases in `sdk-smartstore-cases.tsv`: class, case, platform, reason.
   static func smartStore() throws -> [ConformanceCase] {
     try cells(of: "sdk-smartstore-cases.tsv").map { cells in
       ConformanceCase(
@@ -24,8 +24,8 @@ struct ConformanceCase {
     }
   }
 
-  /// The cases of `sdk-mobilesync-cases.tsv`: number, class, case, platform, whether the SDK's own
-  /// test asks an org, reason.
+  /// The cases in `sdk-mobilesync-cases.tsv`: number, class, case, platform, whether the SDK's own
+  /// test uses an org, reason.
   static func mobileSync() throws -> [ConformanceCase] {
     try cells(of: "sdk-mobilesync-cases.tsv").map { cells in
       let names = cells[2].split(separator: "/").map(String.init)

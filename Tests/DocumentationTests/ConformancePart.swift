@@ -1,4 +1,4 @@
-/// One part of `docs/conformance.md`: cases with the tests that port them, and those without.
+/// A part of `docs/conformance.md`: cases with the tests that port them, and cases without.
 struct ConformancePart {
   /// A case and the tests that port it.
   struct Row {
@@ -8,10 +8,10 @@ struct ConformancePart {
   }
 
   let rows: [Row]
-  /// What is wrong with the comments and the fixture.
+  /// The inconsistencies between the comments and the fixture.
   let problems: [String]
 
-  /// SmartStore's cases, each told by its name.
+  /// SmartStore's cases, identified by name.
   static func smartStore() throws -> ConformancePart {
     let ports = try ConformancePort.all(in: ["SmartStoreTests", "BundlesTests"])
     let cases = try ConformanceCase.smartStore()
@@ -25,7 +25,7 @@ struct ConformancePart {
       }, strange)
   }
 
-  /// Mobile Sync's cases, each told by its number: names repeat.
+  /// Mobile Sync's cases, identified by number, as names repeat.
   static func mobileSync() throws -> ConformancePart {
     let folders = [
       "MobileSyncTests", "SalesforceTests", "ReconciliationTests", "PipelinesTests",
@@ -87,7 +87,7 @@ struct ConformancePart {
     }
   }
 
-  /// The table of the cases that are not, with the reasons.
+  /// The table of the cases that are not ported, with the reasons.
   var othersTable: String {
     table(["SDK's class", "case", "platform", "why"], others) { row in
       [row.item.suite, "`\(row.item.name)`", row.item.platforms, row.item.reason]

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A test of attache that says in an `// SDK:` comment which of the SDKs' cases it ports.
+/// A test of attache with an `// SDK:` comment that lists the SDKs' cases it ports.
 struct ConformancePort {
-  /// One case that a comment names: `testReSync`, `SyncManagerTest.testReSync (6)`, and
+  /// A case in a comment: `testReSync`, `SyncManagerTest.testReSync (6)`, and
   /// `testSyncUpLocallyUpdatedChild (159-196)` for a table of cases.
   struct Name {
     /// The case without its class.
@@ -13,11 +13,11 @@ struct ConformancePort {
 
   let file: String
   let test: String
-  /// A disabled test passes nothing.
+  /// Whether the test is enabled; a disabled one does not count.
   let isEnabled: Bool
   let names: [Name]
 
-  /// The tests of these folders that port something.
+  /// The tests of these folders that port cases.
   static func all(in folders: [String]) throws -> [ConformancePort] {
     var ports: [ConformancePort] = []
     for folder in folders {
@@ -31,7 +31,8 @@ struct ConformancePort {
     return ports
   }
 
-  /// The tests of a file: a comment belongs to the test in which it stands, else to the next one.
+  /// The tests of a file: a comment belongs to the test that contains it, otherwise to the next
+  /// one.
   static func read(_ text: String, _ file: String) -> [ConformancePort] {
     var ports: [ConformancePort] = []
     var (waiting, isEnabled) = ([Name](), true)

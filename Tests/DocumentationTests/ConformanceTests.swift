@@ -10,7 +10,7 @@ import Testing
   /// The table of all cases and their tests, which is not kept in the repository.
   static let table = Page.root.appending(path: ".build/conformance.md")
 
-  /// Cases of Mobile Sync that have to be ported, whatever the share.
+  /// The cases of Mobile Sync that must be ported, regardless of the share.
   static let required = [22...23, 119...120, 133...135, 145...158, 197...205]
 
   static func rendered(_ store: ConformancePart, _ sync: ConformancePart) -> String {
@@ -61,7 +61,7 @@ import Testing
     #expect(committed == page, "ATTACHE_UPDATE_DOCS=1 swift test --filter ConformanceTests")
   }
 
-  @Test func `nineteen cases of twenty are ported, and those that lose data all are`() throws {
+  @Test func `nineteen of twenty cases are ported, and all about data loss`() throws {
     let sync = try ConformancePart.mobileSync()
     #expect(sync.rows.compactMap(\.item.row) == Array(1...237))
     let missing = sync.others.compactMap(\.item.row)

@@ -5,7 +5,7 @@ import Testing
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The names of all functions of the tests.
+  /// The names of all functions in the tests.
   private func names() throws -> Set<Substring> {
     let tests = Self.root.appending(path: "Tests")
     let files = try #require(FileManager.default.enumerator(atPath: tests.path))
@@ -20,7 +20,7 @@ import Testing
     return names
   }
 
-  @Test func `each difference has four cells, and the last names a present test`() throws {
+  @Test func `each difference has four cells, and the last names an existing test`() throws {
     let page = try String(
       contentsOf: Self.root.appending(path: "docs/differences.md"), encoding: .utf8)
     let rows = page.split(separator: "\n").filter {

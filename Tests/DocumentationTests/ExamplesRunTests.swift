@@ -8,12 +8,14 @@ import TestSupport
 import Testing
 import attache
 
-/// Every command line of the pages and of the help, run by a shell in a directory that has what they name.
+/// Every command line on the pages and in the help, run by a shell in a directory that has the
+/// files it names.
 @Suite struct ExamplesRunTests {
-  /// The command lines, each once, with what stands between them and their options left as it is.
+  /// The command lines, each once, with the text between them and their options unchanged.
   static let examples: Set<String> = {
     var lines = AttacheTool.tool.description.commands.flatMap { $0.examples.map(\.name) }
-    for page in Page.all {
+    // TutorialTests plays the lines of the tutorial.
+    for page in Page.all where page.path != "docs/tutorial.md" {
       for block in page.blocks where ["", "sh", "bash", "console", "cron"].contains(block.language)
       {
         lines += block.text.replacing("\\\n", with: " ").split(separator: "\n").map(String.init)
@@ -25,7 +27,7 @@ import attache
 
   @Test(.timeLimit(.minutes(5)))
   func `every example of the pages and of the help runs`() async throws {
-    // Programs block: not on the cooperative pool.
+    // Programs block, so they do not run on the cooperative pool.
     let ran = try await StoreThread(name: "examples").run { () throws -> Set<String> in
       let scene = try ExampleScene()
       try play(scene)
@@ -74,7 +76,7 @@ import attache
     ] { try scene.run(words) }
   }
 
-  /// What was lost is recovered: the ledger, the whole machine; and what nobody can see is said.
+  /// Recovers a lost ledger and a whole machine, and reports data that nobody can see.
   private func playRecovery(_ scene: ExampleScene) throws {
     let backups = scene.directory.file("backups")
     try scene.run("backup field-service /mnt/backups", as: "backup field-service \(backups)")
@@ -102,7 +104,7 @@ import attache
     try scene.run("init app --from userstore.json usersyncs.json --target-org field")
   }
 
-  /// What is old and what lies where; a file that is no store is refused twice, and discarded.
+  /// Removes old data, shows returns; a file that is not a store is refused twice, and discarded.
   private func playReturns(_ scene: ExampleScene) throws {
     for words in [
       "prune field-service --dry-run", "prune field-service", "status field-service --disk",
@@ -117,7 +119,7 @@ import attache
     try scene.run("returns discard field-service holiday.jpg")
   }
 
-  /// Each decision about a conflict takes the place of the one before; the last is carried out.
+  /// Each decision about a conflict replaces the previous one; the last one is applied.
   private func playDecisions(_ scene: ExampleScene) throws {
     try scene.collide()
     for words in [
@@ -146,7 +148,7 @@ import attache
     try scene.run("decide first --list")
   }
 
-  /// What the last decision has sent is taken back; each plan is the same.
+  /// The writes of the last decision are undone; each plan is the same.
   private func playUndo(_ scene: ExampleScene) throws {
     let (name, confirm) = ("20260131T020000Z-12", "8c1f0e6bd02a77d4")
     let run = try scene.lastRun()
@@ -190,11 +192,11 @@ import attache
   }
 }
 
-/// A directory with the files, the environment and the `sf` command that the examples name.
+/// A directory with the files, the environment and the `sf` command that the examples use.
 final class ExampleScene {
   let directory = TemporaryDirectory("examples")
   private(set) var url = ""
-  /// The examples that ran.
+  /// The examples that were run.
   private(set) var ran: Set<String> = []
   private let key: String
 
@@ -233,7 +235,7 @@ final class ExampleScene {
     try write("usersyncs.json", Array(syncs.utf8))
   }
 
-  /// The program beside the tests.
+  /// The program next to the tests.
   private static let program =
     (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
 
@@ -251,7 +253,7 @@ final class ExampleScene {
   }
   private var token = ""
 
-  /// Runs an example, with other words where it names what only its reader has.
+  /// Runs an example, with replacements for words that only its reader has.
   @discardableResult
   func run(_ example: String, as words: String? = nil, status: Int32 = 0) throws -> String {
     ran.insert(example)
@@ -263,7 +265,7 @@ final class ExampleScene {
     return text
   }
 
-  /// A served org.
+  /// A local org that is being served.
   struct Server {
     let process: RunningProcess
     func stop() {
@@ -272,7 +274,7 @@ final class ExampleScene {
     }
   }
 
-  /// Serves the org as an example says; its address is the first line.
+  /// Serves the org as in an example; its address is the first line.
   func serve(_ example: String) throws -> Server {
     ran.insert(example)
     let process = try ChildProcess.start(
@@ -284,7 +286,7 @@ final class ExampleScene {
     return Server(process: process)
   }
 
-  /// Serves the review page as an example says, and ends it; a port that is taken is another one here.
+  /// Serves the review page as in an example, and ends it; a used port is replaced by another one.
   func review(_ example: String) throws {
     ran.insert(example)
     let words = example.replacing("--port 8417", with: "--port 0")
@@ -298,7 +300,7 @@ final class ExampleScene {
     #expect(process.wait() == 0)
   }
 
-  /// A token of Ada, and an `sf` command that knows it as `field`.
+  /// Provides a token of Ada, and an `sf` command that knows it as `field`.
   private func logIn() throws {
     let script = """
       #!/bin/sh
@@ -336,7 +338,7 @@ final class ExampleScene {
 
   private var data: String { directory.file("snapshots/field-service") }
 
-  /// Ada's bundle, and the store in it as her phone hands it back.
+  /// Stores Ada's bundle, and the store in it as her phone returns it.
   func keepBundle() throws {
     let names = try FileManager.default.subpathsOfDirectory(atPath: data).sorted()
     let bundle = try #require(names.first { $0.hasSuffix("/ios.bundle.zip") })
@@ -346,7 +348,8 @@ final class ExampleScene {
     try Files.copy(store.path, to: directory.file("ada.sqlite"))
   }
 
-  /// Ada's phone hands back an edit that collides with the office's, and its report's table is filled.
+  /// Ada's phone returns an edit that conflicts with another user's, and the table of its report is
+  /// filled in.
   func collide() throws {
     let store = try Store(opening: directory.file("ada.sqlite"))
     let accounts = try store.query(QuerySpec(soupName: "accounts", .all, pageSize: 1))
@@ -391,7 +394,7 @@ final class ExampleScene {
     #expect(result.status == 0, "\(String(decoding: result.error, as: UTF8.self))")
   }
 
-  /// The id of the newest run of a pipeline.
+  /// The ID of the newest run of a pipeline.
   func lastRun(of pipeline: String = "field-service") throws -> String {
     let result = try ChildProcess.run(
       Self.program, ["status", directory.file("pipelines/\(pipeline).json"), "--json"],

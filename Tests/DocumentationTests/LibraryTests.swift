@@ -5,15 +5,16 @@ import System
 import TestSupport
 import Testing
 
-/// The libraries as a package outside the tree sees them: their public interface and nothing else.
+/// The libraries as a package outside the tree sees them: only their public interface.
 ///
-/// A test that compiles that package runs where `make test-library` asks for it: it takes as long as a suite.
+/// A test that compiles that package runs only in `make test-library`, as it takes as long as a
+/// suite.
 @Suite struct LibraryTests {
   private static let isAsked = ProcessInfo.processInfo.environment["ATTACHE_LIBRARY"] != nil
 
   @Test(.enabled(if: isAsked, "make test-library runs it"))
   func `the programs of the page are built by a package outside the tree and run`() async throws {
-    // The build takes a while and must not hold up other tests.
+    // The build takes a while and must not delay other tests.
     let thread = StoreThread(name: "library")
     try await thread.run {
       let package = try LibraryPackage.shared.get()
@@ -28,7 +29,7 @@ import Testing
   }
 
   @Test(.enabled(if: isAsked, "make test-library runs it"))
-  func `the programs that ask an org do so, each one of its own`() async throws {
+  func `each program that uses an org runs with its own org`() async throws {
     let thread = StoreThread(name: "library")
     let programs = try await thread.run { try LibraryPackage.shared.get().programs }
       .filter { $0.products.contains("Salesforce") }
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  /// The entry points of the products, by the files that hold them.
+  /// The entry points of the products, by the files that declare them.
   private static let entryPoints = [
     "SmartStore/Store": "public final class Store ",
     "SmartStore/StoreQueue": "public actor StoreQueue ",

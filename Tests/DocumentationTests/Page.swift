@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// One page of the documentation, taken apart as far as tests need it.
+/// A page of the documentation, parsed as far as tests need it.
 struct Page: Sendable, CustomTestStringConvertible {
-  /// Where it stands in the repository.
+  /// The path in the repository.
   let path: String
   let text: String
 
@@ -17,7 +17,7 @@ struct Page: Sendable, CustomTestStringConvertible {
     text = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
   }
 
-  /// The pages for readers: at the root, below `docs/`, and beside the examples.
+  /// The pages for readers: in the root, below `docs/`, and next to the examples.
   static let all: [Page] = {
     var paths = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pipelines/samples/README.md"]
     let docs = try? FileManager.default.subpathsOfDirectory(
@@ -64,7 +64,7 @@ struct Page: Sendable, CustomTestStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// What stands between backticks in the prose.
+  /// The texts between backticks in the prose.
   var inlineCode: [String] {
     prose.matches(of: /`([^`\n]+)`/).map { String($0.output.1) }
   }
@@ -74,7 +74,7 @@ struct Page: Sendable, CustomTestStringConvertible {
     prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) }
   }
 
-  /// The names that a heading can be linked by, as GitHub makes them.
+  /// The anchors of the headings, as GitHub generates them.
   var anchors: Set<String> {
     Set(
       prose.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in

@@ -7,7 +7,7 @@ import System
 import Testing
 import attache
 
-/// What the pages say is what the program does.
+/// The pages describe the program's actual behavior.
 @Suite struct PagesTests {
   @Test func `the pages are found`() {
     #expect(Page.all.count > 10)
@@ -15,7 +15,7 @@ import attache
   }
 
   @Test(arguments: Page.all)
-  func `every link leads somewhere`(_ page: Page) throws {
+  func `every link has a target`(_ page: Page) throws {
     let directory = Page.root.appending(path: page.path).deletingLastPathComponent()
     for link in page.links where !link.hasPrefix("http") {
       let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -31,7 +31,7 @@ import attache
   }
 
   @Test(arguments: Page.all)
-  func `every command line is one that the program takes`(_ page: Page) {
+  func `every command line is accepted by the program`(_ page: Page) {
     for block in page.blocks where ["", "sh", "bash", "console", "cron"].contains(block.language) {
       for words in ShellWords.calls(of: "attache", in: block.text) {
         #expect(throws: Never.self, "attache \(words.joined(separator: " "))") {
@@ -42,12 +42,12 @@ import attache
   }
 
   @Test(arguments: Page.all)
-  func `every command in the text is one of the program`(_ page: Page) {
+  func `every command in the text exists in the program`(_ page: Page) {
     let names = Set(AttacheTool.tool.description.commands.map(\.name))
     let groups = Set(AttacheTool.tool.description.groups.map(\.name))
     for code in page.inlineCode where code.hasPrefix("attache ") {
       for call in ShellWords.calls(of: "attache", in: code) {
-        // `attache help COMMAND` stands for any of them.
+        // `attache help COMMAND` means any of them.
         let words = call.filter { $0 != "COMMAND" }
         let isName = names.contains(words.joined(separator: " "))
         let isGroup = groups.contains(words.joined(separator: " "))
@@ -58,7 +58,7 @@ import attache
   }
 
   @Test(arguments: Page.all)
-  func `every JSON block is JSON`(_ page: Page) {
+  func `every JSON block is valid JSON`(_ page: Page) {
     for block in page.blocks where ["json", "jsonl"].contains(block.language) {
       let documents =
         block.language == "jsonl"

@@ -1,12 +1,13 @@
-/// The command lines of a shell text, as far as documentation has them.
+/// The command lines in a shell text, as far as documentation uses them.
 enum ShellWords {
-  /// The words of each call of `program`: comments, redirections and what follows a pipe left out.
+  /// The words of each call of `program`, without comments, redirections and the commands after a
+  /// pipe.
   static func calls(of program: String, in text: String) -> [[String]] {
     let joined = text.replacing("\\\n", with: " ")
     return joined.split(separator: "\n").flatMap { line in
       commands(String(line)).compactMap { words in
         guard let place = words.firstIndex(of: program) else { return nil }
-        // A crontab names the account before the program, and both may have one name.
+        // A crontab names the account before the program, and both may have the same name.
         let start = words[place...].dropFirst().first == program ? place + 1 : place
         let isCall = start == 0 || words[..<start].allSatisfy { isBefore($0) }
         return isCall ? Array(words[(start + 1)...]) : nil
@@ -14,7 +15,7 @@ enum ShellWords {
     }
   }
 
-  /// A prompt, an assignment, a field of a crontab: what may stand before a command.
+  /// Whether a word may precede a command: a prompt, an assignment, a field of a crontab.
   private static func isBefore(_ word: String) -> Bool {
     word == "$" || word == "*" || word == "attache" || word.contains("=")
       || word.allSatisfy { $0.isNumber } || word.hasPrefix("ExecStart") || word == "sudo"
@@ -51,7 +52,7 @@ enum ShellWords {
         end()
         commands.append([])
       case "(" where skipsNext && word == nil:
-        // `<(command)` is a command of its own.
+        // `<(command)` is a separate command.
         skipsNext = false
         substitutions += 1
         commands.append([])

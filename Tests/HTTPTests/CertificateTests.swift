@@ -7,7 +7,7 @@ import Testing
 @Suite struct CertificateTests {
   private let directory = TemporaryDirectory()
 
-  /// A server whose certificate an authority of its own signed, and that authority's file.
+  /// A server whose certificate is signed by a new authority, and the file of that authority.
   private func server(
     days: Int = 1, dnsNames: [String] = ["localhost"], ipAddresses: [String] = ["127.0.0.1"],
     seen: Counter
@@ -39,7 +39,7 @@ import Testing
     return try HTTPClient(configuration)
   }
 
-  @Test func `a server that a trusted authority vouches for is spoken to`() async throws {
+  @Test func `a server with a certificate of a trusted authority is accepted`() async throws {
     let seen = Counter()
     let (server, caFile) = try server(seen: seen)
     let client = try client(caFile)
@@ -51,7 +51,8 @@ import Testing
     #expect(seen.count == 2)
   }
 
-  @Test func `a server that nobody vouches for hears no byte of the request`() async throws {
+  @Test
+  func `a server without a trusted certificate receives no byte of the request`() async throws {
     let seen = Counter()
     let trusted = try server(seen: seen)
     let other = try server(dnsNames: ["other.example.com"], ipAddresses: [], seen: seen)
@@ -71,7 +72,7 @@ import Testing
     #expect(seen.count == 0)
   }
 
-  @Test func `a handshake that breaks off is the network's fault`() async throws {
+  @Test func `an interrupted handshake is a network failure`() async throws {
     let server = RawServer(headBytes: 1) { _, _ in [] }
     let error = await #expect(throws: HTTPError.self) {
       try await client(nil).send(
@@ -81,7 +82,7 @@ import Testing
     #expect(error?.phase == .beforeSend)
   }
 
-  @Test func `a server that speaks no TLS is refused`() async throws {
+  @Test func `a server without TLS is rejected`() async throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200) }
     let error = await #expect(throws: HTTPError.self) {
       try await client(nil).send(

@@ -3,7 +3,7 @@ import HTTP
 import Testing
 
 @Suite struct HTTPClientTests {
-  @Test func `a hundred requests at once are all answered`() async throws {
+  @Test func `a hundred concurrent requests are all answered`() async throws {
     let server = try HTTPServer { ServerResponse(status: 200, body: Array($0.path.utf8)) }
     var configuration = HTTPClient.Configuration()
     configuration.concurrency = 16
@@ -54,10 +54,12 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `an answer cut at any byte is never accepted`(name: String, bytes: [UInt8]) async throws {
+  func `a response truncated at any byte is never accepted`(name: String, bytes: [UInt8])
+    async throws
+  {
     let server = RawServer { connection, _ in Array(bytes[..<min(connection, bytes.count)]) }
     let client = try HTTPClient()
-    // The last byte after the last chunk carries nothing: the body is whole without it.
+    // The last byte after the last chunk has no content: the body is complete without it.
     let end = name == "chunked" ? bytes.count - 1 : bytes.count
     for offset in 0..<end {
       let error = await #expect(throws: HTTPError.self, "\(name) cut at \(offset)") {
@@ -68,7 +70,7 @@ import Testing
     #expect(try await client.send(HTTPRequest("GET", server.url)).status < 300)
   }
 
-  @Test func `an answer that only the connection's end delimits is refused`() async throws {
+  @Test func `a response that only the end of the connection delimits is rejected`() async throws {
     let server = RawServer { _, _ in Array("HTTP/1.1 200 OK\r\n\r\n{\"done\":true}".utf8) }
     let error = await #expect(throws: HTTPError.self) {
       try await HTTPClient().send(HTTPRequest("GET", server.url))
@@ -76,7 +78,7 @@ import Testing
     #expect(error?.kind == .truncated)
   }
 
-  @Test func `a body above the limit is refused, by its decoded bytes`() async throws {
+  @Test func `a body above the limit is rejected, measured by its decoded bytes`() async throws {
     let server = try HTTPServer { request in
       ServerResponse(
         status: 200, body: [UInt8](repeating: 65, count: Int(request.path.dropFirst()) ?? 0))
@@ -107,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: ["POST", "PATCH", "DELETE"])
-  func `a dropped write on a used connection arrives once`(method: String) async throws {
+  func `a dropped write on a reused connection arrives once`(method: String) async throws {
     let writes = Counter()
     let server = try HTTPServer { request in
       guard request.method != "GET" else { return ServerResponse(status: 200, body: [1]) }
@@ -123,7 +125,7 @@ import Testing
     #expect(writes.count == 1)
   }
 
-  @Test func `faults of the server are seen as broken answers`() async throws {
+  @Test func `faults of the server are reported as broken responses`() async throws {
     let faults: [ServerResponse.Fault] = [.dropBeforeHead, .dropBeforeBody, .dropAfter(bytes: 5)]
     let number = Counter()
     let server = try HTTPServer { _ in
@@ -139,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect is an answer and is not followed`() async throws {
+  @Test func `a redirect is returned and not followed`() async throws {
     let requests = Counter()
     let server = try HTTPServer { _ in
       requests.increment()
@@ -154,7 +156,7 @@ import Testing
     "http://example.com/", "ftp://127.0.0.1/", "http://127.0.0.1.example.com/", "//x",
     "https://name:secret@example.com/", "http://127.0.0.1@example.com/", "https://a b/",
   ])
-  func `an address that is not safe is refused before anything is sent`(url: String) async throws {
+  func `an unsafe address is rejected before anything is sent`(url: String) async throws {
     let error = await #expect(throws: HTTPError.self) {
       try await HTTPClient().send(HTTPRequest("GET", url))
     }
@@ -163,7 +165,7 @@ import Testing
     #expect(error?.description.contains("secret") == false)
   }
 
-  @Test func `cancelling the task ends a transfer that stands still`() async throws {
+  @Test func `cancelling the task ends a stalled transfer`() async throws {
     let gate = Gate()
     let arrived = Gate()
     let server = try HTTPServer { _ in
@@ -187,7 +189,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `a request that waits its turn can be cancelled and was not sent`() async throws {
+  @Test func `a queued request can be cancelled and was not sent`() async throws {
     let gate = Gate()
     let arrived = Gate()
     let server = try HTTPServer { _ in
@@ -224,7 +226,7 @@ import Testing
     gate.open()
   }
 
-  @Test func `a name that does not resolve was never sent to`() async throws {
+  @Test func `a request to a name that does not resolve was not sent`() async throws {
     let error = await #expect(throws: HTTPError.self) {
       try await HTTPClient().send(HTTPRequest("POST", "https://nowhere.invalid/", body: []))
     }
@@ -232,7 +234,7 @@ import Testing
     #expect(error?.phase == .beforeSend)
   }
 
-  @Test func `an authority file that is not there is said at once`() {
+  @Test func `a missing file of authorities is reported at once`() {
     var configuration = HTTPClient.Configuration()
     configuration.caFile = "/nonexistent/ca.pem"
     #expect(throws: HTTPError.self) { _ = try HTTPClient(configuration) }

@@ -3,7 +3,7 @@ import System
 import Testing
 
 @Suite struct HTTPServerTests {
-  @Test func `method, target, headers and body arrive, and the answer returns`() async throws {
+  @Test func `method, target, headers and body arrive, and the response returns`() async throws {
     let server = try HTTPServer { request in
       let query = request.query.map { "\($0.0)=\($0.1)" }.joined(separator: ";")
       let text =
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a body made while it is sent arrives whole, or is seen broken off`() async throws {
+  @Test func `a streamed body arrives completely, or is recognized as truncated`() async throws {
     let pieces = Locked(0)
     let server = try HTTPServer { request in
       pieces.withLock { $0 = 0 }
@@ -54,7 +54,7 @@ import Testing
 
   private struct ArrivedTooLate: Error {}
 
-  @Test func `a head has the length and no body`() async throws {
+  @Test func `a response to HEAD has the length and no body`() async throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200, body: [1, 2, 3]) }
     let client = try HTTPClient()
     let response = try await client.send(HTTPRequest("HEAD", server.url))
@@ -62,7 +62,7 @@ import Testing
     #expect(response.headers["Content-Length"] == "3")
   }
 
-  @Test func `a chunked upload is put together and the connection is kept`() throws {
+  @Test func `a chunked upload is reassembled and the connection is kept`() throws {
     let server = try HTTPServer { ServerResponse(status: 200, body: $0.body) }
     let upload =
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n3\r\nefg\r\n0\r\n\r\n"
@@ -90,7 +90,7 @@ import Testing
     #expect(answer.hasPrefix("HTTP/1.1 413"))
   }
 
-  @Test func `a long target and a large body pass`() async throws {
+  @Test func `a long target and a large body are accepted`() async throws {
     let server = try HTTPServer { request in
       ServerResponse(
         status: 200, body: Array("\(request.rawTarget.utf8.count) \(request.body.count)".utf8))
@@ -102,7 +102,7 @@ import Testing
     #expect(String(decoding: response.body, as: UTF8.self) == "60000 3000000")
   }
 
-  @Test func `a taken port and a name for an address are errors`() throws {
+  @Test func `a used port and a host name as address are errors`() throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200) }
     var configuration = HTTPServer.Configuration()
     configuration.port = UInt16(server.port)
@@ -115,13 +115,14 @@ import Testing
     }
   }
 
-  @Test func `a stopped server refuses and stopping twice is harmless`() async throws {
+  @Test
+  func `a stopped server refuses connections, and stopping it twice is harmless`() async throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200) }
     let client = try HTTPClient()
     #expect(try await client.send(HTTPRequest("GET", server.url)).status == 200)
     server.stop()
     server.stop()
-    // A client that never met it: a kept connection may end in the midst of a request.
+    // A client without an earlier connection: a reused one may end in the middle of a request.
     let stranger = try HTTPClient()
     let error = await #expect(throws: HTTPError.self) {
       try await stranger.send(HTTPRequest("POST", server.url, body: []))

@@ -16,8 +16,8 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
 }
 
 @Suite struct PageChainTests {
-  @Test func `the next page is asked for while a page still arrives`() async throws {
-    // Page 0 stops after its head until page 1 was asked for, page 1 until page 2 was.
+  @Test func `the next page is requested while a page still arrives`() async throws {
+    // Page 0 stops after its head until page 1 is requested, and page 1 until page 2 is.
     let asked = (0..<3).map { _ in Gate() }
     let late = Counter()
     let address = Locked("")
@@ -56,8 +56,8 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     let client = try HTTPClient()
     let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
     await third.opened()
-    // A request of another kind goes through the same loop: what the chain would have asked for
-    // beyond its window would have been asked for before this is answered.
+    // A separate request through the same loop: any page requested beyond the chain's window would
+    // be requested before this one is answered.
     for _ in 0..<3 { _ = try await client.send(HTTPRequest("GET", url + "/19")) }
     #expect(requests.count == 6)
     var read = 0
@@ -69,7 +69,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(requests.count == 23)
   }
 
-  @Test func `of pages of some megabytes two are in flight or unread`() async throws {
+  @Test func `only two large pages are in flight or unread`() async throws {
     let address = Locked("")
     let requests = Counter()
     let isRead = Gate()
@@ -79,7 +79,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
       if requests.increment() == 3 { third.open() }
       let body = page(number, of: 5, url: address.withLock { $0 }, padding: 3_000_000)
       guard number == 1 else { return ServerResponse(status: 200, body: body) }
-      // How long the pages are is known when the first is whole.
+      // The size of the pages is known once the first is complete.
       return ServerResponse(
         status: 200, body: body, fault: .pause(afterBytes: 0, until: { isRead.wait() }))
     }
@@ -101,7 +101,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(requests.count == 8)
   }
 
-  @Test func `a buffer that is given back serves a page to come`() async throws {
+  @Test func `a returned buffer is reused for a later page`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
@@ -120,7 +120,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(large > 1)
   }
 
-  @Test func `an error page ends the chain, and append goes on`() async throws {
+  @Test func `an error page ends the chain, and append continues it`() async throws {
     let address = Locked("")
     let requests = Counter()
     let server = try HTTPServer { request in
@@ -142,7 +142,8 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(try await chain.next() == nil)
   }
 
-  @Test func `a cut page is an error and what was asked for ahead is dropped`() async throws {
+  @Test
+  func `a truncated page is an error, and pages requested ahead are discarded`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
@@ -185,7 +186,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     gate.open()
   }
 
-  @Test func `a page that was dropped does not bring the one after it`() async throws {
+  @Test func `a discarded page does not request its successor`() async throws {
     let address = Locked("")
     let requests = Counter()
     let server = try HTTPServer { request in
@@ -201,7 +202,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     let isHeld = Locked(false)
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0")) { head in
       let next = readHead(head)
-      // Page 1 was asked for ahead and arrives while page 0, cut short, ends the chain.
+      // Page 1 was requested ahead and arrives while page 0, which is truncated, ends the chain.
       if case .request(let request) = next, request.url.hasSuffix("/2"),
         !isHeld.withLock({ held in
           defer { held = true }

@@ -2,15 +2,15 @@ import Foundation
 import Glibc
 import System
 
-/// A server that answers each connection with given bytes and ends it, for answers that no decent
-/// server gives.
+/// A server that answers each connection with the given bytes and closes it, for responses that no
+/// proper server sends.
 final class RawServer: Sendable {
   let port: UInt16
   private let listener: Int32
 
-  /// `answer` gets the connection's number and the request's bytes up to the blank line.
+  /// `answer` receives the number of the connection and the request's bytes up to the blank line.
   ///
-  /// It answers once it has read a head, or so many bytes if `headBytes` is given.
+  /// It answers once it has read a head, or `headBytes` bytes if that is given.
   init(
     headBytes: Int = .max,
     _ answer: @escaping @Sendable (_ connection: Int, _ request: String) -> [UInt8]
@@ -64,7 +64,7 @@ final class RawServer: Sendable {
     return String(decoding: head, as: UTF8.self)
   }
 
-  /// Sends bytes to a port and returns all that comes back until the other side closes.
+  /// Sends bytes to a port and returns everything received until the server closes the connection.
   static func exchange(port: Int, _ text: String) -> String {
     let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(connection) }
@@ -110,8 +110,10 @@ final class Gate: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Blocks a server's thread until the gate opens; not for ever, so that a broken test ends, but longer than a
-  /// test may have to wait for its turn on a busy machine.
+  /// Blocks a server's thread until the gate opens.
+  ///
+  /// The wait has a limit, so that a failing test ends, but it is longer than a test may wait on a
+  /// busy machine.
   @discardableResult func wait() -> Bool { semaphore.wait(timeout: .now() + 100) == .success }
 
   /// Suspends a task until the gate opens: blocking would starve the pool that opens it.
@@ -126,7 +128,7 @@ final class Gate: Sendable {
   }
 }
 
-/// Something counted from several threads.
+/// A counter for several threads.
 final class Counter: Sendable {
   private let value = Locked(0)
   @discardableResult func increment() -> Int {

@@ -156,10 +156,9 @@ extension Book {
     if change.issued == before.value { return false }
     // A first upsert goes out whatever stands under its external id, but what the pipeline itself has
     // sent since the bundle was made.
-    let isOfApp =
-      transition.oldAuthor == .phone
-      || world.watch.author(of: transition.old, in: transition.field) == .phone
-    let isUnknown = isOfApp || (transition.oldTime ?? 0) <= change.bundle
+    let first = world.watch.firstEntry(of: transition.old, in: transition.field)
+    let isOfApp = transition.oldAuthor == .phone || first?.author == .phone
+    let isUnknown = isOfApp || (first?.time ?? 0) <= change.bundle
     if isUpserted(change, in: world), isUnknown { return true }
     // What an app has sent by itself is to the pipeline as if the office had written it, also where an
     // undo has put it back.

@@ -165,9 +165,9 @@ final class OrgWatch: Sendable {
   }
   /// Who wrote what stands in a field.
   func lastAuthor(in field: FieldID) -> Author? { history(field.record, field.field).last?.author }
-  /// Who wrote a value first that stood in a field.
-  func author(of value: String?, in field: FieldID) -> Author? {
-    history(field.record, field.field).first { $0.value == value }?.author
+  /// The first time a value stood in a field: an undo can put it back later.
+  func firstEntry(of value: String?, in field: FieldID) -> Entry? {
+    history(field.record, field.field).first { $0.value == value }
   }
   /// Whether a value ever stood in that field of any record.
   func hasSeen(_ value: String, anywhere field: String) -> Bool {

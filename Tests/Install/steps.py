@@ -265,7 +265,7 @@ def wakes_by_timer(debian, service, timer):
     assert begun() != before and "ExecMainStatus=0" in debian.run(f"systemctl show {service}"), (
         debian.run(f"journalctl --no-pager -n 30 -u {timer} -u {service}"))
     debian.run(f"rm -r {place} && systemctl daemon-reload && systemctl restart {timer}")
-    # As docs/install.md says: a start by hand counts as one of four in six hours.
+    # As docs/how-to/schedule.md says: a start by hand counts as one of four in six hours.
     debian.run(f"systemctl reset-failed {service}", status=(0, 1))
 
 

@@ -1,11 +1,11 @@
 import JSON
 import Testing
 
-/// What a configuration file says wrong, value by value, with its place.
+/// Invalid values in a configuration file, with their positions.
 @Suite struct ConfigurationReaderTests {
   enum Colour: String, CaseIterable { case red, green }
 
-  /// Reads a file with the keys that these tests know, and gives what was found and what was said.
+  /// Reads a file with the keys that these tests know; returns the values and the problems.
   private func read<T>(
     _ text: String, isLenient: Bool = false, _ body: (ConfigurationObject) -> T
   ) throws -> (value: T?, said: [String]) {
@@ -16,7 +16,7 @@ import Testing
     return (value, reader.sorted.map(\.description))
   }
 
-  @Test func `values of the right type are read, and defaults stand for what is absent`() throws {
+  @Test func `values of the right type are read, and absent ones get their defaults`() throws {
     let (value, said) = try read(#"{"count": 3, "name": "x", "on": false, "colour": "green"}"#) {
       [
         "\($0.int("count", default: 1))", $0.text("name") ?? "-",
@@ -64,7 +64,9 @@ import Testing
     #"{"colour": "blue"}"#:
       "1:12: colour: \"blue\" is not a colour; write one of \"red\", \"green\"",
   ])
-  func `a wrong value is reported with place, kind and fix`(text: String, expected: String) throws {
+  func `a wrong value is reported with position, type and fix`(text: String, expected: String)
+    throws
+  {
     let (_, said) = try read(text) { object in
       _ = object.int("count", default: 1, in: 1...9)
       _ = object.text("name")
@@ -75,7 +77,7 @@ import Testing
     #expect(said == ["f:" + expected])
   }
 
-  @Test func `a misspelled key is named, and what stands in it is checked too`() throws {
+  @Test func `a misspelled key is reported, and its value is validated too`() throws {
     let (value, said) = try read(#"{"cuont": "x"}"#) { $0.int("count", default: 1) }
     #expect(value == 1)
     #expect(
@@ -85,7 +87,7 @@ import Testing
       ])
   }
 
-  @Test func `a lenient reader passes over keys that nobody knows`() throws {
+  @Test func `a lenient reader ignores unknown keys`() throws {
     let (value, said) = try read(#"{"zzz": 1, "count": 2}"#, isLenient: true) {
       $0.int("count", default: 1)
     }
@@ -93,14 +95,14 @@ import Testing
     #expect(said == [])
   }
 
-  @Test func `one element without its brackets is told, and read all the same`() throws {
+  @Test func `a single element without brackets is reported, and read anyway`() throws {
     let (value, said) = try read(#"{"names": {"a": 1}}"#) { $0.elements("names")?.count }
     #expect(value == 1)
     #expect(
       said == ["f:1:11: names: this must be an array, not an object; put it in brackets: [ … ]"])
   }
 
-  @Test func `what is no object is told, and problems come in the file's order`() throws {
+  @Test func `a value that is not an object is reported, with problems in file order`() throws {
     let reader = ConfigurationReader(file: "f")
     let node = try #require(reader.parse(Array("[\n 1]".utf8)))
     #expect(reader.object(node, known: [], what: "a file") == nil)
@@ -118,7 +120,9 @@ import Testing
     ("b.x", #"{"a":0,"b":{"c":1,"d":2}}"#), ("a.x", #"{"a":0,"b":{"c":1,"d":2}}"#),
     ("x.y", #"{"a":0,"b":{"c":1,"d":2}}"#),
   ])
-  func `a member is left out anywhere, and others stay put`(path: String, expected: String) throws {
+  func `a member is removed at any depth, and the others keep their positions`(
+    path: String, expected: String
+  ) throws {
     let reader = ConfigurationReader(file: "f")
     let node = try #require(reader.parse(Array(#"{"a": 0, "b": {"c": 1, "d": 2}}"#.utf8)))
     let parts = path.split(separator: ".").map(String.init)

@@ -1,7 +1,7 @@
 import JSON
 import TestSupport
 
-/// Makes JSON texts as an unfriendly server would write them: spaces, escapes, doubles, deep nesting.
+/// Generates JSON texts like an unfriendly server: spaces, escapes, duplicates, deep nesting.
 struct Generator {
   static let names = [
     "Id", "Name", "Account", "attributes", "type", "Own\\u0065r", "", "x.y", "LastModifiedDate",

@@ -10,7 +10,7 @@ import Testing
     Array(text.utf8).withUnsafeBytes { JSONHead.stringMember(name, in: $0) }
   }
 
-  @Test func `the next page's address is found as soon as its closing quote is there`() throws {
+  @Test func `the next page's address is found as soon as its closing quote has arrived`() throws {
     let end = try #require(Self.page.range(of: #"2fb""#)?.upperBound)
     for index in Self.page.indices {
       let answer = Self.answer("nextRecordsUrl", String(Self.page[..<index]))
@@ -19,7 +19,7 @@ import Testing
     #expect(Self.answer("nextRecordsUrl", "") == .absentSoFar)
   }
 
-  @Test func `a boolean is found, and the beginning of the records ends the search`() {
+  @Test func `a Boolean is found, and the start of the records ends the search`() {
     #expect(Self.answer("done", Self.page) == .found("false"))
     #expect(Self.answer("other", Self.page) == .arrayReached)
     #expect(Self.answer("other", #"{"a":1}"#) == .arrayReached)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct JSONNodeTests {
-  @Test func `every value knows its line, its column in characters and its path`() throws {
+  @Test func `every value has its line, its column in characters and its path`() throws {
     let text = "\u{FEFF}{\r\n  \"é\": [1, {\"b c\": \"x\"}],\n\t\"żółć\": null, \"z\": true\n}\n"
     let node = try JSONNode.parse(Array(text.utf8))
     #expect((node.line, node.column, node.path) == (1, 1, ""))
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 11])
-  func `what has no faults is what the strict parser takes`(seed: UInt64) {
+  func `a text without faults is one that the strict parser accepts`(seed: UInt64) {
     var generator = Generator(random: HistoryRandom(seed))
     for round in 0..<800 {
       var text = Array(generator.value().utf8)
@@ -30,7 +30,7 @@ import Testing
       let read = JSONNode.read(text)
       let note: Comment = "seed \(seed): \(String(decoding: text, as: UTF8.self))"
       if strict == nil { #expect(!read.faults.isEmpty, note) }
-      // Doubled names are a fault of configuration, not of JSON.
+      // Duplicate names are a fault in configuration, not in JSON.
       let others = read.faults.filter { !$0.message.hasSuffix("appears twice in one object") }
       if let strict, others.count == read.faults.count {
         #expect(others.isEmpty, note)
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a text that is no JSON at all ends with a bounded list of faults`() {
+  @Test func `a text that is not JSON at all gives a bounded list of faults`() {
     let prose = String(repeating: "It was a dark and stormy night; ", count: 2000)
     #expect((1...100).contains(JSONNode.read(Array(prose.utf8)).faults.count))
     let commas = "[" + String(repeating: "1 // x\n,", count: 5000) + "1]"
@@ -55,7 +55,7 @@ import Testing
       ("[1 /* one */, 2] # end", "[1,2]"), ("{\"a\": \"say “hi”\"}", "{\"a\":\"say “hi”\"}"),
       ("[None, TRUE, 01]", "[\"None\",true,0]"),
     ])
-  func `mistakes are understood as they were meant`(text: String, meant: String) throws {
+  func `common mistakes are read as they were meant`(text: String, meant: String) throws {
     #expect(try #require(JSONNode.read(Array(text.utf8)).node).value.text == meant)
   }
 }

@@ -16,7 +16,7 @@ import JSON
     ("-1", "1", false), ("1", "1.01", false), ("10", "1", false), ("01", "1", false),
     ("1E99999999999999999999", "1", false),
   ])
-  func `numbers are the same by their values, exactly`(one: String, other: String, isSame: Bool) {
+  func `numbers are compared by value, exactly`(one: String, other: String, isSame: Bool) {
     for (one, other) in [(one, other), (other, one)] {
       #expect(areSame(one, other) == isSame)
       #expect(areSame(#"{"a":[\#(one)],"b":true}"#, #"{"a":[\#(other)],"b":true}"#) == isSame)
@@ -29,7 +29,7 @@ import JSON
     (#"{"a":"\"1.0"}"#, #"{"a":"\"1"}"#), (#"{"a":1}"#, #"{"a":1,"b":2}"#),
     (#"{"a":1}"#, #"{"a":"1"}"#), (#"{"a":"\\","b":1.0}"#, #"{"a":"\\","b":2.0}"#),
   ])
-  func `digits in texts and names are no numbers`(one: String, other: String) {
+  func `digits in texts and names are not numbers`(one: String, other: String) {
     #expect(!areSame(one, other))
     #expect(areSame(one, one))
   }

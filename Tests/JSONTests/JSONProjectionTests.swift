@@ -15,7 +15,7 @@ import Testing
       ("Lines.None", nil),
       ("Empty", []), ("Empty.Name", nil), ("Missing", nil), ("Account.", nil),
     ] as [(String, JSONValue?)])
-  func `a dotted path is projected as the SDK does`(path: String, expected: JSONValue?) {
+  func `a dotted path is projected as in the SDK`(path: String, expected: JSONValue?) {
     #expect(JSONProjection.project(path, from: Self.element) == expected)
   }
 }

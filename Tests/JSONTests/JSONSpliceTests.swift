@@ -25,17 +25,17 @@ import Testing
     (#"{ "a" : 1 , "b" : "te\"xt" }"#, #"{ "a" : 1  }"#),
     (#"{ "a" : 1 , "b" : true , "c":"" }"#, #"{ "a" : 1 ,  "c":"" }"#),
   ])
-  func `a member is cut out of its object with one comma`(text: String, rest: String) throws {
+  func `a member is removed from its object with one comma`(text: String, rest: String) throws {
     let result = try cut(text)
     #expect(result == rest)
     #expect(throws: Never.self) { try JSONValue(parsing: result) }
   }
 
-  @Test func `an escaped quote in the name is part of the name`() throws {
+  @Test func `an escaped quote in a name is part of the name`() throws {
     #expect(try cut(#"{"a":1,"q\"b":[2]}"#, #"q"b"#) == #"{"a":1}"#)
   }
 
-  @Test func `the whole of a string has its quotes`() throws {
+  @Test func `the whole range of a string includes its quotes`() throws {
     #expect(JSONSplice.whole(JSONSpan(3, 5, .string)) == 2..<6)
     #expect(JSONSplice.whole(JSONSpan(3, 5, .number)) == 3..<5)
   }

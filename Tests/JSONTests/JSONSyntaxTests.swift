@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// A check says of a text what parsing it says.
+/// The syntax check reports the same faults as the parser.
 @Suite struct JSONSyntaxTests {
   @Test(arguments: [
     "{}", " [1, 2.5e3, {\"a\": null}] ", "\"\\ud83d\\ude00\"", "true", "-0", "", " ", "{", "[1,]",
@@ -9,7 +9,7 @@ import Testing
     String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
     String(repeating: "[", count: 65) + String(repeating: "]", count: 65),
   ])
-  func `a text is JSON when it can be parsed`(_ text: String) {
+  func `the syntax check accepts what the parser accepts`(_ text: String) {
     func fault(_ body: () throws -> Void) -> JSONError? {
       do {
         try body()

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// JSON whose escapes say no more than the character stands as plain text.
+/// JSON without unnecessary escapes.
 @Suite struct PlainJSONTests {
   @Test(
     arguments: [
@@ -15,10 +15,10 @@ import Testing
       (#"["a\\u0041\\\u0041"]"#, #"["a\\u0041\\A"]"#, 0), (#"["\u00g0"]"#, #"["\u00g0"]"#, 0),
       (#"["\u00"#, #"["\u00"#, 0), (#"["\u0041\"#, #"["A\"#, 0),
     ])
-  func `an escape that need not be is its character, and half of a pair the sign for none`(
+  func `unnecessary escapes become characters, and unpaired surrogates U+FFFD`(
     json: String, expected: String, halves: Int
   ) {
-    // At every place of a word, and of the words that are looked at together.
+    // At every position of a word, and of the words that are processed together.
     for length in 0..<40 {
       let before = String(repeating: "é", count: length % 3) + String(repeating: " ", count: length)
       let plain = JSONText.plain(Array((before + json + before).utf8))
@@ -27,16 +27,16 @@ import Testing
     }
   }
 
-  @Test func `JSON without such escapes is left as it is`() {
+  @Test func `JSON without such escapes is not changed`() {
     for json in ["", #"{"a":"b\n\"\\ü"}"#, #"["\\u0041"]"#, #"["\"#] {
       #expect(JSONText.plain(Array(json.utf8)) == nil)
     }
   }
 }
 
-/// Text is escaped wherever in it a byte stands that must be.
+/// Text is escaped at any position of a byte that needs it.
 @Suite struct JSONTextTests {
-  @Test func `what must be escaped is, at every place`() throws {
+  @Test func `every character that needs an escape gets one, at every position`() throws {
     let specials: [(String, String)] = [
       ("\"", "\\\""), ("\\", "\\\\"), ("\n", "\\n"), ("\u{1F}", "\\u001f"), ("\u{0}", "\\u0000"),
     ]

@@ -7,7 +7,7 @@ import Testing
     #""a\"b\\c""#,
     "[]", "[1,[2,[3]]]", "{}", #"{"b":1,"a":{"c":[null,true]}}"#, "\"żółć 😀\"", #""\u0000\u001f""#,
   ])
-  func `a compact text comes back as it was`(text: String) throws {
+  func `a compact text is written back unchanged`(text: String) throws {
     #expect(try JSONValue(parsing: text).text == text)
   }
 
@@ -20,7 +20,7 @@ import Testing
     "\u{FEFF}1", "[1 2]", #"{"a" 1}"#,
     "// c\n1",
   ])
-  func `what is not JSON is refused`(text: String) {
+  func `invalid JSON is rejected`(text: String) {
     #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
   }
 
@@ -31,11 +31,11 @@ import Testing
       [0x22, 0xE0, 0x80, 0x80, 0x22], [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xF8, 0x22],
       [0x22, 0xE2, 0x82, 0x22],
     ] as [[UInt8]])
-  func `bytes that are not UTF-8 are refused`(bytes: [UInt8]) {
+  func `invalid UTF-8 is rejected`(bytes: [UInt8]) {
     #expect(throws: JSONError.self) { try JSONValue(parsing: bytes) }
   }
 
-  @Test func `escapes mean what they say`() throws {
+  @Test func `escapes are decoded`() throws {
     let value = try JSONValue(parsing: #""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00""#)
     #expect(value == "\"\\/\u{8}\u{c}\n\r\té😀")
   }
@@ -50,11 +50,11 @@ import Testing
     }
   }
 
-  @Test func `of doubled names the last value stays at the first one's place`() throws {
+  @Test func `for equal names the last value is kept at the first position`() throws {
     #expect(try JSONValue(parsing: #"{"a":1,"b":2,"a":3}"#).text == #"{"a":3,"b":2}"#)
   }
 
-  @Test func `numbers keep their literal and answer as integers and doubles`() {
+  @Test func `numbers keep their literal and convert to integers and doubles`() {
     #expect(JSONValue.number("1e3").int == 1000)
     #expect(JSONValue.number("9007199254740993").int == 9_007_199_254_740_993)
     #expect(JSONValue.number("1.5").int == nil)
@@ -62,11 +62,11 @@ import Testing
     #expect(JSONValue("1").int == nil)
   }
 
-  @Test func `nil never stands for null`() {
+  @Test func `nil never means null`() {
     #expect((JSONValue.self as Any.Type) as? any ExpressibleByNilLiteral.Type == nil)
   }
 
-  @Test func `the order of members does not matter for equality`() {
+  @Test func `equality ignores the order of members`() {
     let left: JSONValue = ["a": 1, "b": [true, .null]]
     let right: JSONValue = ["b": [true, .null], "a": 1]
     #expect(left == right)
@@ -107,7 +107,7 @@ import Testing
         """)
   }
 
-  @Test func `the writer puts the commas`() {
+  @Test func `the writer inserts the commas`() {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("a")

@@ -9,7 +9,7 @@ import Testing
     "LastModifiedDate", "Contacts__r.Name", "Name.Name", "Missing", "Id",
   ]
 
-  /// What a span stands for, as the caller on the hot path would take it.
+  /// The value of a span, as a caller on the hot path would read it.
   static func value(
     _ span: JSONSpan, _ path: String, _ text: [UInt8], record: Range<Int>
   ) throws -> JSONValue? {
@@ -60,14 +60,16 @@ import Testing
   }
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 4])
-  func `a page that is cut anywhere is an error with a place and never read beyond`(seed: UInt64) {
+  func `a page truncated anywhere is an error with a position, never read beyond its end`(
+    seed: UInt64
+  ) {
     var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<20 {
       let text = Array(generator.page().utf8)
       let last = (text.lastIndex(of: UInt8(ascii: "}")) ?? 0) + 1
       for length in 0..<last {
-        // A buffer of its own of exactly that length, so that the sanitizer sees an over-read.
+        // A separate buffer of exactly this length, so that the sanitizer detects an over-read.
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 1)
         defer { piece.deallocate() }
         piece.copyBytes(from: text[0..<length])
@@ -81,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 5])
-  func `with flipped bytes the scanner and the tree refuse the same pages`(seed: UInt64) {
+  func `with flipped bits, the scanner and the tree reject the same pages`(seed: UInt64) {
     var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<1500 {
@@ -94,7 +96,7 @@ import Testing
       let accepted = text.withUnsafeBytes { bytes in
         (try? scanner.scan(bytes, in: .member("records")) { _, _, _ in }) != nil
       }
-      // The scanner also wants records there; JSON that is not a page may be refused by it alone.
+      // The scanner also requires records there, so it may reject valid JSON that is not a page.
       let isPage =
         tree?["records"]?.array.map { $0.allSatisfy { $0.isNull || $0.object != nil } } ?? false
       let text1 = String(decoding: text, as: UTF8.self)
@@ -118,20 +120,20 @@ import Testing
     }
   }
 
-  @Test func `nested objects may have members of the same names`() throws {
+  @Test func `nested objects may have members with the same names`() throws {
     let found = try spans(
       ["Id", "Owner.Id", "Owner.Owner.Id"],
       #"{"Owner":{"Id":"2","Owner":{"Id":"3"}},"Id":"1"}"#)
     #expect(found == ["1", "2", "3"])
   }
 
-  @Test func `of doubled members the last counts with all that is below it`() throws {
+  @Test func `for repeated members the last one counts with everything below it`() throws {
     let found = try spans(
       ["Id", "Owner.Id", "Owner"], #"{"Id":1,"Owner":{"Id":"2"},"Id":3,"Owner":null}"#)
     #expect(found == ["3", nil, "null"])
   }
 
-  @Test func `a collection retrieve counts the rows that could not be read`() throws {
+  @Test func `a collection retrieve counts unreadable rows`() throws {
     let text = Array(#"[null,{"Id":"1"}, null ,{}]"#.utf8)
     var ids: [Int] = []
     let page = try text.withUnsafeBytes {
@@ -145,7 +147,7 @@ import Testing
 
   struct Stop: Error {}
 
-  @Test func `an error of the caller comes out as it is`() {
+  @Test func `an error of the caller is rethrown unchanged`() {
     let text = Array(#"{"records":[{}]}"#.utf8)
     #expect(throws: Stop.self) {
       try text.withUnsafeBytes {
@@ -166,7 +168,7 @@ import Testing
     #"{"records":[]} x"#: "line 1, column 16: data follows the end of the value",
     #"{"records":[{"a":"\x"}]}"#: "line 1, column 19: this escape sequence does not exist in JSON",
   ])
-  func `a page that is none is refused with its place`(text: String, expected: String) {
+  func `an invalid page is rejected with its position`(text: String, expected: String) {
     let error = #expect(throws: JSONError.self) {
       try Array(text.utf8).withUnsafeBytes {
         try RecordScanner(paths: ["a"]).scan($0, in: .member("records")) { _, _, _ in }

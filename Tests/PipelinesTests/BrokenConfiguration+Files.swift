@@ -27,18 +27,18 @@ extension BrokenConfiguration {
       .store(#""path": "LastName""#, #""path": "Id""#)),
     .init(
       "__local__ that is not a string",
-      #"store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it has to be a string: as json1 no SDK finds edits by it; write "string""#,
+      #"store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it must be a string: with json1 no SDK finds edits; write "string""#,
       .store(
         #"{"path": "__local__", "type": "string"}"#, #"{"path": "__local__", "type": "json1"}"#)),
     .init(
       "__local__ that is searched by word",
-      #"store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it has to be a string: nobody looks for edits by the words of a search; write "string""#,
+      #"store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it must be a string: no SDK uses full-text search to find edits; write "string""#,
       .store(
         #"{"path": "__local__", "type": "string"}"#, #"{"path": "__local__", "type": "full_text"}"#)
     ),
     .init(
       "__local__ that is a number",
-      #"store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it has to be a string: as a number only iOS finds edits by it; write "string""#,
+      #"store.json:8:39: soups[0].indexes[2].type: the index on "__local__": it must be a string: a number index only finds edits on iOS; write "string""#,
       .store(
         #"{"path": "__local__", "type": "string"}"#, #"{"path": "__local__", "type": "integer"}"#)),
     .init(
@@ -64,7 +64,7 @@ extension BrokenConfiguration {
     .init(
       "a soup without indexes",
       #"""
-      store.json:1:48: soups[0].indexes: both SDKs refuse a soup without an index; add at least {"path": "Id", "type": "string"}
+      store.json:1:48: soups[0].indexes: both SDKs reject a soup without an index; add at least {"path": "Id", "type": "string"}
       syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on Id: records are looked up by it; add {"path": "Id", "type": "string"} to its indexes in store.json
       syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on __local__: a device finds its edits by it; add {"path": "__local__", "type": "string"} to its indexes in store.json
       """#,

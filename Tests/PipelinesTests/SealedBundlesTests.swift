@@ -192,7 +192,7 @@ import Testing
     for part in [
       "return.wrong-key: device-key.db does not open", "return.wrong-key: default-kdf.db",
       "PRAGMA returned.kdf_iter = 4000", "return.damaged: damaged.db is damaged: page 6",
-      "return.damaged: short.db is cut off in page", "return.sealed-log: log.db",
+      "return.damaged: short.db is truncated in page", "return.sealed-log: log.db",
     ] { #expect(reasons.contains(part), "\(part)") }
     #expect(!reasons.contains(Self.passphrase))
     // What the app does next is taken.

@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// The table of `docs/operations.md`, night by night.
+/// The table of `docs/how-to/troubleshoot.md`, night by night.
 @Suite struct WrongNightsTests {
   /// A row of the table.
   struct Row: Sendable, CustomTestStringConvertible {
@@ -20,7 +20,7 @@ import Testing
     var testDescription: String { night }
 
     static let all: [Row] = {
-      let page = PipelineSchemaTests.root.appendingPathComponent("docs/operations.md")
+      let page = PipelineSchemaTests.root.appendingPathComponent("docs/how-to/troubleshoot.md")
       let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
       // The first table is that of the nights.
       let nights = text.split(separator: "\n## ")[0]
@@ -139,7 +139,7 @@ import Testing
     switch night {
     case "nothing is wrong": break
     case "the org cannot be reached": world.goAway()
-    case "the org answers with a page for people":
+    case "the org answers with an HTML page":
       let page = ServerResponse(
         status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))
       world.server.faults.add(.any, times: .max, .respond(page))
@@ -148,7 +148,7 @@ import Testing
       let place = world.data.inbox("inbox") + "/broken.sqlite"
       try DurableFile.write(Array("SQLite format 3\0 and no more".utf8), to: place)
     case "an edit conflicts": try edit(world, 1, conflicting: true)
-    case "another run is at work": scene.held.append(try FileLock(world.data.lock, exclusive: true))
+    case "another run is active": scene.held.append(try FileLock(world.data.lock, exclusive: true))
     case "the ledger is lost":
       for suffix in ["", "-wal", "-shm"] where Files.exists(world.data.state + suffix) {
         try Files.remove(world.data.state + suffix)
@@ -161,7 +161,7 @@ import Testing
     case "the run is killed: by hand, or by the kernel as memory runs out":
       scene.shell = strike(world, SIGKILL)
     case "the run is stopped: the unit, the machine, `^C`": scene.shell = strike(world, SIGTERM)
-    case "the org takes a request and never answers":
+    case "the org accepts a request and never answers":
       world.server.faults.add(.kind(.query), .pause(afterBytes: 1) { [gate] in gate.wait() })
       scene.words = ["--deadline", "1"]
     case "the output cannot be written: the disk of cron's `>>` is full":
@@ -221,7 +221,7 @@ import Testing
     withExtendedLifetime(scene.held) {}
     #expect(String(run.status) == row.exit, "\(run.everything)")
     let told = Files.exists(message) ? try JSONValue(parsing: Files.read(message)) : .null
-    #expect((told["outcome"]?.string ?? "nobody") == row.told)
+    #expect((told["outcome"]?.string ?? "no one") == row.told)
     let exit = scene.told ?? row.exit
     #expect((told["status"]?.int).map { String($0) } ?? exit == exit)
     let lines = Files.exists(log) ? String(decoding: try Files.read(log), as: UTF8.self) : ""

@@ -265,7 +265,7 @@ class Reader:
             if self.platform == "ios" and path in ("_soupEntryId", "_soupLastModifiedDate"):
                 continue
             if not self.agrees(project(element, path.split(".")), kind, stored):
-                self.say(f"{where} path {path}", "the column is not the element's value")
+                self.say(f"{where} path {path}", "the column does not match the element's value")
 
     @staticmethod
     def bad(name):

@@ -14,7 +14,7 @@ import Testing
     .real(.infinity), .text(""), .text("Grüße 東京 🚲"), .text("a\u{0}b"), .text("O'Hara \"x\""),
     .blob([]), .blob([0, 1, 255]),
   ])
-  func `every value comes back as it went`(_ value: SQLiteValue) throws {
+  func `every value is read back as written`(_ value: SQLiteValue) throws {
     let connection = try make()
     try connection.execute("CREATE TABLE t (a)")
     try connection.run("INSERT INTO t VALUES (\(value))")
@@ -32,7 +32,7 @@ import Testing
     #expect(SQL.quoted(text: "it's") == "'it''s'")
   }
 
-  @Test func `bytes are bound without a copy and read without one`() throws {
+  @Test func `bytes are bound and read without a copy`() throws {
     let connection = try make()
     try connection.execute("CREATE TABLE t (a TEXT)")
     let insert = try connection.prepare("INSERT INTO t VALUES (?)")
@@ -49,7 +49,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM t WHERE typeof(a) = 'text'") == 2)
   }
 
-  @Test func `a transaction is kept or undone as a whole`() throws {
+  @Test func `a transaction is committed or rolled back as a whole`() throws {
     struct Refusal: Error {}
     let connection = try make()
     try connection.execute("CREATE TABLE t (a)")
@@ -76,7 +76,7 @@ import Testing
     #expect(two?.message == "the text contains more than one statement")
   }
 
-  @Test func `a closed connection refuses and its statements stay harmless`() throws {
+  @Test func `a closed connection throws, and its statements are harmless`() throws {
     let connection = try make()
     let statement = try connection.prepare("SELECT 1")
     connection.close()
@@ -84,7 +84,7 @@ import Testing
     #expect(try statement.step())
   }
 
-  @Test func `a statement can be used inside itself`() throws {
+  @Test func `a statement can be used while it is running`() throws {
     let connection = try make()
     try connection.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
     var pairs = 0
@@ -94,7 +94,7 @@ import Testing
     #expect(pairs == 4)
   }
 
-  @Test func `reserved bytes stay in the file`() throws {
+  @Test func `reserved bytes are kept in the file`() throws {
     let connection = try make()
     try connection.reserveBytes(80)
     try connection.execute("CREATE TABLE t (a)")
@@ -105,7 +105,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try again.run("INSERT INTO t VALUES (1)") }
   }
 
-  @Test func `names that look like addresses are paths`() throws {
+  @Test func `names that look like URIs are paths`() throws {
     for name in ["a b?c#d%e.db", "file:x.db"] {
       let connection = try Connection(directory.file(name), mode: .create)
       try connection.execute("CREATE TABLE t (a)")
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `what is held is kept by the next transaction, whatever becomes of that`() throws {
+  @Test func `a held change is committed by the next transaction, even if that fails`() throws {
     struct Failure: Error {}
     let connection = try make()
     try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (a)")

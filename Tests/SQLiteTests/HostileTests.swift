@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-// One after the other: the heap limit is one for the process.
+// Serialized, as the heap limit applies to the whole process.
 @Suite(.serialized) struct HostileTests {
   let directory = TemporaryDirectory()
 
@@ -16,7 +16,7 @@ import Testing
     return path
   }
 
-  @Test func `a sound file is read and its health told`() throws {
+  @Test func `a sound file is read and passes the check`() throws {
     let path = try make("CREATE TABLE t (a); INSERT INTO t VALUES ('x'), (NULL)")
     let connection = try Connection.hostile(path)
     #expect(try connection.integer("SELECT count(*) FROM t") == 2)
@@ -34,14 +34,14 @@ import Testing
     "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT max(x) FROM c",
     "CREATE TEMP TABLE u (a)", "CREATE VIRTUAL TABLE f USING fts5(a)",
   ])
-  func `everything but plain reading is refused`(_ sql: String) throws {
+  func `everything except plain reading is rejected`(_ sql: String) throws {
     let path = try make("CREATE TABLE t (a); CREATE VIEW v AS SELECT 1")
     let connection = try Connection.hostile(path)
     #expect(throws: SQLiteError.self) { try connection.all(SQL(sql)) }
     #expect(try connection.integer("SELECT count(*) FROM t") == 0)
   }
 
-  @Test func `an index on JSON is read and a function with effects is not`() throws {
+  @Test func `an index on JSON is readable, one on a function with side effects is not`() throws {
     let sound = try make(
       "CREATE TABLE t (a); CREATE INDEX i ON t ( json_extract(a, '$.x') ); "
         + "INSERT INTO t VALUES ('{\"x\":1}')")
@@ -53,14 +53,14 @@ import Testing
     #expect(error?.message == "the schema uses load_extension")
   }
 
-  @Test func `a row that is longer than the limit is refused, and a shorter one is read`() throws {
+  @Test func `a row longer than the limit is rejected, and a shorter one is read`() throws {
     let path = try make("CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(5000))")
     for (limit, isRead) in [(Int32(4999), false), (6000, true)] {
       let connection = try Connection.hostile(path, limits: .init(lengthBytes: limit))
       let read = Result { try connection.integer("SELECT length(substr(a, 1)) FROM t") }
       #expect(((try? read.get()) == 5000) == isRead, "\(limit): \(read)")
     }
-    // What a device can make is let through, and no more.
+    // Content that a device can create is accepted.
     let whole = try Connection.hostile(path)
     #expect(try whole.integer("SELECT length(zeroblob(32 << 20))") == 32 << 20)
     #expect(throws: SQLiteError.self) {
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a statement without an end is ended`() throws {
+  @Test func `an endless statement is interrupted`() throws {
     let path = try make(
       "CREATE TABLE t (a); INSERT INTO t SELECT value FROM generate_series(1, 2)"
         .replacingOccurrences(
@@ -83,8 +83,8 @@ import Testing
     #expect(error?.isInterrupted == true)
   }
 
-  @Test func `the heap has a ceiling that goes with the connection`() async {
-    // SQLite has one ceiling for a process: this one has to be alone in its own.
+  @Test func `the heap limit ends with the connection`() async {
+    // SQLite has one heap limit per process, so this test needs its own process.
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// A file with one table.
+  /// Creates a file with one table.
   private static func heapFile(in directory: TemporaryDirectory) throws -> String {
     let path = directory.file("heap.db")
     let made = try Connection(path, mode: .create)
@@ -110,17 +110,17 @@ import Testing
     return path
   }
 
-  /// What takes 30 MB of SQLite's memory.
+  /// A statement that needs 30 MB of SQLite's memory.
   private static var large: SQL { "SELECT length(zeroblob(30000000) || 'x')" }
 
-  @Test func `what one thread may allocate is nothing to another`() async {
+  @Test func `the memory limit of one thread does not affect another`() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)
       let large = Self.large
       let greedy = try Connection.hostile(path, limits: .init(heapMiB: 4))
       #expect(throws: SQLiteError.self) { try greedy.all(large) }
-      // Another file from outside, and a connection of ours, on threads of their own.
+      // Another untrusted file, and a trusted connection, on separate threads.
       let trouble = Mutex<[String]>([])
       let others = [true, false].map { isHostile in
         Thread {
@@ -138,7 +138,7 @@ import Testing
         }
       }
       for other in others { other.start() }
-      // Beside them the first is refused again and again.
+      // Meanwhile the first one is rejected again and again.
       while !others.allSatisfy(\.isFinished) {
         #expect(throws: SQLiteError.self) { try greedy.all(large) }
       }
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `two files open on a thread have as much as the larger budget`() async {
+  @Test func `two files open on a thread share the larger budget`() async {
     await #expect(processExitsWith: .success) {
       let directory = TemporaryDirectory()
       let path = try Self.heapFile(in: directory)
@@ -161,14 +161,14 @@ import Testing
       #expect(try small?.integer("SELECT count(*) FROM t") == 0)
       small?.close()
       small = nil
-      // What was granted has gone with them.
+      // Their memory was released with them.
       let again = try Connection.hostile(path, limits: .init(heapMiB: 4))
       #expect(throws: SQLiteError.self) { try again.all(large) }
     }
   }
 
   @Test(arguments: [false, true])
-  func `the bytes of a file are read as the file is`(_ hasLog: Bool) throws {
+  func `an image is read like its file`(_ hasLog: Bool) throws {
     let path = directory.file("image.db")
     let made = try Connection(path, mode: .create)
     if hasLog { #expect(try made.text("PRAGMA journal_mode = WAL") == "wal") }
@@ -191,17 +191,17 @@ import Testing
         #expect(throws: SQLiteError.self) { try connection.execute("PRAGMA query_only = OFF") }
       }
       memory.close()
-      // Where a page is not what it was, both say so in the same words.
+      // If a page is changed, both report the same message.
       for place in stride(from: 4096 * 2, to: 4096 * 3, by: 8) { image[place] = 0xFF }
       try Data(image).write(to: URL(filePath: path))
       let words = try Connection.hostile(path).quickCheck()
       #expect(!words.isEmpty)
       #expect(try Connection.hostile(path, image: image).quickCheck() == words)
-      // One that is cut off.
+      // A truncated one.
       for count in [4096 * 3, 4096 + 100, 100] {
         let part = UnsafeMutableRawBufferPointer(rebasing: image[..<count])
         try Data(part).write(to: URL(filePath: path))
-        // Whatever the words are, neither is sound.
+        // Neither is sound, whatever the message.
         for image in [nil, part] {
           let words = try? Connection.hostile(path, image: image).quickCheck()
           #expect(words != [], "\(count) bytes, from memory: \(image != nil)")
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `a link, a directory and plain text are refused`() throws {
+  @Test func `a link, a directory and plain text are rejected`() throws {
     let path = try make("CREATE TABLE t (a)")
     let link = directory.file("link.db")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
@@ -231,7 +231,7 @@ import Testing
     #expect(try Connection.hostile(link + "/" + name).integer("SELECT count(*) FROM t") == 0)
   }
 
-  @Test func `a log is folded into a private copy`() throws {
+  @Test func `a log is checkpointed into a private copy`() throws {
     let path = directory.file("w.db")
     let writer = try Connection(path, mode: .create)
     #expect(try writer.text("PRAGMA journal_mode = WAL") == "wal")

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: ["", "  \n", "-- nothing\n", "/* nothing */", ";"])
-  func `a text without a statement is refused`(_ sql: String) throws {
+  func `a text without a statement is rejected`(_ sql: String) throws {
     let connection = try make()
     let error = #expect(throws: SQLiteError.self) { try connection.prepare(sql) }
     #expect(error?.message == "the text contains no statement")
@@ -23,7 +23,7 @@ import Testing
     #expect(try connection.prepare("SELECT 1 ;\n\t; ").step())
   }
 
-  @Test func `there are as many values as places, or none is bound`() throws {
+  @Test func `the number of values must match the parameters, or none is bound`() throws {
     let connection = try make("CREATE TABLE t (a, b)")
     let insert = try connection.prepare("INSERT INTO t VALUES (?, ?)")
     #expect(insert.parameterCount == 2)
@@ -38,7 +38,7 @@ import Testing
     #expect(try connection.all("SELECT * FROM t") == [[1, .null]])
   }
 
-  @Test func `bindings stay after a reset and go when they are cleared`() throws {
+  @Test func `bindings survive a reset and end when they are cleared`() throws {
     let connection = try make("CREATE TABLE t (a)")
     let insert = try connection.prepare("INSERT INTO t VALUES (?)")
     try insert.bind(1, "x")
@@ -51,7 +51,7 @@ import Testing
     #expect(try connection.all("SELECT a FROM t") == [["x"], ["x"], [.null], [.null]])
   }
 
-  @Test func `a column is read in its class, and converted where another is asked`() throws {
+  @Test func `a column is read in its class, or converted on request`() throws {
     let connection = try make()
     let statement = try connection.prepare(
       "SELECT 7 AS i, 2.5 AS r, '12x' AS t, x'6162' AS b, NULL AS n")
@@ -68,19 +68,19 @@ import Testing
     #expect(try !statement.step())
   }
 
-  @Test func `text that is not UTF-8 is repaired, never trapped on`() throws {
+  @Test func `text that is not UTF-8 is repaired and does not trap`() throws {
     let connection = try make()
     let text = try connection.first("SELECT CAST(x'61FF62' AS TEXT)")
     #expect(text == ["a\u{FFFD}b"])
   }
 
-  @Test func `what reads only is known as that`() throws {
+  @Test func `a read-only statement is recognized`() throws {
     let connection = try make()
     #expect(try connection.prepare("SELECT * FROM t").isReadOnly)
     #expect(try !connection.prepare("DELETE FROM t").isReadOnly)
   }
 
-  @Test func `a statement that fails can be used again`() throws {
+  @Test func `a failed statement can be reused`() throws {
     let connection = try make("CREATE TABLE t (a UNIQUE)")
     let insert = try connection.prepare("INSERT INTO t VALUES (?)")
     try insert.bind(1, 1)
@@ -95,7 +95,7 @@ import Testing
     #expect(connection.changes == 1)
   }
 
-  @Test func `kept statements are dropped when there are too many, and work all the same`() throws {
+  @Test func `cached statements are discarded above the limit, without other effects`() throws {
     let connection = try make()
     for round in 0..<3 {
       for number in 0..<100 {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a table that changed gives its new columns when statements are forgotten`() throws {
+  @Test func `a changed table gives its new columns after the statements are forgotten`() throws {
     let connection = try make()
     #expect(try connection.all("SELECT * FROM t") == [])
     try connection.execute("ALTER TABLE t ADD COLUMN b DEFAULT 5; INSERT INTO t (a) VALUES (1)")
@@ -114,7 +114,7 @@ import Testing
     #expect(try connection.all("SELECT * FROM t") == [[1, 5]])
   }
 
-  @Test func `a second writer is busy, and says who is in the way`() throws {
+  @Test func `a second writer is busy, and the error names the cause`() throws {
     let first = try make("PRAGMA journal_mode = WAL; CREATE TABLE t (a)")
     let second = try Connection(first.path, mode: .readWrite, busyMilliseconds: 0)
     try first.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")
@@ -128,7 +128,7 @@ import Testing
     try second.checkpointTruncate()
   }
 
-  @Test func `a transaction inside a transaction is refused, and the outer one is undone`() throws {
+  @Test func `a nested transaction is rejected, and the outer one is rolled back`() throws {
     let connection = try make()
     #expect(throws: SQLiteError.self) {
       try connection.transaction {
@@ -140,7 +140,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM t") == 0)
   }
 
-  @Test func `of several statements those before the one that fails are done`() throws {
+  @Test func `of several statements, those before a failing one are executed`() throws {
     let connection = try make()
     #expect(throws: SQLiteError.self) {
       try connection.execute("INSERT INTO t VALUES (1); INSERT INTO nowhere VALUES (2)")
@@ -148,7 +148,7 @@ import Testing
     #expect(try connection.integer("SELECT count(*) FROM t") == 1)
   }
 
-  @Test func `a file that is missing, or no database, is told as that`() throws {
+  @Test func `a missing file and one that is not a database are distinguished`() throws {
     let missing = #expect(throws: SQLiteError.self) {
       try Connection(directory.file("none.db"), mode: .readWrite).execute("SELECT 1")
     }

@@ -7,30 +7,30 @@ import Testing
     ("api-usage=18/15000", 18, 15000),
     ("api-usage=18/15000; per-app-api-usage=17/250(appName=x)", 18, 15000),
   ])
-  func `the org's count is read`(header: String, used: Int, maximum: Int) {
+  func `the org's request count is parsed`(header: String, used: Int, maximum: Int) {
     let usage = APIUsage(header: header)
     #expect(usage?.used == used)
     #expect(usage?.maximum == maximum)
   }
 
   @Test(arguments: ["", "api-usage=", "api-usage=1", "api-usage=a/b", "api-usage=1/0"])
-  func `what is no count is none`(header: String) {
+  func `an invalid count is ignored`(header: String) {
     #expect(APIUsage(header: header) == nil)
   }
 
-  @Test func `the share of others is left alone`() {
+  @Test func `the share of other users is not used`() {
     let budget = APIBudget(leaveForOthersPercent: 10)
     #expect(budget.refusal(made: 5, usage: nil) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=899/1000")) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=900/1000")) != nil)
-    // Of an odd number the share is not rounded down to hundreds.
+    // For an odd maximum, the share is not rounded to hundreds.
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=134/150")) == nil)
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=135/150")) != nil)
     #expect(APIBudget(perRun: 5).refusal(made: 4, usage: nil) == nil)
     #expect(APIBudget(perRun: 5).refusal(made: 5, usage: nil) != nil)
   }
 
-  @Test func `what is left is the lesser of the run's own limit and the org's`() {
+  @Test func `the rest is the smaller of the run's limit and the org's`() {
     let usage = APIUsage(header: "api-usage=880/1000")
     #expect(APIBudget().left(made: 3, usage: nil) == nil)
     #expect(APIBudget().left(made: 3, usage: usage) == 20)
@@ -39,11 +39,11 @@ import Testing
     #expect(APIBudget().left(made: 3, usage: APIUsage(header: "api-usage=950/1000")) == 0)
   }
 
-  @Test func `no request is made beyond the budget`() async throws {
+  @Test func `no request is sent beyond the budget`() async throws {
     let scripted = try ScriptedOrg { $0.path.hasSuffix("/limits") ? .json(200, "{}") : nil }
     let org = try scripted.org(budget: APIBudget(perRun: 4))
     let session = try await org.session()
-    // The user info of the login was the first.
+    // The user info request of the login was the first one.
     for _ in 0..<3 { _ = try await session.limits() }
     let error = await #expect(throws: OrgError.self) { try await session.limits() }
     #expect(error?.kind == .limit)
@@ -53,7 +53,7 @@ import Testing
         == ["token  1", "userInfo  1", "versions  1", "limits ada@example.com 3"])
   }
 
-  @Test func `an org near its limit is asked no further`() async throws {
+  @Test func `an org near its limit gets no further requests`() async throws {
     let used = Kept(88)
     let scripted = try ScriptedOrg { request in
       guard request.path.hasSuffix("/limits") else { return nil }

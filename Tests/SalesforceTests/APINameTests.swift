@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct APINameTests {
   @Test(arguments: ["Account", "My_Object__c", "ns__Visit2__c", String(repeating: "a", count: 80)])
-  func `letters, digits and underscores are a name`(text: String) {
+  func `letters, digits and underscores are a valid name`(text: String) {
     #expect(APIName.isValid(text))
   }
 
@@ -12,7 +12,7 @@ import Testing
     "Nam\u{301}e",
     String(repeating: "a", count: 81),
   ])
-  func `what an org would not take for a name is none`(text: String) {
+  func `a name that an org would not accept is invalid`(text: String) {
     #expect(!APIName.isValid(text))
   }
 }

@@ -1,7 +1,7 @@
 import Salesforce
 import Testing
 
-/// Which version of its API an org is spoken to in.
+/// The choice of the API version for an org.
 @Suite struct APIVersionTests {
   static let all = (20...70).map { "\($0).0" }
 
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `the newest that both know is spoken unless one is named`() {
+  @Test func `the newest common version is used unless one is specified`() {
     #expect(chosen(nil, of: ["58.0", "60.0", "59.0"]) == "60.0")
     #expect(chosen(nil, of: Self.all) == "66.0")
     #expect(chosen(nil, of: ["99.0", "100.0"]) == "99.0")
@@ -23,7 +23,7 @@ import Testing
     #expect(chosen("70.0", of: Self.all) == "70.0")
   }
 
-  @Test func `a version that the org has not, or that has not what is needed, is told`() {
+  @Test func `an unavailable version, or one without a needed feature, is reported`() {
     #expect(
       chosen("67.0", of: ["58.0", "66.0"])
         == "configuration: the org has no API version 67.0: it has 58.0 to 66.0")

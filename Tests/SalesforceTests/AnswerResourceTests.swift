@@ -3,13 +3,13 @@ import JSON
 import Salesforce
 import Testing
 
-/// Searches, recent items, layouts and descriptions, whose answers are taken as they come.
+/// Searches, recent items, layouts and descriptions, whose responses are returned unchanged.
 @Suite struct AnswerResourceTests {
   private func answering(_ status: Int, _ body: String) throws -> ScriptedOrg {
     try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? .json(status, body) : nil }
   }
 
-  @Test func `a search sends its text encoded and answers the org's bytes`() async throws {
+  @Test func `a search sends its text encoded and returns the org's bytes`() async throws {
     let text = #"{"searchRecords":[{"attributes":{"type":"Account"},"Id":"001"}]}"#
     let scripted = try answering(200, text)
     let session = try await scripted.session()
@@ -20,13 +20,13 @@ import Testing
         == ["/services/data/v66.0/search?q=FIND%20%7BA%2Bb%7D%20RETURNING%20Account%28Id%29"])
   }
 
-  @Test func `an older org's bare array is no answer to a search`() async throws {
+  @Test func `an older org's bare array is not accepted as a search result`() async throws {
     let session = try await answering(200, "[]").session()
     let error = await #expect(throws: OrgError.self) { try await session.search("FIND {a}") }
     #expect(error?.kind == .invalidResponse)
   }
 
-  @Test func `recent items are the ids of an object's resource`() async throws {
+  @Test func `recent items are the IDs from an object's resource`() async throws {
     let scripted = try answering(
       200,
       """
@@ -44,13 +44,13 @@ import Testing
     "{}", #"{"recentItems":{}}"#, #"{"recentItems":[{"Name":"A"}]}"#,
     #"{"recentItems":[{"Id":"x"}]}"#,
   ])
-  func `recent items with a fault are not half read`(body: String) async throws {
+  func `recent items with a fault are rejected completely`(body: String) async throws {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) { try await session.recentItems("Account") }
     #expect(error?.kind == .invalidResponse)
   }
 
-  @Test func `a layout is asked for by what is given`() async throws {
+  @Test func `a layout is requested with the given parameters`() async throws {
     let scripted = try answering(200, #"{"layoutType":"Full"}"#)
     let session = try await scripted.session()
     _ = try await session.layout("Account")
@@ -65,7 +65,8 @@ import Testing
         ].map { "/services/data/v66.0/ui-api/layout/" + $0 })
   }
 
-  @Test func `an answer that is no object is no layout and no description`() async throws {
+  @Test
+  func `a response that is not an object is neither a layout nor a description`() async throws {
     let session = try await answering(200, "[1]").session()
     let layout = await #expect(throws: OrgError.self) { try await session.layout("Account") }
     #expect(layout?.kind == .invalidResponse)
@@ -75,7 +76,7 @@ import Testing
     #expect(describe?.kind == .invalidResponse)
   }
 
-  @Test func `an org without such a layout says so`() async throws {
+  @Test func `an org without such a layout returns not found`() async throws {
     let session = try await answering(
       404, #"[{"errorCode":"NOT_FOUND","message":"no layout"}]"#
     ).session()

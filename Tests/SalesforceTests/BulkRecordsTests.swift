@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// What is made of the CSV of a query job.
+/// The conversion of a query job's CSV.
 @Suite struct BulkRecordsTests {
   private static let fields: [(String, String)] = [
     ("Id", "id"), ("Name", "string"), ("Notes__c", "textarea"), ("Count__c", "double"),
@@ -33,12 +33,12 @@ import Testing
       return rows
     }
     let whole = try rows(most: .max)
-    // Read in parts it is the same.
+    // Reading in parts gives the same result.
     #expect(try rows(most: 1) == whole)
     return whole
   }
 
-  @Test func `each value becomes what a query answers`() throws {
+  @Test func `each value becomes the value that a query returns`() throws {
     let rows = try page(
       #"""
       "Id","Name","Notes__c","Count__c","Is_Open__c","LastModifiedDate","Day__c"

@@ -5,7 +5,7 @@ import Testing
 struct BulkRowTests {
   private func row(_ members: JSONObject) -> BulkRow? { BulkRow(members) }
 
-  @Test func `an empty text and null empty a field, and no column says nothing`() throws {
+  @Test func `an empty text and null clear a field, and a missing column leaves it`() throws {
     let rows = [
       try #require(row(["Id": "001", "Name": "", "Phone": .null])),
       try #require(row(["id": "002", "Fax": "a,\"b\"\n"])),
@@ -22,7 +22,7 @@ struct BulkRowTests {
         """)
   }
 
-  @Test func `what no row can say is none`() {
+  @Test func `members that a row cannot express give no row`() {
     #expect(row(["Name": "#N/A"]) == nil)
     #expect(row(["Name": "a\0b"]) == nil)
     #expect(row(["Owner": ["Id": "005"]]) == nil)
@@ -34,7 +34,7 @@ struct BulkRowTests {
     #expect(row(long) == nil)
   }
 
-  @Test func `a result is known for its kind, whatever its order and columns`() throws {
+  @Test func `a result is matched by its kind, regardless of order and columns`() throws {
     let sent = try #require(row(["LastName": "A", "Phone": .null, "Fax": " x "]))
     var found: [(cells: [String: String], row: BulkRow)] = []
     try BulkRow.read(
@@ -51,7 +51,7 @@ struct BulkRowTests {
     #expect(found[1].row != sent && found[1].row.bare == sent.bare)
   }
 
-  @Test func `a refused row's words are taken apart`() {
+  @Test func `a rejected row's error is parsed`() {
     func refusal(_ text: String) -> RowAnswer {
       RowAnswer(
         BulkIngestJob.Results.Failure(error: text, row: .empty))

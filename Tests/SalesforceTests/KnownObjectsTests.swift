@@ -4,7 +4,7 @@ import Salesforce
 import System
 import Testing
 
-/// What a session that keeps what it is told of objects asks for, and what it makes of the answers.
+/// The requests of a session that caches object descriptions, and its use of the responses.
 @Suite struct KnownObjectsTests {
   private static func describe(_ name: String, _ fields: [String]) -> JSONValue {
     [
@@ -13,7 +13,7 @@ import Testing
     ]
   }
 
-  /// An org that describes Account and Contact, with a field named after the one who asks.
+  /// An org that describes Account and Contact, with a field named after the requesting user.
   private static func org(
     _ answer: @escaping @Sendable ([JSONValue]) -> ServerResponse? = { _ in nil }
   ) throws -> ScriptedOrg {
@@ -51,7 +51,7 @@ import Testing
       ?? .json(200, JSONValue.object(["compositeResponse": .array(results)]).text)
   }
 
-  @Test func `objects are described in one request, and once, in any letters`() async throws {
+  @Test func `objects are described in one request, once, in any case`() async throws {
     let org = try Self.org()
     let session = try await org.session().keepingObjects
     #expect(!session.knows("Account"))
@@ -63,12 +63,12 @@ import Testing
     try await session.learn(["contact", "NOTHING", "no name"])
     #expect(try await session.describe("account").name == "Account")
     #expect(org.log.count == 1)
-    // What is not there may be asked for by itself.
+    // An object that does not exist may be requested separately.
     await #expect(throws: OrgError.self) { try await session.describe("Nothing") }
     #expect(org.log.count == 2)
   }
 
-  @Test func `a session of its own asks each time`() async throws {
+  @Test func `a session without a cache requests each time`() async throws {
     let org = try Self.org()
     let session = try await org.session()
     for _ in 0..<2 { _ = try await session.describe("Account") }
@@ -80,7 +80,7 @@ import Testing
     #expect(org.log.count == 3)
   }
 
-  @Test func `each user of an org knows what that user was told`() async throws {
+  @Test func `each user of an org gets the description made for that user`() async throws {
     let scripted = try Self.org()
     let shared = KnownObjects.Shared([:])
     var fields: [String?] = []
@@ -109,7 +109,7 @@ import Testing
     ("body", .invalidResponse), ("500", .unreachable), ("403", .permission),
     ("401", .authentication), ("400", .refused("NOT_FOUND")), ("429", .limit), ("limit", .limit),
   ])
-  func `an answer that describes nothing is an error`(_ word: String, _ kind: OrgError.Kind)
+  func `a response without a description is an error`(_ word: String, _ kind: OrgError.Kind)
     async throws
   {
     let org = try Self.org { results in
@@ -137,7 +137,7 @@ import Testing
     #expect(!session.knows("Account"))
   }
 
-  @Test func `a name that is escaped in the answer is that name`() async throws {
+  @Test func `an escaped name in the response is decoded`() async throws {
     let org = try Self.org { results in
       let text = JSONValue.object(["compositeResponse": .array(results)]).text
       return .json(

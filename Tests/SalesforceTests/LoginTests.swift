@@ -40,7 +40,7 @@ import Testing
         message: Array((parts[0] + "." + parts[1]).utf8)))
   }
 
-  @Test func `each user has one session, and one login however many ask`() async throws {
+  @Test func `each user has one session, with one login for any number of requests`() async throws {
     let key = try PrivateKey.generateRSA()
     let scripted = try ScriptedOrg()
     let org = try scripted.org(.jwt(clientID: "app", key: text(key.pem)))
@@ -57,7 +57,7 @@ import Testing
     #expect(scripted.tokenRequests.count == 2)
   }
 
-  @Test func `a JWT for nobody and a key that is none are configuration errors`() async throws {
+  @Test func `a JWT without a user and an invalid key are configuration errors`() async throws {
     let scripted = try ScriptedOrg()
     let key = try PrivateKey.generateRSA()
     let nobody = try scripted.org(.jwt(clientID: "app", key: text(key.pem)))
@@ -70,7 +70,7 @@ import Testing
     #expect(scripted.tokenRequests.isEmpty)
   }
 
-  @Test func `client credentials are one user and cannot be another`() async throws {
+  @Test func `client credentials are for one user and no other`() async throws {
     let scripted = try ScriptedOrg()
     let org = try scripted.org(.clientCredentials(clientID: "app", secret: "s3cret"))
     #expect(try await org.session().identity.username == "ada@example.com")
@@ -86,7 +86,7 @@ import Testing
     #expect(scripted.tokenRequests.count == 1)
   }
 
-  @Test func `a refused login says so without the secret, and may be tried again`() async throws {
+  @Test func `a rejected login does not reveal the secret, and may be retried`() async throws {
     let tries = Kept(0)
     let scripted = try ScriptedOrg(
       token: { _ in
@@ -112,7 +112,7 @@ import Testing
     #expect(tries.now == 2)
   }
 
-  @Test func `an access token is used as it is and cannot be renewed`() async throws {
+  @Test func `an access token is used unchanged and cannot be renewed`() async throws {
     let scripted = try ScriptedOrg { request in
       request.path.hasSuffix("/limits")
         ? .json(401, #"[{"errorCode":"INVALID_SESSION_ID","message":"Session expired"}]"#) : nil
@@ -125,7 +125,7 @@ import Testing
     #expect(scripted.log.allSatisfy { $0.headers["Authorization"] == "Bearer t0ken" })
   }
 
-  @Test func `a refresh token that the org rotates is replaced and told`() async throws {
+  @Test func `a rotated refresh token is replaced and reported`() async throws {
     let made = Kept<ScriptedOrg?>(nil)
     let scripted = try ScriptedOrg(
       token: { request in
@@ -148,7 +148,7 @@ import Testing
     #expect(sent == ["r", "r+"])
   }
 
-  @Test func `the sf command is asked for its token`() async throws {
+  @Test func `the sf command supplies its token`() async throws {
     let directory = TemporaryDirectory()
     let script = """
       #!/bin/sh
@@ -168,7 +168,7 @@ import Testing
     let error = await #expect(throws: OrgError.self) {
       try await SalesforceCLI(alias: "mine", searchPath: "/nonexistent").grant()
     }
-    // Nobody was asked: that is no refused login.
+    // Nothing was sent, so this is not a rejected login.
     #expect(error?.kind == .configuration)
     #expect(error?.message.contains("PATH") == true)
   }

@@ -4,7 +4,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// Where the next page is asked for, and with which token.
+/// The address and the token of the request for the next page.
 @Suite struct NextPageTests {
   @Test(arguments: [
     "http://HOST/services/data/v66.0/query/01g-3", "//HOST/services/data/v66.0/query/01g-3",
@@ -12,7 +12,7 @@ import Testing
     "/elsewhere/services/data/v66.0/query/01g-3", "/services/data/v66.0/query/01g@HOST",
     "/services/data/v66.0/query/01g 3", "",
   ])
-  func `no token goes to another host or path that a page names`(address: String) async throws {
+  func `no token is sent to another host or path that a page names`(address: String) async throws {
     let heard = Kept(0)
     let other = try HTTPServer { _ in
       heard.change { $0 += 1 }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a page that left with an old token does not renew the new one`() async throws {
+  func `a page requested with an old token does not renew the new one`() async throws {
     let asked = AsyncStream.makeStream(of: Void.self)
     let continuation = asked.continuation
     let scripted = try ScriptedOrg { request in
@@ -67,7 +67,7 @@ import Testing
     let pages = session.query("SELECT Id FROM X")
     #expect(try await pages.next() != nil)
     for await _ in asked.stream {}
-    // Another request finds the token expired, and renews it.
+    // Another request finds that the token has expired, and renews it.
     _ = try await session.send(OrgCall(.limits, "GET", session.path("limits")))
     #expect(scripted.tokenRequests.count == 2)
     #expect(try await pages.next() != nil)

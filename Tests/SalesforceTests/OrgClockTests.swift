@@ -3,7 +3,7 @@ import Salesforce
 import System
 import Testing
 
-/// What a connection knows of the org's clock.
+/// A connection's knowledge of the org's clock.
 @Suite struct OrgClockTests {
   private static let earlier = "Wed, 25 Nov 2026 10:00:00 GMT"
   private static let later = "Wed, 25 Nov 2026 10:00:01 GMT"
@@ -22,20 +22,20 @@ import Testing
       since: start, asked: asked)
   }
 
-  @Test func `of answers to requests that were under way together the latest date holds`() {
+  @Test func `of concurrent responses the latest date is kept`() {
     let start = Clock.monotonicNanoseconds()
     answer(Self.later, since: start)
     answer(Self.earlier, since: start)
     #expect(connection.serverDate == Dates.milliseconds(http: Self.later))
   }
 
-  @Test func `an org whose clock is set back is believed once it answers what was asked since`() {
+  @Test func `a clock set back is accepted from a response to a later request`() {
     answer(Self.later, since: Clock.monotonicNanoseconds())
     answer(Self.earlier, since: Clock.monotonicNanoseconds())
     #expect(connection.serverDate == Dates.milliseconds(http: Self.earlier))
   }
 
-  @Test func `a page that was asked for ahead turns no clock back`() {
+  @Test func `a page requested ahead does not turn the clock back`() {
     let asked = Clock.monotonicNanoseconds()
     answer(Self.later, since: Clock.monotonicNanoseconds())
     answer(Self.earlier, since: Clock.monotonicNanoseconds(), asked: asked)

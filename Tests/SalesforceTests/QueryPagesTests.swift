@@ -4,7 +4,7 @@ import JSON
 import Salesforce
 import Testing
 
-/// A query of `count` records, three to a page; the locators are offsets.
+/// A query of `count` records, three per page; the locators are offsets.
 private func page(_ offset: Int, of count: Int) -> ServerResponse {
   let end = min(offset + 3, count)
   let records = (offset..<end).map { #"{"Id":"\#($0)"}"# }.joined(separator: ",")
@@ -46,7 +46,9 @@ private let ids = (0..<20).map { "\($0)" }
   }
 
   @Test(arguments: 0..<7)
-  func `a session that expires at a page is renewed, and it is re-read`(number: Int) async throws {
+  func `a session that expires during a query is renewed, and the page is reread`(number: Int)
+    async throws
+  {
     let hasExpired = Kept(false)
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
@@ -61,7 +63,7 @@ private let ids = (0..<20).map { "\($0)" }
   }
 
   @Test(arguments: 0..<7)
-  func `a page that breaks off is read again`(number: Int) async throws {
+  func `a truncated page is read again`(number: Int) async throws {
     let broken = Kept(0)
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
@@ -80,7 +82,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(broken.now >= 3)
   }
 
-  @Test func `a cursor that the org dropped is an error of its own`() async throws {
+  @Test func `a cursor that the org dropped is a separate error`() async throws {
     let gone = ServerResponse.json(
       400, #"[{"errorCode":"INVALID_QUERY_LOCATOR","message":"invalid query locator"}]"#)
     let left = Kept(1)
@@ -131,7 +133,9 @@ private let ids = (0..<20).map { "\($0)" }
   ]
 
   @Test(arguments: bad)
-  func `what is not a page of a query is refused`(name: String, body: String) async throws {
+  func `a response that is not a page of a query is rejected`(name: String, body: String)
+    async throws
+  {
     let scripted = try ScriptedOrg { offset($0) == nil ? nil : .json(200, body) }
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self, "\(name)") {
@@ -141,9 +145,9 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(scripted.log.allSatisfy { $0.path.hasPrefix("/services/data/") })
   }
 
-  /// Pages without an end that come back to one address, or never come back to any.
+  /// Endless pages that return to one address, or never to any.
   @Test(arguments: [(total: 1000, isCircle: true, most: 3), (9, false, 12)])
-  func `endless pages are not read for ever`(total: Int, isCircle: Bool, most: Int) async throws {
+  func `endless pages are detected`(total: Int, isCircle: Bool, most: Int) async throws {
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
       let next = isCircle ? 1 : offset + 1
@@ -162,7 +166,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(scripted.log.count <= most + 3, "\(scripted.log.count)")
   }
 
-  @Test func `members in another order are found as well`() async throws {
+  @Test func `members in another order are found too`() async throws {
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
       let next = offset == 0 ? #","nextRecordsUrl":"/services/data/v66.0/query/x-1""# : ""
@@ -172,7 +176,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(try await read(scripted.session()) == ["0", "1"])
   }
 
-  @Test func `a statement too long for an address travels in a body`() async throws {
+  @Test func `a statement too long for an address is sent in a body`() async throws {
     let scripted = try ScriptedOrg { request in
       if request.path.hasSuffix("/composite") {
         return .json(
@@ -190,7 +194,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(scripted.log.count == 7)
   }
 
-  @Test func `the budget ends a query at the page where it is used up`() async throws {
+  @Test func `the budget ends a query at the page where it is exhausted`() async throws {
     let scripted = try ScriptedOrg { offset($0).map { page($0, of: 20) } }
     let session = try await scripted.org(budget: APIBudget(perRun: 4)).session()
     let pages = session.query("SELECT Id FROM X")
@@ -207,7 +211,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(try await scripted.session().count("SELECT COUNT() FROM X") == 42)
   }
 
-  @Test func `a cancelled task ends a query`() async throws {
+  @Test func `cancelling the task ends a query`() async throws {
     let scripted = try ScriptedOrg { offset($0).map { page($0, of: 20) } }
     let session = try await scripted.session()
     let task = Task {

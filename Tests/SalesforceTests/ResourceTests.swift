@@ -9,7 +9,7 @@ import Testing
     try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? .json(status, body) : nil }
   }
 
-  @Test func `ids are primed with a date or a token, never with both`() async throws {
+  @Test func `IDs are primed with a date or a token, never with both`() async throws {
     let scripted = try answering(
       200,
       """
@@ -39,13 +39,13 @@ import Testing
     #"{"primingRecords":{"A":{"r":[{"id":"x","systemModstamp":"2021-08-23T18:42:32.000Z"}]}},"ruleErrors":[]}"#,
     #"{"primingRecords":{"A":{"r":[{"id":"001S000001QEDnz"}]}},"ruleErrors":[]}"#,
   ])
-  func `a priming page with a fault is not half read`(body: String) async throws {
+  func `a priming page with a fault is rejected completely`(body: String) async throws {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) { try await session.primingRecords() }
     #expect(error?.kind == .invalidResponse)
   }
 
-  @Test func `a retrieve is a read that posts its ids`() async throws {
+  @Test func `a retrieve is a read that posts its IDs`() async throws {
     let number = Kept(0)
     let scripted = try ScriptedOrg { request in
       guard request.method == "POST", request.path.contains("composite") else { return nil }
@@ -62,7 +62,7 @@ import Testing
     #expect(scripted.log[1].path == "/services/data/v66.0/composite/sobjects/Account")
   }
 
-  @Test func `records of more ids than one retrieve takes come in several`() async throws {
+  @Test func `records of more IDs than fit in one retrieve come in several`() async throws {
     let scripted = try ScriptedOrg { request in
       guard request.path.hasSuffix("/composite/sobjects/Account"),
         let ids = (try? JSONValue(parsing: request.body))?["ids"]?.array
@@ -75,7 +75,7 @@ import Testing
     #expect(scripted.log.count == 2)
   }
 
-  @Test func `collections are sent as they are given and answered by place`() async throws {
+  @Test func `collections are sent as given and answered by position`() async throws {
     let scripted = try answering(
       200,
       """
@@ -101,7 +101,7 @@ import Testing
     #expect(log[3].rawTarget == "/services/data/v66.0/composite/sobjects?allOrNone=false&ids=a,b")
   }
 
-  @Test func `another number of results says nothing of any record`() async throws {
+  @Test func `a wrong number of results is not assigned to records`() async throws {
     let session = try await answering(200, #"[{"id":"x","success":true,"errors":[]}]"#).session()
     let error = await #expect(throws: OrgError.self) {
       try await session.create([[0x7B, 0x7D], [0x7B, 0x7D]])
@@ -110,7 +110,8 @@ import Testing
     #expect(error?.isAmbiguous == true)
   }
 
-  @Test func `nothing is sent for no records, and no more than two hundred at once`() async throws {
+  @Test
+  func `nothing is sent for no records, nor for more than two hundred at once`() async throws {
     let scripted = try answering(200, "[]")
     let session = try await scripted.session()
     #expect(try await session.create([]).isEmpty)
@@ -122,7 +123,7 @@ import Testing
     #expect(scripted.log.isEmpty)
   }
 
-  @Test func `composite results are matched by their names`() async throws {
+  @Test func `composite results are matched by name`() async throws {
     let scripted = try answering(
       200,
       """
@@ -158,7 +159,8 @@ import Testing
     #"{"compositeResponse":[{"httpStatusCode":204,"referenceId":"a"},{"httpStatusCode":204,"referenceId":"a"}]}"#,
     #"{"compositeResponse":[{"referenceId":"a"}]}"#,
   ])
-  func `composite results that do not match leave the write in doubt`(body: String) async throws {
+  func `composite results that do not match leave the write unconfirmed`(body: String) async throws
+  {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) {
       try await session.composite([
@@ -169,7 +171,7 @@ import Testing
     #expect(error?.isAmbiguous == true)
   }
 
-  @Test func `a description tells what the user may do with each field`() async throws {
+  @Test func `a description has the user's permissions for each field`() async throws {
     let session = try await answering(
       200,
       """
@@ -201,7 +203,7 @@ import Testing
     #expect(error?.request == "GET /services/data/v66.0/sobjects/No%2Fsuch%3F/describe")
   }
 
-  @Test func `the user and the versions can be asked for`() async throws {
+  @Test func `the user and the versions can be requested`() async throws {
     let session = try await ScriptedOrg().session()
     #expect(try await session.userInfo().username == "ada@example.com")
     #expect(try await session.versions() == ["65.0", "66.0", "67.0"])

@@ -18,7 +18,7 @@ import Testing
   static func moved(_ status: Int) -> Case {
     Case(
       status: status, code: nil, read: .refresh,
-      // 307 and 308 say that the write is to be made elsewhere.
+      // 307 and 308 ask for the write to be sent elsewhere.
       write: .fail(.invalidResponse, isAmbiguous: status < 307))
   }
 
@@ -50,7 +50,7 @@ import Testing
     inDoubt(420), inDoubt(500), inDoubt(502), inDoubt(503), inDoubt(504),
     moved(301), moved(302), moved(303), moved(307), moved(308),
   ])
-  func `an answer is decided by status, code and whether it was a write`(row: Case) {
+  func `a response is decided by status, code and whether it was a write`(row: Case) {
     let outcome = RetryPolicy.Outcome.answer(
       status: row.status, code: row.code, retryAfterSeconds: nil)
     let policy = RetryPolicy()
@@ -73,7 +73,7 @@ import Testing
     #expect(isAmbiguous == (kind != .notAllowed))
   }
 
-  @Test func `a failure before the send is repeated for reads and writes alike`() {
+  @Test func `a failure before the send is repeated for reads and writes`() {
     for kind in [HTTPError.Kind.unreachable, .timeout, .truncated, .other] {
       for isRead in [true, false] {
         let decision = RetryPolicy().decide(
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func `a page for people is asked again a few times, and a slow query once`() {
+  @Test func `an HTML page is requested again a few times, and a slow query once`() {
     let policy = RetryPolicy()
     func decide(
       _ outcome: RetryPolicy.Outcome, isRead: Bool = true, _ attempt: Int
@@ -136,7 +136,7 @@ import Testing
     #expect(decide(slow, 1) == .fail(.refused("QUERY_TIMEOUT"), isAmbiguous: false))
   }
 
-  @Test func `an org's two limits of requests are told apart by its words`() {
+  @Test func `an org's two request limits are distinguished by its message`() {
     func meaning(_ words: String) -> String? {
       OrgFault(
         Array(#"[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"\#(words)"}]"#.utf8)
@@ -149,7 +149,7 @@ import Testing
         == ErrorCodes.concurrency)
   }
 
-  @Test func `a new session that is refused as well is the end`() {
+  @Test func `a rejected new session is final`() {
     #expect(
       RetryPolicy().decide(
         .answer(status: 401, code: "INVALID_SESSION_ID", retryAfterSeconds: nil), isRead: true,

@@ -29,7 +29,7 @@ import Testing
     ("INVALID_CROSS_REFERENCE_KEY", #"["AccountId"]"#, "refused"),
     ("UNABLE_TO_LOCK_ROW", "[]", "locked"), ("STRING_TOO_LONG", #"["Name"]"#, "refused"),
   ])
-  func `a code that names fields blames the reference in them`(
+  func `a code that names fields means the record they refer to`(
     _ code: String, _ fields: String, _ expected: String
   ) throws {
     let error = #"{"statusCode":"\#(code)","message":"m","fields":\#(fields)}"#
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a row of its own is told by its status`() {
+  @Test func `a single row is decided by its status`() {
     let body = Array(#"[{"errorCode":"NOT_FOUND","message":"m"}]"#.utf8)
     let gone = RowAnswer(status: 404, body: body, recordID: Self.id)
     #expect(
@@ -65,7 +65,7 @@ import Testing
     #expect(refusal.raw == nil)
   }
 
-  @Test func `a row of a composite keeps the first error alone`() throws {
+  @Test func `a row of a composite keeps only the first error`() throws {
     let body = try JSONValue(parsing: #"[{"errorCode":"A","message":"a"},{"errorCode":"B"}]"#)
     let result = CompositeResult(referenceId: "r", status: 400, headers: [:], body: body)
     guard case .refused(let refusal) = RowAnswer(result, recordID: nil) else {
@@ -75,7 +75,7 @@ import Testing
     #expect(refusal.raw == #"{"errorCode":"A","message":"a"}"#)
   }
 
-  @Test func `all that several rules say of a row is reported, the first gives its kind`() throws {
+  @Test func `all errors of a row are reported, and the first determines the kind`() throws {
     let errors =
       #"{"statusCode":"INVALID_CROSS_REFERENCE_KEY","message":"gone","fields":[]},"#
       + #"{"statusCode":"REQUIRED_FIELD_MISSING","message":"say a name","fields":["LastName"]},"#

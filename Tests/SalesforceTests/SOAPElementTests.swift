@@ -1,11 +1,11 @@
 import Salesforce
 import Testing
 
-/// What of XML is read, and what is no answer.
+/// The accepted and rejected forms of XML.
 @Suite struct SOAPElementTests {
   private func read(_ text: String) -> SOAPElement? { SOAPElement(parsing: Array(text.utf8)) }
 
-  @Test func `elements, texts and names are read whatever prefixes or attributes are`() throws {
+  @Test func `elements, texts and names are read with any prefixes or attributes`() throws {
     let root = try #require(
       read(
         """
@@ -26,7 +26,7 @@ import Testing
       ("a &amp; &lt;b&gt; &quot;&apos;", "a & <b> \"'"), ("&#228;&#xE4;&#x1F6B2;", "ää🚲"),
       ("x<![CDATA[<&amp;>]]>y", "x<&amp;>y"), ("a<!-- no -->b", "ab"), (" é\n", " é\n"), ("", ""),
     ])
-  func `a text is what its references and sections say`(_ written: String, _ text: String) {
+  func `references and sections in a text are decoded`(_ written: String, _ text: String) {
     #expect(read("<a>\(written)</a>")?.text == text)
   }
 
@@ -38,11 +38,11 @@ import Testing
       "<a><!-- </a>", "<a><![CDATA[</a>", "<1/>", "<a>\u{1}</a>", "<?xml <a/>", "< a/>",
       "<a><b></a></b>", "<a:b></c:b>", "<a b='1'/ >",
     ])
-  func `what is not well formed, or more than SOAP has, is no answer`(_ text: String) {
+  func `XML that is malformed, or has more than SOAP allows, is rejected`(_ text: String) {
     #expect(read(text) == nil)
   }
 
-  @Test func `bytes that are not UTF-8, and elements without end, are no answer`() {
+  @Test func `invalid UTF-8 and unclosed elements are rejected`() {
     #expect(SOAPElement(parsing: [0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E]) == nil)
     let depth = 100_000
     #expect(
@@ -61,7 +61,7 @@ import Testing
       ("soapenv:Server", "", "Server", "", 500),
       ("sf:EXCEEDED_ID_LIMIT", "many", "EXCEEDED_ID_LIMIT", "many", 400),
     ])
-  func `a fault means what a data resource says with its status`(
+  func `a fault has the meaning of a data resource's status`(
     _ code: String, _ words: String, _ name: String, _ message: String, _ status: Int
   ) throws {
     let fault = try #require(SOAPFault(Self.fault(code, words)))

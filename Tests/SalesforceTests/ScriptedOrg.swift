@@ -3,12 +3,12 @@ import HTTP
 import Salesforce
 import System
 
-/// A server that answers as a test says, with a token endpoint that counts its tokens.
+/// A server that answers as a test specifies, with a token endpoint that counts its tokens.
 final class ScriptedOrg: Sendable {
   static let organizationID = "00D000000000001EAA"
   static let userID = "005000000000001AAA"
 
-  /// A session does not keep its server alive: all stay until the tests end.
+  /// A session does not retain its server, so all are kept until the tests end.
   private static let alive = Kept<[ScriptedOrg]>([])
 
   private let requests = Locked<[ServerRequest]>([])
@@ -16,7 +16,7 @@ final class ScriptedOrg: Sendable {
   private let address = Locked("")
   private let server = Locked<HTTPServer?>(nil)
 
-  /// `handler` answers what is not a login; nil is a 404.
+  /// `handler` answers all requests except logins; nil is a 404.
   convenience init(
     _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse? = { _ in nil }
   ) throws {
@@ -72,7 +72,7 @@ final class ScriptedOrg: Sendable {
       """)
   }
 
-  /// Every request so far, but the logins, versions and user infos that a session begins with.
+  /// All requests so far, except for the logins, versions and user infos at the start of a session.
   var log: [ServerRequest] {
     requests.withLock { $0 }.filter {
       $0.path != "/services/oauth2/token" && $0.path != "/services/data"
@@ -84,7 +84,7 @@ final class ScriptedOrg: Sendable {
     requests.withLock { $0 }.filter { $0.path == "/services/oauth2/token" }
   }
 
-  /// A client of it that never waits.
+  /// A client of this org that never pauses.
   func org(
     _ credentials: Credentials? = nil, budget: APIBudget = APIBudget(),
     pause: RetryPause = .none, concurrency: Int = 8,
@@ -98,7 +98,7 @@ final class ScriptedOrg: Sendable {
   func session() async throws -> Session { try await org().session() }
 }
 
-/// Something kept by several threads.
+/// A value shared by several threads.
 final class Kept<Value: Sendable>: Sendable {
   private let value: Locked<Value>
   init(_ value: Value) { self.value = Locked(value) }

@@ -21,7 +21,7 @@ private let expired = ServerResponse.json(
     #expect(scripted.tokenRequests.count == 2)
   }
 
-  @Test func `a request that fails late finds the session renewed already`() async throws {
+  @Test func `a request that fails late finds the session already renewed`() async throws {
     let late = DispatchSemaphore(value: 0)
     let (arrivals, arrived) = AsyncStream<Void>.makeStream()
     let number = Kept(0)
@@ -48,7 +48,7 @@ private let expired = ServerResponse.json(
     #expect(scripted.tokenRequests.count == 2)
   }
 
-  @Test func `a renewed session that is refused as well is the end`() async throws {
+  @Test func `a rejected renewed session is final`() async throws {
     let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? expired : nil }
     let session = try await scripted.session()
     let read = await #expect(throws: OrgError.self) { try await session.limits() }
@@ -60,7 +60,7 @@ private let expired = ServerResponse.json(
     #expect(scripted.tokenRequests.count == 3)
   }
 
-  @Test func `a write that met an expired session is sent once more`() async throws {
+  @Test func `a write that found the session expired is sent again`() async throws {
     let scripted = try ScriptedOrg { request in
       request.headers["Authorization"] == "Bearer token-1"
         && request.path.hasSuffix("/composite/sobjects")
@@ -72,7 +72,7 @@ private let expired = ServerResponse.json(
     #expect(scripted.log.count == 2)
   }
 
-  @Test func `a read is repeated through trouble, with pauses that grow`() async throws {
+  @Test func `a read is repeated after failures, with growing pauses`() async throws {
     let answers = Kept([
       ServerResponse(status: 503),
       ServerResponse(status: 500, body: [1, 2], fault: .dropAfter(bytes: 1)),
@@ -98,7 +98,8 @@ private let expired = ServerResponse.json(
   }
 
   @Test(arguments: [500, 502, 503, 504])
-  func `a write answered by a troubled server is in doubt, unrepeated`(status: Int) async throws {
+  func `a write that a failing server answered is unconfirmed, unrepeated`(status: Int) async throws
+  {
     let scripted = try ScriptedOrg { request in
       request.method == "POST" ? ServerResponse(status: status) : nil
     }
@@ -111,7 +112,7 @@ private let expired = ServerResponse.json(
     #expect(scripted.log.count == 1)
   }
 
-  @Test func `a write whose connection broke is in doubt and not repeated`() async throws {
+  @Test func `a write whose connection broke is unconfirmed and not repeated`() async throws {
     let faults: [ServerResponse.Fault] = [.dropBeforeHead, .dropBeforeBody, .dropAfter(bytes: 9)]
     for fault in faults {
       let scripted = try ScriptedOrg { request in
@@ -127,7 +128,7 @@ private let expired = ServerResponse.json(
     }
   }
 
-  @Test func `a login page with status 200 is no answer`() async throws {
+  @Test func `a login page with status 200 is not accepted`() async throws {
     let page = ServerResponse(
       status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8))
     let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? page : nil }
@@ -141,7 +142,7 @@ private let expired = ServerResponse.json(
     #expect(write?.isAmbiguous == true)
   }
 
-  @Test func `an answer that says it is no JSON is none, whatever it holds`() async throws {
+  @Test func `a response with another content type is rejected, even if it is JSON`() async throws {
     let page = ServerResponse(
       status: 200, headers: ["Content-Type": "text/html"], body: Array("{}".utf8))
     let scripted = try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? page : nil }
@@ -150,7 +151,7 @@ private let expired = ServerResponse.json(
     #expect(error?.kind == .invalidResponse)
   }
 
-  @Test func `an org in trouble is not asked again and again for every request`() async throws {
+  @Test func `an org in trouble is not retried for every request`() async throws {
     let scripted = try ScriptedOrg {
       $0.path.hasSuffix("/limits") ? ServerResponse(status: 503) : nil
     }
@@ -159,11 +160,11 @@ private let expired = ServerResponse.json(
       let error = await #expect(throws: OrgError.self) { try await session.limits() }
       #expect(error?.kind == .unreachable)
     }
-    // Twenty repeats, and a fifth of all requests: without that bound it would be 140.
+    // Twenty repeats plus a fifth of all requests. Without that limit there would be 140.
     #expect(scripted.log.count < 60)
   }
 
-  @Test func `a token does not follow a redirect`() async throws {
+  @Test func `a token is not sent to a redirect's target`() async throws {
     let elsewhere = Kept(0)
     let thief = try HTTPServer { _ in
       elsewhere.change { $0 += 1 }
@@ -180,7 +181,7 @@ private let expired = ServerResponse.json(
     #expect(
       error?.message == "the org redirects to \(url.dropFirst(7)), but no token is sent there")
     #expect(elsewhere.now == 0)
-    // One more login, and the same answer.
+    // One further login, with the same response.
     #expect(scripted.tokenRequests.count == 2)
     #expect(scripted.log.count == 2)
   }
@@ -215,7 +216,7 @@ private let expired = ServerResponse.json(
     #expect(new.log.allSatisfy { $0.headers["Authorization"] == "Bearer moved" })
   }
 
-  @Test func `the org's words and fields reach the caller, its query does not`() async throws {
+  @Test func `the org's message and fields reach the caller, its query does not`() async throws {
     let scripted = try ScriptedOrg { request in
       request.path.hasSuffix("/query")
         ? .json(
@@ -234,7 +235,7 @@ private let expired = ServerResponse.json(
     )
   }
 
-  @Test func `an older org is asked in its own version`() async throws {
+  @Test func `an older org is used with its own version`() async throws {
     let old = try HTTPServer { request in
       switch request.path {
       case "/services/data":
@@ -256,7 +257,7 @@ private let expired = ServerResponse.json(
     #expect(org.serverDate != nil)
   }
 
-  @Test func `a certificate authority that cannot be read is said at once`() {
+  @Test func `an unreadable certificate authority is reported at once`() {
     #expect(throws: OrgError.self) {
       _ = try Org(
         url: "https://x.example.com", credentials: .accessToken("x"), caFile: "/nonexistent",

@@ -6,11 +6,11 @@ import System
 import TestSupport
 import Testing
 
-/// Certificates are the network's and the configuration's matter: the org said nothing.
+/// Certificate errors belong to the network and the configuration: the org did not respond.
 @Suite struct TrustTests {
   let directory = TemporaryDirectory("trust")
 
-  /// A server with a certificate of these properties, and the file of the authority that signed it.
+  /// A server with such a certificate, and the file of the authority that signed it.
   private func server(days: Int = 1, address: String = "127.0.0.1") throws -> (HTTPServer, String) {
     let authorityKey = try PrivateKey.generateRSA()
     let authority = try authorityKey.selfSignedCertificate(
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `an untrusted certificate is told as that, and not as a refused login`() async throws {
+  @Test func `an untrusted certificate is not reported as a rejected login`() async throws {
     let (old, oldAuthority) = try server(days: -1)
     let (other, otherAuthority) = try server(address: "127.0.0.2")
     let (unknown, _) = try server()
@@ -56,12 +56,12 @@ import Testing
       #expect(error?.message.contains(words) == true, "\(String(describing: error))")
       #expect(error?.isAmbiguous == false)
     }
-    // One that is trusted gets to say no.
+    // A trusted server receives the login and rejects it.
     let (good, goodAuthority) = try server()
     #expect(await failure(good.url, caFile: goodAuthority)?.kind == .authentication)
   }
 
-  @Test func `a file of authorities that is none is the configuration's fault`() async throws {
+  @Test func `an invalid file of authorities is a configuration error`() async throws {
     let (server, _) = try server()
     let garbage = directory.file("garbage.pem")
     try DurableFile.write(Array("no certificate\n".utf8), to: garbage)
@@ -76,9 +76,9 @@ import Testing
   }
 }
 
-/// What others say may repeat what they were sent.
+/// Responses may repeat secrets from the request.
 @Suite struct MaskTests {
-  /// The words of an org that repeats all that it was sent.
+  /// The message of an org that repeats everything it received.
   private func echo(_ request: ServerRequest) -> String {
     let sent = (request.headers["Authorization"] ?? "") + " " + text(request.body)
     return sent.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `words of the org that hold a token of ours are masked`() async throws {
+  @Test func `a token in the org's message is masked`() async throws {
     let echo = self.echo
     let server = try ScriptedOrg { request in
       if request.path.hasSuffix("/userinfo") { return nil }
@@ -112,7 +112,7 @@ import Testing
     #expect(page?.message == "you sent Bearer ••• ")
   }
 
-  @Test func `records and answers that hold a token of ours are masked`() async throws {
+  @Test func `tokens in records and responses are masked`() async throws {
     let echo = self.echo
     let server = try ScriptedOrg { request in
       if request.path.hasSuffix("/userinfo") { return nil }
@@ -133,7 +133,7 @@ import Testing
     #expect(!secret(in: text(page)) && text(page).contains("Bearer •••"))
   }
 
-  @Test func `the next page of a list of jobs is the org's, or it is refused`() async throws {
+  @Test func `the next page of a job list must be the org's`() async throws {
     let paths = Kept<[String]>([])
     let server = try ScriptedOrg { request in
       guard request.path.contains("/jobs/ingest") else { return nil }
@@ -148,7 +148,7 @@ import Testing
     #expect(error?.kind == .invalidResponse && paths.now.count == 1)
   }
 
-  @Test func `a refused login shows neither secret, refresh token nor assertion`() async throws {
+  @Test func `a rejected login shows neither secret, refresh token nor assertion`() async throws {
     let key = try PrivateKey.generateRSA()
     let echo = self.echo
     let seen = Kept("")

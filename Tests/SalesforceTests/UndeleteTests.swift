@@ -4,7 +4,7 @@ import Salesforce
 import System
 import Testing
 
-/// Bringing records back: what is sent, and what each answer means.
+/// Restoring records: the request, and the meaning of each answer.
 @Suite struct UndeleteTests {
   private static let ids = ["003000000000001AAA", "003000000000002AAA", "003000000000003AAA"]
   private static let path = "/services/Soap/u/66.0"
@@ -36,7 +36,7 @@ import Testing
     xml(String(decoding: SOAPElementTests.fault(code, words), as: UTF8.self), status: 500)
   }
 
-  /// An org that answers the call so, each time by its number from 1.
+  /// An org that answers each call by its number, from 1.
   private func org(_ answer: @escaping @Sendable (Int) -> ServerResponse) throws -> ScriptedOrg {
     let calls = Kept(0)
     return try ScriptedOrg { request in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `each record has its answer, and the session stands in the body alone`() async throws {
+  @Test func `each record has its answer, and the session is only in the body`() async throws {
     let ids = Self.ids
     let scripted = try org { _ in
       Self.results(
@@ -93,7 +93,7 @@ import Testing
     #expect(text(last.body).contains("<sessionId>token-2</sessionId>"))
   }
 
-  @Test func `a session that SOAP alone does not take is a matter of rights`() async throws {
+  @Test func `a session that only SOAP rejects is a permission error`() async throws {
     let scripted = try org { _ in Self.fault("sf:INVALID_SESSION_ID", "INVALID_SESSION_ID: no") }
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self) { try await session.undelete(Self.ids) }
@@ -111,7 +111,7 @@ import Testing
       ("sf:UNKNOWN_EXCEPTION", .unreachable, true, 1),
       ("sf:SERVER_UNAVAILABLE", .unreachable, true, 1),
     ])
-  func `a fault of the call is told by its code, and what may have been done is never repeated`(
+  func `a fault is decided by its code, and a possibly executed call is never repeated`(
     _ code: String, _ kind: OrgError.Kind, _ isAmbiguous: Bool, _ calls: Int
   ) async throws {
     let scripted = try org { _ in Self.fault(code, "words") }
@@ -123,7 +123,7 @@ import Testing
     #expect(scripted.log.count == calls)
   }
 
-  @Test func `an org without SOAP says so, and an answer that is another is none`() async throws {
+  @Test func `an org without SOAP is reported, and another response is rejected`() async throws {
     let none = try ScriptedOrg()
     let missing = await #expect(throws: OrgError.self) {
       try await none.session().undelete(Self.ids)
@@ -144,7 +144,7 @@ import Testing
     #expect(answers == [.unknown("the org reported success for another record")])
   }
 
-  @Test func `nothing is sent for no records, nor for more than a call takes`() async throws {
+  @Test func `nothing is sent for no records, nor for more than a call accepts`() async throws {
     let scripted = try ScriptedOrg()
     let session = try await scripted.session()
     #expect(try await session.undelete([]) == [])

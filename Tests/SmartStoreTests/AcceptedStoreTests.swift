@@ -4,7 +4,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What stands in the store of a sound app though attache never writes it.
+/// Content of a sound app's store that attache itself never writes.
 @Suite struct AcceptedStoreTests {
   private func store(_ platform: Platform, _ sql: String) throws -> TestStore {
     let test = try TestStore(platform)
@@ -22,7 +22,7 @@ import Testing
 
   private static let dated = "UPDATE soup_index_map SET columnType = 'date' WHERE path = 'day'"
 
-  @Test func `an index of a type that iOS does not know is text, and keeps its name`() throws {
+  @Test func `an index of a type unknown to iOS is text, and keeps its name`() throws {
     let test = try store(.ios, Self.dated)
     let path = test.store.path
     let untrusted = try Store(untrusted: path)
@@ -38,13 +38,13 @@ import Testing
     try opened.close()
   }
 
-  @Test func `an index of a type that Android does not know is damage`() throws {
+  @Test func `an index of a type unknown to Android is damage`() throws {
     let test = try store(.android, Self.dated)
     #expect(throws: StoreError.self) { try Store(untrusted: test.store.path) }
     #expect(try !StoreCheck(platform: .android).violations(at: test.store.path).isEmpty)
   }
 
-  @Test func `the table that Android's SQLite makes is no reason to refuse a store`() throws {
+  @Test func `the table that Android's SQLite creates does not invalidate a store`() throws {
     let sql = "CREATE TABLE android_metadata (locale TEXT);"
     let rows = "INSERT INTO android_metadata VALUES ('en_US')"
     let test = try store(.android, sql + rows)
@@ -52,7 +52,7 @@ import Testing
     try Store(untrusted: path).close()
     #expect(try StoreCheck(platform: .android).violations(at: path) == [])
     #expect(try IndependentReader.violations([path], .android) == [])
-    // It is Android's alone, and this one table.
+    // Only this table is accepted, and only on Android.
     for (platform, sql) in [
       (Platform.ios, sql), (.android, "CREATE TABLE android_metadata (locale TEXT, more TEXT)"),
       (.android, "CREATE TABLE android_metadata (locale TEXT DEFAULT 'en_US')"),
@@ -64,13 +64,13 @@ import Testing
     }
   }
 
-  /// The query by which the SDK of a platform finds edits, and with which types of the index it does.
+  /// The query by which a platform's SDK finds edits, and the index types with which it works.
   private static let finders: [(Platform, String, Set<IndexType>)] = [
     (.android, "true", [.string, .fullText]),
     (.ios, "1", [.string, .fullText, .integer, .floating]),
   ]
 
-  @Test func `an index on the flag of edits is a string, and no other is needed`() throws {
+  @Test func `an index on the local flag is a string, and no other is needed`() throws {
     for (platform, flag, finding) in Self.finders {
       for type in IndexType.allCases {
         let indexes = [IndexSpec(path: "__local__", type: type)]
@@ -81,7 +81,7 @@ import Testing
           smartSQL: "SELECT {s:_soupEntryId} FROM {s} WHERE {s:__local__} = '\(flag)'",
           pageSize: 10)
         #expect(try test.store.query(query).count == (finding.contains(type) ? 1 : 0))
-        // What is said of the others is true of them.
+        // The messages about the other types are true.
         let config = StoreConfig(soups: [StoreConfig.Soup(soupName: "t", indexes: indexes)])
         if type == .string {
           try test.store.register(config)

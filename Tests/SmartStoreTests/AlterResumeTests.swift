@@ -11,7 +11,7 @@ import Testing
     SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }.map { (platform, $0) }
   }
 
-  /// What a soup is that was altered without interruption.
+  /// A soup that was altered without interruption.
   func whole(_ platform: Platform, reIndexData: Bool) throws -> TestStore {
     let test = try Altering.make(platform, Altering.old)
     try test.store.alterSoup("s", indexSpecs: Altering.new, reIndexData: reIndexData)
@@ -31,7 +31,7 @@ import Testing
   // SDK: testAlterSoupResumeAfterRegisterSoupUsingTableName, testAlterSoupResumeAfterCopyTable
   // SDK: testAlterSoupResumeAfterReIndexSoup, testAlterSoupResumeAfterDropOldTable
   @Test(arguments: AlterResumeTests.steps)
-  func `an alteration goes on when the store is opened`(
+  func `an alteration is resumed when the store is opened`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for reIndexData in [true, false] {
@@ -44,7 +44,7 @@ import Testing
         "STARTING", "RENAME_OLD_SOUP_TABLE", "DROP_OLD_INDEXES", "REGISTER_SOUP_USING_TABLE_NAME",
         "COPY_TABLE", "RE_INDEX_SOUP", "DROP_OLD_TABLE",
       ]
-      // Without a new reading nobody writes that it was done.
+      // Without reindexing, no SDK records this step.
       let written = step == .reIndexSoup && !reIndexData ? step.rawValue - 1 : step.rawValue
       let status = platform == .ios ? String(written) : names[written]
       #expect(
@@ -70,7 +70,9 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `resuming can be interrupted too`(_ platform: Platform, _ step: SoupAlteration.Step) throws {
+  func `a resumed alteration can be interrupted too`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
     for later in SoupAlteration.Step.allCases where later > step && later < .last(on: platform) {
       let test = try Altering.make(platform, Altering.old)
       var alteration = SoupAlteration(
@@ -86,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `killed inside our own alteration the soup is as it was`(
+  func `a soup is unchanged if our own alteration is killed`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     struct Kill: Error {}
@@ -97,7 +99,7 @@ import Testing
     #expect(throws: Kill.self) {
       try test.store.transaction {
         try Altering.interrupt(test.store, Altering.new, after: step)
-        // What a killed process leaves: the file and its hot journal.
+        // A killed process leaves the file and its hot journal.
         for suffix in ["", "-journal"] {
           try FileManager.default.copyItem(
             atPath: test.store.path + suffix, toPath: copy + suffix)
@@ -133,7 +135,7 @@ import Testing
     }
   }
 
-  /// Rows that no SDK writes, some of them hostile.
+  /// Rows that no SDK writes, some of them malicious.
   static let strange = [
     "type = 'other'", "status = 'x'", "status = '-1'", "status = NULL", "details = '{'",
     "details = json_set(details, '$.soupTableName', 'TABLE_1; DROP TABLE soup_attrs')",
@@ -145,7 +147,7 @@ import Testing
   ]
 
   @Test(arguments: Platform.allCases)
-  func `a row that no SDK writes is refused, and nothing is changed`(_ platform: Platform) throws {
+  func `a row that no SDK writes is rejected, and nothing is changed`(_ platform: Platform) throws {
     for change in Self.strange {
       let test = try Altering.make(platform, Altering.old)
       try Altering.interrupt(test.store, Altering.new, after: .dropOldIndexes)
@@ -161,7 +163,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `a soup between two steps is read where its tables have the answer, and refused elsewhere`(
+  func `a soup between two steps is read if its tables are complete, otherwise rejected`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     let test = try Altering.make(platform, Altering.old)

@@ -5,7 +5,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What the tests of altered soups share.
+/// Helpers for the tests of altered soups.
 enum Altering {
   static let elements = [
     #"{"lastName":"Doe","address":{"city":"San Francisco","street":"1 market"}}"#,
@@ -16,7 +16,7 @@ enum Altering {
     #"{"city":"San Francisco","country":"usa"}"#, #"{"city":"Paris","country":"france"}"#,
   ]
 
-  /// A store with one soup of elements.
+  /// Creates a store with one soup of elements.
   static func make(
     _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = elements
   ) throws -> TestStore {
@@ -26,7 +26,7 @@ enum Altering {
     return test
   }
 
-  /// Runs an alteration up to a step, as an app that is killed then leaves it.
+  /// Runs an alteration up to a step, the state after an app is killed.
   static func interrupt(
     _ store: Store, _ specs: [IndexSpec], after step: SoupAlteration.Step, reIndexData: Bool = true
   ) throws {
@@ -57,7 +57,7 @@ enum Altering {
 
   // SDK: testGetSoupIndexSpecs
   @Test(arguments: Platform.allCases)
-  func `index specs are read as they were given`(_ platform: Platform) throws {
+  func `index specs are read as given`(_ platform: Platform) throws {
     let specs = [
       IndexSpec(path: "lastName", type: .string), IndexSpec(path: "address.city", type: .string),
       IndexSpec(path: "n", type: .json1),
@@ -72,7 +72,7 @@ enum Altering {
 
   // SDK: testAlterSoupNoReIndexing, testAlterSoupWithReIndexing
   @Test(arguments: Platform.allCases, [false, true])
-  func `a new index is filled where asked for`(_ platform: Platform, _ reIndexData: Bool) throws {
+  func `a new index is filled on request`(_ platform: Platform, _ reIndexData: Bool) throws {
     let test = try make(
       platform,
       [
@@ -99,7 +99,7 @@ enum Altering {
 
   // SDK: testAlterSoupTypeChangeStringToInteger
   @Test(arguments: Platform.allCases)
-  func `a number indexed as text is ordered as a number afterwards`(_ platform: Platform) throws {
+  func `a number indexed as text is then ordered as a number`(_ platform: Platform) throws {
     func specs(_ type: IndexType) -> [IndexSpec] {
       [IndexSpec(path: "name", type: .string), IndexSpec(path: "population", type: type)]
     }
@@ -144,7 +144,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `what is copied without re-reading is as the platform does`(_ platform: Platform) throws {
+  func `values copied without reindexing are as on the platform`(_ platform: Platform) throws {
     let specs = zip(["a", "b", "c", "d"], [IndexType.json1, .string, .fullText, .integer])
       .map(IndexSpec.init)
     let test = try make(platform, specs, [#"{"a":true,"b":"x","c":"y","d":5}"#])
@@ -152,7 +152,8 @@ enum Altering {
       "s",
       indexSpecs: zip(["a", "b", "c", "d"], [IndexType.string, .fullText, .string, .floating])
         .map(IndexSpec.init), reIndexData: false)
-    // iOS forgets what json1 indexed, Android copies what json_extract says: not its own `true`.
+    // iOS forgets the values of json1 indexes; Android copies the result of json_extract, not its
+    // own `true`.
     let flag: SQLiteValue = platform == .ios ? .null : "1"
     #expect(
       try test.rows("SELECT TABLE_1_0, TABLE_1_1, TABLE_1_2, TABLE_1_3 FROM TABLE_1")
@@ -177,7 +178,7 @@ enum Altering {
 
   // SDK: testAlterSoupwithFullTextIndexesFromFts4ToFts5
   @Test(arguments: Platform.allCases)
-  func `words of an old SDK are read, checked and turned into FTS5`(_ platform: Platform) throws {
+  func `words of an old SDK are read, checked and converted to FTS5`(_ platform: Platform) throws {
     let specs = [
       IndexSpec(path: "city", type: .fullText), IndexSpec(path: "country", type: .fullText),
     ]
@@ -201,7 +202,7 @@ enum Altering {
     try store.connection.execute("UPDATE TABLE_1_fts SET TABLE_1_0 = 'x' WHERE rowid = 2")
     #expect(
       try StoreCheck().violations(at: test.store.path).map(\.description)
-        == ["TABLE_1_fts row 2 path city: the words are not the column's"])
+        == ["TABLE_1_fts row 2 path city: the words do not match the column"])
     try store.alterSoup("s", indexSpecs: specs, reIndexData: true)
     #expect(
       try store.connection.text("SELECT sql FROM sqlite_schema WHERE name = 'TABLE_1_fts'")
@@ -235,7 +236,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `an element that no parser reads keeps its columns`(_ platform: Platform) throws {
+  func `an element that is not valid JSON keeps its columns`(_ platform: Platform) throws {
     let test = try make(platform, Altering.old)
     try test.store.connection.execute("UPDATE TABLE_1 SET soup = '{' WHERE id = 2")
     try test.store.reIndexSoup("s", paths: ["lastName"])
@@ -244,7 +245,7 @@ enum Altering {
   }
 
   @Test(arguments: Platform.allCases)
-  func `ids are not given again after an alteration`(_ platform: Platform) throws {
+  func `IDs are not reused after an alteration`(_ platform: Platform) throws {
     let test = try make(platform, Altering.old)
     try test.store.remove([2, 3], from: "s")
     try test.store.alterSoup("s", indexSpecs: Altering.new, reIndexData: true)
@@ -257,7 +258,7 @@ enum Altering {
     #expect(try test.rows("SELECT count(*) FROM sqlite_sequence WHERE name LIKE '%old'") == [[0]])
   }
 
-  @Test func `an alteration that no device could use is refused and changes nothing`() throws {
+  @Test func `an alteration that no device could use is rejected and changes nothing`() throws {
     let test = try make(.ios, Altering.old)
     let before = try test.schema()
     let a = IndexSpec(path: "a", type: .string)

@@ -11,7 +11,7 @@ import Testing
     IndexSpec(path: "Size", type: .integer), IndexSpec(path: "__local__", type: .string),
   ]
 
-  /// Pages of records of many sizes; some ids come twice.
+  /// Pages of records of many sizes; some IDs occur twice.
   private func pages(_ count: Int, of records: Int, _ prefix: String = "a") -> [[UInt8]] {
     var random = SplitMix(state: 7)
     return (0..<count).map { page in
@@ -35,7 +35,7 @@ import Testing
     return try BulkLoader(.cold, destinations: tests.map { .init($0.store) }, options: options)
   }
 
-  /// The bytes of the files, once they are closed.
+  /// The bytes of the files after closing them.
   private func files(_ tests: [TestStore]) throws -> [[UInt8]] {
     try tests.map { test in
       try test.store.close()
@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  /// Loads a page as a part of changes that the caller holds open: it is written before the call ends.
+  /// Loads a page as part of changes that the caller holds open: it is written before the call
+  /// returns.
   private func loadSerially(_ page: [UInt8], _ loader: BulkLoader, _ tests: [TestStore]) throws {
     guard let test = tests.first else {
       _ = try loader.load(page, in: .array)
@@ -52,7 +53,7 @@ import Testing
     try test.store.transaction { try loadSerially(page, loader, Array(tests.dropFirst())) }
   }
 
-  @Test func `the stores are to the byte those of a load that waits for each page`() throws {
+  @Test func `the stores equal those of a load that waits for each page, byte for byte`() throws {
     let background = try Platform.allCases.map { try TestStore($0) }
     let serial = try Platform.allCases.map { try TestStore($0) }
     let fast = try loader(background)
@@ -95,7 +96,7 @@ import Testing
     #expect(try files(background) == files(serial))
   }
 
-  @Test func `a store that stands at another id has elements of its own`() throws {
+  @Test func `a store that starts at another ID has its own elements`() throws {
     let tests = [try TestStore(.ios), try TestStore(.android)]
     try tests[1].store.registerSoup("s", indexSpecs: specs)
     try tests[1].store.upsert([#"{"Id":"gone"}"#, #"{"Id":"gone too"}"#], into: "s")
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `whoever touches a store waits for the page that is being written`() throws {
+  @Test func `every user of a store waits for the page that is being written`() throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     let loader = try loader(tests)
     for (number, page) in pages(10, of: 500).enumerated() {
@@ -120,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1])
-  func `a page that a store cannot take fails the next one and all after`(_ full: Int) throws {
+  func `a page that a store cannot write fails the next one and all after it`(_ full: Int) throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     let loader = try loader(tests)
     let pages = pages(30, of: 100)
@@ -128,7 +129,7 @@ import Testing
     func load() throws {
       for page in pages[loaded...] {
         if loaded == 10 {
-          // As on a disk that is full: SQLite may add no page to the file.
+          // As on a full disk: SQLite cannot add a page to the file.
           let count = try tests[full].store.connection.integer("PRAGMA page_count") ?? 0
           try tests[full].store.connection.execute("PRAGMA max_page_count = \(count)")
         }
@@ -148,7 +149,7 @@ import Testing
     #expect(throws: error) { try loader.finish() }
   }
 
-  @Test func `a failure of the last page comes out of the end`() throws {
+  @Test func `a failure of the last page is thrown at the end`() throws {
     let test = try TestStore(.android)
     let loader = try loader([test])
     let pages = pages(2, of: 300)
@@ -159,7 +160,7 @@ import Testing
     #expect(throws: StoreError.self) { try loader.finish() }
   }
 
-  @Test func `an unreadable page is reported at once, while the one before is written`() throws {
+  @Test func `an invalid page is reported at once, while the previous one is written`() throws {
     let tests = try Platform.allCases.map { try TestStore($0) }
     for bad in [#"[{"Id":"a1"},{"Name":"no id"}]"#, #"[{"Id":"a1""#] {
       let soup = "s\(bad.count)"
@@ -168,18 +169,18 @@ import Testing
       let error = #expect(throws: StoreError.self) { try loader.load(Array(bad.utf8), in: .array) }
       #expect(error?.description.contains("\"\(soup)\"") == true)
     }
-    // The loads are let go of in their middle.
+    // The loads are released in the middle.
     for test in tests { try test.store.close() }
   }
 
-  @Test func `a load whose owner goes away waits for its page`() throws {
+  @Test func `a load whose owner is released waits for its page`() throws {
     for _ in 0..<20 {
       let test = try TestStore(.ios)
       _ = try loader([test]).load(pages(1, of: 1000)[0], in: .array)
     }
   }
 
-  @Test func `pages of a durable load are written before the call comes back`() throws {
+  @Test func `pages of a durable load are written before the call returns`() throws {
     let test = try TestStore(.ios)
     let loader = try loader([test], .durable)
     for (number, page) in pages(3, of: 10).enumerated() {

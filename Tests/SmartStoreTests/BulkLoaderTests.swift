@@ -18,7 +18,7 @@ func load(
   return (loads, try loader.finish())
 }
 
-/// What a page would change.
+/// The changes that a page would make.
 func changes(
   _ page: String, against test: TestStore, specs: [IndexSpec], skip: Set<String> = []
 ) throws -> BulkLoader.PageChanges {
@@ -60,10 +60,10 @@ func changes(
   ]
 
   @Test(arguments: Platform.allCases)
-  func `a cold load writes what upserts would`(_ platform: Platform) throws {
+  func `a cold load writes the same as upserts`(_ platform: Platform) throws {
     let loaded = try TestStore(platform)
     let upserted = try TestStore(platform)
-    // More records than rows of a statement.
+    // More records than rows in a statement.
     let records = (0..<80).map { record($0, odd[$0 % odd.count]) }
     let result = try load(
       .cold, [page(Array(records[..<50])), page(Array(records[50...]))], into: [loaded],
@@ -94,7 +94,7 @@ func changes(
     #expect(try loaded.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `another spelling of a number is no change`() throws {
+  @Test func `another spelling of a number is not a change`() throws {
     let test = try TestStore(.ios)
     _ = try load(
       .cold, [page([record(1, #""Amount":1.0E7,"Count":3"#)])], into: [test], specs: specs)
@@ -106,7 +106,7 @@ func changes(
     #expect(another.changed == [0])
   }
 
-  @Test func `one page goes into both platforms`() throws {
+  @Test func `one page is written to both platforms`() throws {
     let tests = [try TestStore(.ios), try TestStore(.android)]
     let result = try load(
       .cold, [page([record(1, #""Active":true"#)])], into: tests, specs: specs)
@@ -129,7 +129,7 @@ func changes(
   }
 
   @Test(arguments: [BulkLoader.Mode.cold, .incremental])
-  func `members of our names are replaced`(_ mode: BulkLoader.Mode) throws {
+  func `members with reserved names are replaced`(_ mode: BulkLoader.Mode) throws {
     let test = try TestStore(.android)
     _ = try load(
       mode,
@@ -145,7 +145,7 @@ func changes(
     #expect(element.first?.contains("__last_error__") == false)
   }
 
-  @Test func `the later of two records with one id stays`() throws {
+  @Test func `the later of two records with one ID is kept`() throws {
     for mode in [BulkLoader.Mode.cold, .incremental] {
       let test = try TestStore(.ios)
       let pages = [
@@ -168,7 +168,7 @@ func changes(
   }
 
   @Test(arguments: Platform.allCases)
-  func `two elements of one record are one after a sync down`(_ platform: Platform) throws {
+  func `two elements of one record become one after a sync down`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
     try test.store.upsert([record(1, #""Name":"one""#), record(1, #""Name":"two""#)], into: "s")
@@ -183,7 +183,7 @@ func changes(
   }
 
   @Test(arguments: Platform.allCases)
-  func `only what changed is written`(_ platform: Platform) throws {
+  func `only changes are written`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let all = (0..<40).map { record($0, odd[$0 % odd.count]) }
     _ = try load(.cold, [page(all)], into: [test], specs: specs)
@@ -214,14 +214,14 @@ func changes(
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `an array tells which ids came and counts nulls`() throws {
+  @Test func `an array shows which IDs arrived and counts nulls`() throws {
     let test = try TestStore(.ios)
     let result = try load(
       .incremental, ["[" + record(1) + ",null," + record(2) + ",null]"], into: [test], specs: specs)
     #expect(result.pages[0].nulls == 2)
   }
 
-  @Test func `a page that cannot be stored is refused whole`() throws {
+  @Test func `a page that cannot be stored is rejected as a whole`() throws {
     let test = try TestStore(.ios)
     _ = try load(.incremental, [page([record(1)])], into: [test], specs: specs)
     let bad = [

@@ -4,7 +4,7 @@ import Testing
 
 /// The members with which Mobile Sync marks changes, in every spelling.
 @Suite struct FlagTests {
-  /// A flag as it stands in an element, and what `boolValue` and `optBoolean` make of it.
+  /// A flag in an element, and its value by `boolValue` and `optBoolean`.
   static let spellings: [(flag: String, ios: Bool, android: Bool)] = [
     ("true", true, true), ("false", false, false), ("null", false, false),
     (#""true""#, true, true), (#""TRUE""#, true, true), (#""True""#, true, true),
@@ -21,7 +21,7 @@ import Testing
   ]
 
   @Test(arguments: spellings)
-  func `a flag is set where the SDK of the platform takes it for set`(
+  func `a flag is set if the platform's SDK considers it set`(
     _ flag: String, _ ios: Bool, _ android: Bool
   ) throws {
     let element = Array(#"{"__local__":\#(flag)}"#.utf8)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [IndexType.string, .json1, nil])
-  func `the changed rows are those whose flag is set, however the flag is indexed`(
+  func `the changed rows are those with a set flag, whatever its index`(
     _ platform: Platform, _ type: IndexType?
   ) throws {
     let test = try TestStore(platform)
@@ -56,7 +56,7 @@ import Testing
     }
     #expect(try Set(store.values(of: "Id", in: "s", .dirty)) == Set(expected.map(String.init)))
     #expect(try store.count(of: "s", .dirty) == expected.count)
-    // What is removed as a ghost is clean beyond doubt.
+    // An element that is removed as a ghost is certainly clean.
     let clean = try store.values(of: "Id", in: "s", .clean()).compactMap { Int($0) }
     #expect(!clean.isEmpty && Set(clean).isDisjoint(with: expected))
   }

@@ -3,7 +3,8 @@ import SQLite
 import SmartStore
 import Testing
 
-/// The SDKs' own cases for full-text search, with today's words and with those of old SDKs.
+/// The SDKs' own cases for full-text search, with the current full-text tables and those of old
+/// SDKs.
 @Suite struct FullTextCaseTests {
   static let people = [
     ("Christine", "Haas", "00010"), ("Michael", "Thompson", "00020"), ("Ali", "Haas", "00030"),
@@ -32,7 +33,7 @@ import Testing
     return test
   }
 
-  /// The ids that a search finds.
+  /// The IDs that a search finds.
   func found(
     _ test: TestStore, _ path: String?, _ key: String, order: String? = nil
   ) throws -> [Int64] {
@@ -44,7 +45,9 @@ import Testing
 
   // SDK: testRegisterDropSoupFts4, testRegisterDropSoupFts5
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `words come and go with the soup`(_ platform: Platform, _ words: FullTextGrammar) throws {
+  func `words are added and removed with the soup`(_ platform: Platform, _ words: FullTextGrammar)
+    throws
+  {
     let test = try make(platform, words, [])
     #expect(
       try test.store.connection.texts("SELECT name FROM pragma_table_info('TABLE_1_fts')").prefix(2)
@@ -88,7 +91,7 @@ import Testing
     #expect(left == [])
   }
 
-  /// Searches: the path, the key, the order, the people found.
+  /// Searches: the path, the key, the order, the employees found.
   static let searches: [(String?, String, String?, [Int64])] = [
     // SDK: testSearchSingleFiedlNoResultsWithFts4 (Android)
     // SDK: testSearchSingleFieldNoResultsWithFts5 (Android)
@@ -130,7 +133,9 @@ import Testing
   ]
 
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `a search finds whom a device finds`(_ platform: Platform, _ words: FullTextGrammar) throws {
+  func `a search finds the same elements as on a device`(
+    _ platform: Platform, _ words: FullTextGrammar
+  ) throws {
     let test = try make(platform, words, Self.people.map(Self.person))
     for (path, key, order, expected) in Self.searches {
       #expect(try found(test, path, key, order: order) == expected, "\(path ?? "-") \(key)")

@@ -5,26 +5,27 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Files with random damage, read as files from outside: a typed error or the right answer, in time,
-/// and never a byte written.
+/// Files with random damage, read as untrusted files.
+///
+/// Each gives a typed error or the right result, in time, and is never written.
 @Suite struct FuzzTests {
-  /// Where the damage is.
+  /// The region of the damage.
   enum Region: String, CaseIterable {
     case header, schemaText, tree, overflow, metaTable, json, cut
   }
 
   static let seed =
     ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? 20_261_122
-  /// The files of each region; CI has two thousand files, and hundreds of every region.
+  /// The number of files per region; in CI there are two thousand files in total.
   static let files = CampaignSize.fuzz.count
 
-  /// A sound file and where what is in it.
+  /// A sound file, with the regions of its content.
   struct Sound {
     let test: TestStore
     let bytes: [UInt8]
-    /// Page numbers, from 0, by region.
+    /// Page numbers by region, counted from 0.
     var pages: [Region: [Int]] = [:]
-    /// What a sound file answers.
+    /// The results of a sound file.
     var answers: [String] = []
   }
 
@@ -65,7 +66,7 @@ import Testing
     return sound
   }
 
-  /// All that ingesting and asking read.
+  /// All content that ingesting and querying read.
   func answers(_ path: String) throws -> [String] {
     let store = try Store(untrusted: path, heapLimitMiB: 64, deadlineSeconds: 5)
     var answers: [String] = []
@@ -84,7 +85,7 @@ import Testing
       ] {
         answers += try store.query(QuerySpec(smartSQL: sql, pageSize: 100))
       }
-      // A file from outside gets no chance at the full-text module.
+      // The full-text module never runs on an untrusted file.
       let match = QuerySpec(soupName: "s", .match(path: "t", matchKey: "word7"))
       #expect(throws: StoreError.self) { try store.query(match) }
     }
@@ -107,7 +108,7 @@ import Testing
       places = max(0, place - 3)..<min(bytes.count, place + 4)
     case .tree, .overflow, .metaTable:
       let page = sound.pages[region]?.randomElement(using: &random) ?? 1
-      // Half of the time what describes the page, else anywhere in it.
+      // Half of the time in the page's header, otherwise anywhere in it.
       let length = Bool.random(using: &random) ? 16 : 4016
       places = page * 4096..<page * 4096 + length
       if region == .metaTable, Bool.random(using: &random) {
@@ -127,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: Region.allCases)
-  func `a damaged file is refused or answered, in time and unwritten`(_ region: Region) throws {
+  func `a damaged file is rejected or read, in time and without a write`(_ region: Region) throws {
     var random = SplitMix(state: Self.seed)
     let sounds = try Platform.allCases.map(sound)
     var (refused, right, other) = (0, 0, 0)
@@ -165,10 +166,10 @@ import Testing
     print(
       "fuzz \(region.rawValue): seed \(Self.seed), \(Self.files) files, \(refused) refused, "
         + "\(right) answered as before, \(other) as what the bytes now say; slowest \(slowest)")
-    // Reading all of it and checking it, each within its bound.
+    // Reading and checking the whole file, each within its time limit.
     #expect(slowest < .seconds(5))
     #expect(refused > 0)
-    // These bytes are no values: what is still a store says what it said.
+    // These regions have no values, so a file that is still a store returns the same values.
     if [.header, .schemaText].contains(region) { #expect(other == 0) }
   }
 }

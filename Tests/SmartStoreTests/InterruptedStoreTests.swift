@@ -5,8 +5,8 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Files from outside whose device was interrupted in altering a soup: understood at every step, and
-/// never written.
+/// Untrusted files whose device was interrupted while altering a soup: they are read at every step,
+/// and never written.
 @Suite struct InterruptedStoreTests {
   static let olds: [[IndexSpec]] = [
     Altering.old,
@@ -16,7 +16,7 @@ import Testing
     ],
   ]
 
-  /// A closed file of which `s` was being altered, beside a soup with an edit.
+  /// A closed file in which `s` was being altered, with another soup that has an edit.
   func interrupted(
     _ platform: Platform, _ step: SoupAlteration.Step, from old: [IndexSpec] = Altering.old,
     reIndexData: Bool = true
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `the copy is what the app itself would have made of it`(
+  func `the copy equals the one that the app would have made`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for (old, reIndexData) in Self.olds.flatMap({ [($0, true), ($0, false)] }) {
@@ -68,7 +68,7 @@ import Testing
       #expect(try store.retrieve([1, 2, 3], from: "s").count == 2)
       #expect(try store.count(of: "beside", .dirty) == 1)
       try store.close()
-      // The app resumes in place, by the full-text module and ALTER TABLE.
+      // The app resumes in place, with the full-text module and ALTER TABLE.
       try Store(opening: test.store.path).close()
       #expect(try contents(copy) == contents(test.store.path), "\(step) \(reIndexData)")
       let found = try StoreCheck(origin: .server).violations(at: copy)
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: AlterResumeTests.steps)
-  func `a check names the soup and the step, and what to do`(
+  func `a check names the soup, the step and the fix`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for old in Self.olds {
@@ -90,7 +90,7 @@ import Testing
           "long_operations_status: a change of the indexes of soup \"s\" was interrupted after step "
             + "\(name); open the store in its app once, or let attache ingest it"
         ])
-      // The other soups are checked as ever.
+      // The other soups are checked as before.
       let connection = try Connection(test.store.path)
       try connection.execute("UPDATE TABLE_2 SET created = 'x' WHERE id = 1")
       connection.close()
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a file in which nothing was interrupted needs no copy`() throws {
+  @Test func `a file without interruptions needs no copy`() throws {
     let test = try Altering.make(.ios, Altering.old)
     try test.store.close()
     let copy = test.directory.file("copy.sqlite")
@@ -106,7 +106,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: copy))
   }
 
-  /// Nothing is left of a copy, and nothing is written into the file.
+  /// No copy is left, and the file is not written.
   private func expectRefusal(_ test: TestStore, _ change: String) throws {
     let connection = try Connection(test.store.path)
     try connection.execute(change)
@@ -125,14 +125,14 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a row that no SDK writes is refused`(_ platform: Platform) throws {
+  func `a row that no SDK writes is rejected`(_ platform: Platform) throws {
     for change in AlterResumeTests.strange {
       try expectRefusal(
         interrupted(platform, .dropOldIndexes), "UPDATE long_operations_status SET \(change)")
     }
   }
 
-  /// What does not belong into a file at the step `registerSoupUsingTableName`.
+  /// Content that does not belong in a file at the step `registerSoupUsingTableName`.
   static let foreign = [
     "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END",
     "CREATE TRIGGER t AFTER DELETE ON TABLE_1_old BEGIN SELECT 1; END",
@@ -144,7 +144,7 @@ import Testing
     "CREATE VIRTUAL TABLE TABLE_1_old_fts USING fts5(TABLE_1_0)",
     "DELETE FROM soup_index_map WHERE soupName = 's'",
     "UPDATE soup_index_map SET columnName = 'TABLE_1_9' WHERE columnName = 'TABLE_1_0'",
-    // The step before and the step after leave another schema.
+    // The previous and the next step leave another schema.
     "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '2' "
       + "ELSE 'DROP_OLD_INDEXES' END",
     "UPDATE long_operations_status SET status = CASE status WHEN '3' THEN '1' "
@@ -157,7 +157,7 @@ import Testing
   ]
 
   @Test(arguments: foreign)
-  func `a schema that the step did not leave is refused`(_ change: String) throws {
+  func `a schema that does not match the step is rejected`(_ change: String) throws {
     for platform in Platform.allCases {
       try expectRefusal(interrupted(platform, .registerSoupUsingTableName), change)
     }
@@ -179,9 +179,10 @@ import Testing
     #expect(names == ["store.sqlite"])
   }
 
-  // MARK: what an app does after its alteration failed
+  // MARK: an app continues after its alteration failed
 
-  /// Elements that the app wrote into the new table while the old one was still there, with their flags.
+  /// Elements that the app wrote into the new table while the old one still existed, with their
+  /// flags.
   private func write(
     _ elements: [(name: String, isEdit: Bool)], _ test: TestStore
   ) throws {
@@ -199,19 +200,19 @@ import Testing
       .map { $0["lastName"]?.string ?? "" }
   }
 
-  /// Rows of the old table, by id from 1 on, which are edits, and what the app wrote into the new table; then
-  /// what is read, nothing where the file is refused.
+  /// The IDs of rows with edits in the old table, the elements that the app wrote into the new
+  /// table, and the result; nil if the file is rejected.
   static let continued: [(old: [Int], written: [(name: String, isEdit: Bool)], kept: [String]?)] = [
-    // The rows of the new table replace clean rows of the same ids.
+    // The rows of the new table replace clean rows with the same IDs.
     ([], [("x", true), ("y", false)], ["x", "y", "Watson"]),
     ([3], [("x", true), ("y", false)], ["x", "y", "Watson"]),
     ([], [("x", true), ("y", false), ("z", true), ("more", true)], ["x", "y", "z", "more"]),
-    // An edit under each id: which row is meant, nothing says.
+    // Both tables have an edit with the same ID, so the meaning is ambiguous.
     ([1], [("x", true)], nil), ([2], [("x", false), ("y", false)], nil),
   ]
 
   @Test(arguments: Platform.allCases, continued.indices)
-  func `rows of both tables of a soup are read, or none where both hold edits`(
+  func `rows of both tables of a soup are read, unless both have edits`(
     _ platform: Platform, _ index: Int
   ) throws {
     let (old, written, kept) = Self.continued[index]
@@ -221,7 +222,7 @@ import Testing
       try test.store.upsert(
         ["{\"_soupEntryId\":\(id),\"lastName\":\"\(name)\",\"__local__\":true}"], into: "s")
     }
-    // Before this step and after the next there is one table with elements.
+    // Before this step and after the next one, only one table has elements.
     try Altering.interrupt(test.store, Altering.new, after: .registerSoupUsingTableName)
     test.store.connection.close()
     try write(written, test)
@@ -251,9 +252,10 @@ import Testing
     for path in [copy, live.path] { #expect(try StoreCheck().violations(at: path) == []) }
   }
 
-  /// What a second call of `alterSoup` leaves, which cannot rename a table whose old one is still there.
+  /// The state after a second call of `alterSoup`, which cannot rename a table while the old one
+  /// exists.
   @Test(arguments: AlterResumeTests.steps)
-  func `a second row of the soup is no reason to refuse`(
+  func `a second row of the soup is accepted`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for isFirst in [false, true] {

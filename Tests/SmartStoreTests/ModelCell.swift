@@ -2,9 +2,9 @@ import JSON
 import SQLite
 import SmartStore
 
-/// What a column holds, told from the table of the description of the format, not from the code.
+/// The expected content of a column, written from the description of the format, not from the code.
 enum ModelCell {
-  /// The value at a path: through arrays the values of their elements, without those that have none.
+  /// The value at a path; for an array, the values of its elements, without those that have none.
   static func projected(_ names: ArraySlice<Substring>, _ value: JSONValue) -> JSONValue? {
     guard let name = names.first else { return value }
     if let elements = value.array {
@@ -14,7 +14,7 @@ enum ModelCell {
     return value[String(name)].flatMap { projected(names.dropFirst(), $0) }
   }
 
-  /// The cell of a projected value; numbers in text columns are told by their value.
+  /// The cell of a projected value; numbers in text columns are compared by value.
   static func expected(
     _ value: JSONValue?, _ type: IndexType, _ platform: Platform
   ) -> SQLiteValue {
@@ -24,7 +24,7 @@ enum ModelCell {
     case .string(let text)?:
       if isText { return .text(text) }
       guard platform == .ios else { return .null }
-      // The column's affinity turns what reads as a number into one.
+      // The column's affinity converts text that looks like a number.
       guard let number = Double(text), !text.isEmpty else { return .text(text) }
       return .real(number)
     case .bool(let flag)?:
@@ -42,19 +42,19 @@ enum ModelCell {
     }
   }
 
-  /// Java's way from a double to a long.
+  /// Java's conversion of a double to a long.
   private static func truncated(_ number: Double) -> Int64 {
     if number >= 9.3e18 { return .max }
     if number <= -9.3e18 { return .min }
     return Int64(exactly: number.rounded(.towardZero)) ?? (number < 0 ? .min : .max)
   }
 
-  /// Says whether two cells are one value: texts of numbers and of JSON have several forms.
+  /// Whether two cells have the same value: texts of numbers and of JSON have several forms.
   static func isSame(_ left: SQLiteValue, _ right: SQLiteValue) -> Bool {
     if left == right { return true }
     guard case .text(let a) = left, case .text(let b) = right else {
       guard let a = number(left), let b = number(right) else { return false }
-      // SQLite writes a number into a column of text with 15 digits.
+      // SQLite converts a number in a text column with 15 digits.
       return a == b || abs(a - b) <= abs(a) * 1e-14
     }
     guard a.hasPrefix("[") || a.hasPrefix("{"),

@@ -3,9 +3,9 @@ import SQLite
 import SmartStore
 
 extension ModelPlay {
-  /// Asks the store and the model the same.
+  /// Runs the same query on the store and the model.
   mutating func query(_ name: String, _ operation: ModelTests.Operation) throws {
-    // Words are searched in a soup that has some, if any has.
+    // Full-text searches use a soup with full-text indexes, if there is one.
     let wordy = model.keys.sorted().filter { key in
       model[key]?.specs.contains { $0.type == .fullText } ?? false
     }
@@ -79,7 +79,7 @@ extension ModelPlay {
           Int64(literal).map { .integer($0) } ?? .real(Double(literal) ?? .nan)
         default: .null
         }
-      // JSON has no infinity: such a column is null in a row.
+      // JSON has no infinity, so such a column is null in a row.
       let isInfinite = expected == .real(.infinity) || expected == .real(-.infinity)
       try require(
         ModelCell.isSame(expected, found) || isInfinite,

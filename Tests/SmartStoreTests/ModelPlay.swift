@@ -5,14 +5,14 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A soup as the model has it.
+/// A soup in the model.
 struct ModelSoup {
   var specs: [IndexSpec]
   var elements: [Int64: JSONObject] = [:]
   var created: [Int64: Int64] = [:]
   var lastID: Int64 = 0
-  /// The cells of paths with a column, by id, where they are not what the element says: an
-  /// alteration without a new reading leaves them so.
+  /// The cells, by path and ID, that differ from the element: an alteration without reindexing
+  /// leaves them.
   var stale: [String: [Int64: SQLiteValue]] = [:]
 }
 
@@ -20,18 +20,18 @@ struct ModelMismatch: Error, CustomStringConvertible {
   let description: String
 }
 
-/// One random play on a store and its model.
+/// A random play on a store and its model.
 struct ModelPlay {
-  /// How often each operation is done at least.
+  /// The minimum number of each operation.
   static let least = CampaignSize.model.count
 
-  /// A type of index and a kind of value.
+  /// An index type and a kind of value.
   struct Pair: Hashable {
     let type: IndexType
     let kind: Int
   }
 
-  /// Every kind of value, as JSON; the last is no member at all.
+  /// Every kind of value, as JSON; the last one means no member.
   static let kinds = StoreCheckTests.values + [nil as String?]
   static let paths = ["a", "b.c", "d.e.f", "g", "h"]
   static let names = ["s1", "soup two", "S1"]
@@ -44,15 +44,17 @@ struct ModelPlay {
   var model: [String: ModelSoup] = [:]
   var counts: [ModelTests.Operation: Int]
   var cells: [IndexType: Int] = [:]
-  /// Whether the last operation found nothing that it could be done on.
+  /// Whether the last operation had nothing to work on.
   var isSkipped = false
-  /// The elements that the last operation wrote: by soup and id, the kind of the value at each path.
+  /// The elements that the last operation wrote: by soup and ID, the kind of the value at each
+  /// path.
   var fresh: [String: [Int64: [String: Int]]] = [:]
-  /// How often a value of a kind was compared with what an index of a type holds of it.
+  /// The number of comparisons of each kind of value with each index type.
   var met: [Pair: Int] = [:]
-  /// Kills that left pages of an unfinished change in the file.
+  /// The number of kills that left pages of an unfinished change in the file.
   var torn = 0
-  /// Where SQLite is asked what the model does not know: `json_extract`, and what a column converts.
+  /// An SQLite connection for conversions that the model does not know: `json_extract`, and column
+  /// affinities.
   let scratch: Connection
 
   init(_ platform: Platform, seed: UInt64) throws {
@@ -60,12 +62,12 @@ struct ModelPlay {
     random = SplitMix(state: seed)
     store = try Store(creating: directory.file("store.sqlite"), platform: platform)
     scratch = try Connection(":memory:", mode: .create)
-    // Thousands of commits: what is tested here is not the disk.
+    // There are thousands of commits, and the disk is not under test.
     try store.connection.execute("PRAGMA synchronous = OFF")
     counts = Dictionary(uniqueKeysWithValues: ModelTests.Operation.allCases.map { ($0, 0) })
   }
 
-  // MARK: random things
+  // MARK: random values
 
   mutating func element() throws -> (object: JSONObject, kinds: [String: Int]) {
     var object: JSONObject = ["key": .string("k\(Int.random(in: 0..<9, using: &random))")]
@@ -77,7 +79,7 @@ struct ModelPlay {
       let names = path.split(separator: ".").map(String.init)
       let value = try JSONValue(parsing: text)
       object[names[0]] = Self.nested(value, names.dropFirst())
-      // Now and then the way leads through an array, one of whose elements has nothing there.
+      // Sometimes the path leads through an array in which one element has no such member.
       guard names.count > 1, Int.random(in: 0..<4, using: &random) == 0 else { continue }
       kinds[path] = nil
       object[names[0]] = .array([Self.nested(value, names.dropFirst()), [:], Self.nested(1, names)])
@@ -243,7 +245,7 @@ struct ModelPlay {
         ?? false
       for id in old.elements.keys {
         if isCopied, let before {
-          // A copy keeps what was stale, and what the old type had made of the value.
+          // A copy keeps stale values, and conversions of the old type.
           stale[spec.path, default: [:]][id] =
             old.stale[spec.path]?[id] ?? cell(before, id, in: old)
         } else if before?.type == .json1, platform == .android {
@@ -266,7 +268,8 @@ struct ModelPlay {
     }
   }
 
-  /// What `json_extract` says, in a column of the type: asked of SQLite, not of the code under test.
+  /// The result of `json_extract` in a column of the type, from SQLite, not from the code under
+  /// test.
   func extracted(_ spec: IndexSpec, _ id: Int64, _ name: String) throws -> SQLiteValue {
     let element = JSONValue.object(model[name]?.elements[id] ?? [:]).text
     return try cast("json_extract(?, '$.\(spec.path)')", [.text(element)], spec.type)
@@ -289,7 +292,7 @@ struct ModelPlay {
     model[name]?.stale[path] = nil
   }
 
-  /// Closes, as an app does that ends, and opens again.
+  /// Closes the store, as an app that ends does, and opens it again.
   private mutating func reopen() throws {
     if Bool.random(using: &random) { try store.close() } else { store.connection.close() }
     store = try Store(opening: store.path)
@@ -307,7 +310,7 @@ struct ModelPlay {
     }
   }
 
-  /// Kills in or between the steps of an alteration as a device makes it, which goes on afterwards.
+  /// Kills in or between the steps of a device's alteration, which is resumed afterwards.
   private mutating func kill(inAlterationOf name: String) throws {
     let new = specs()
     let reIndexData = Bool.random(using: &random)
@@ -325,10 +328,10 @@ struct ModelPlay {
     try alterModel(name, new, reIndexData: reIndexData)
   }
 
-  /// Opens what is left of the file when the process ends before `change` is committed: the file with
-  /// some pages of it, and the journal that takes them back.
+  /// Opens the file that remains when the process ends before `change` is committed: with some of
+  /// its pages, and the journal that restores them.
   private mutating func kill(_ change: (Store) throws -> Void) throws {
-    // Pages go to the file as soon as they are changed.
+    // Pages are written to the file as soon as they are changed.
     try store.connection.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1")
     let before = try read(store.path)
     try store.connection.execute("BEGIN IMMEDIATE")
@@ -362,7 +365,7 @@ struct ModelPlay {
     return ModelCell.expected(value, spec.type, platform)
   }
 
-  /// Compares all of the store with all of the model.
+  /// Compares the whole store with the whole model.
   mutating func compare() throws {
     try require(Set(try store.soupNames()) == Set(model.keys), "soup names")
     for (name, soup) in model {
@@ -407,7 +410,7 @@ struct ModelPlay {
     }
   }
 
-  /// The values of json1 indexes of what was just written, read through the index.
+  /// Compares the values of json1 indexes for new elements, read through the index.
   private mutating func compareExpressions(
     _ name: String, _ soup: ModelSoup, _ known: Soup
   ) throws {
@@ -431,7 +434,8 @@ struct ModelPlay {
     }
   }
 
-  /// Closes the store and checks it; columns that no element fills are told where they are stale.
+  /// Closes the store and checks it; columns that no element fills are accepted where they are
+  /// stale.
   mutating func finish() throws {
     for name in model.keys.sorted() {
       try store.reIndexSoup(name, paths: Self.paths)

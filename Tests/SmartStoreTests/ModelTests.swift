@@ -4,9 +4,10 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Random soups, specs, elements and operations, compared after each with a model in memory.
+/// Random soups, specs, elements and operations; the store is compared with a model in memory after
+/// each.
 @Suite struct ModelTests {
-  /// What is counted.
+  /// The operations that are counted.
   enum Operation: String, CaseIterable {
     case register, insert, upsertByID, upsertByKey, retrieve, removeByIDs, removeByQuery, clear
     case alter, alterReIndexing, reIndex, removeSoup
@@ -14,15 +15,15 @@ import Testing
     case reopen, killInChange, killInAlteration
   }
 
-  /// How often each is done at least on each platform: in CI 200 times on the two.
+  /// The minimum number of each operation on each platform: in CI 200 on the two together.
   static let least = ModelPlay.least
   static let seed: UInt64 = 20_261_121
 
-  /// What is done more often: what fills soups, and what needs a soup with words.
+  /// More frequent operations: those that fill soups, and those that need a full-text index.
   static let shares: [Operation: Int] = [.insert: 4, .upsertByID: 3, .queryMatch: 2]
 
   @Test(arguments: Platform.allCases)
-  func `a store holds what a dictionary would`(_ platform: Platform) throws {
+  func `a store behaves like a dictionary`(_ platform: Platform) throws {
     let seed = ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? Self.seed
     var play = try ModelPlay(platform, seed: seed)
     var steps = 0

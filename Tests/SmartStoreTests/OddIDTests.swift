@@ -3,7 +3,7 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Ids of downloaded records that are no plain text: the SDKs take them as they take others.
+/// IDs of downloaded records that are not plain text; the SDKs accept them like others.
 @Suite struct OddIDTests {
   static let types: [IndexType] = [.string, .fullText, .json1]
 
@@ -14,7 +14,7 @@ import Testing
     ]
   }
 
-  /// A page of a record for each of the ids, as an org writes them.
+  /// A page with a record for each of the IDs, as an org writes them.
   private func page(name: String = "n") -> String {
     let ids = [#""plain""#, #""a\"b\u00e9\/\n""#, "7", "1.50", "1.2345678E7", "123456789012345678"]
     let records = ids.map {
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, types)
-  func `text with escapes and numbers are ids, and are found again`(
+  func `text with escapes and numbers are IDs, and are found again`(
     _ platform: Platform, _ type: IndexType
   ) throws {
     let test = try TestStore(platform)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, types)
-  func `an edited element whose id is no plain text is left as others are`(
+  func `an edited element whose ID is not plain text is kept like others`(
     _ platform: Platform, _ type: IndexType
   ) throws {
     let test = try TestStore(platform)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: ["null", "true", "{}", "[1]", #""""#])
-  func `what is neither text nor a number is no id`(_ id: String) throws {
+  func `a value that is neither text nor a number is not an ID`(_ id: String) throws {
     let test = try TestStore(.ios)
     #expect(throws: StoreError.recordWithoutID(soup: "s", record: 0, path: "Id")) {
       try load(.cold, [#"{"records":[{"Id":\#(id)}]}"#], into: [test], specs: specs(.string))

@@ -7,9 +7,9 @@ import System
 import TestSupport
 import Testing
 
-/// Stores whose pages were laid down against stores that SQLite wrote.
+/// Stores whose pages were written directly, compared with stores that SQLite wrote.
 @Suite struct PageInsertWriterTests {
-  /// A soup and its pages, by a seed.
+  /// A soup and its pages, generated from a seed.
   struct Day {
     var random: SplitMix
     var specs: [IndexSpec] = [IndexSpec(path: "Id", type: .string)]
@@ -19,7 +19,7 @@ import Testing
       random = SplitMix(state: seed)
       for path in paths where pick(3) > 0 {
         let types: [IndexType] = [.string, .integer, .floating, .fullText, .json1]
-        // Our own members are of the types that the SDK takes.
+        // The reserved members have types that the SDK accepts.
         specs.append(IndexSpec(path: path, type: types[pick(path.hasPrefix("_") ? 2 : 5)]))
       }
       specs.swapAt(0, pick(specs.count))
@@ -49,7 +49,7 @@ import Testing
     mutating func page(_ records: Int, from first: Int) -> [UInt8] {
       let scale = [1, 1, 10, 400][pick(4)]
       let texts = (first..<(first + records)).map { number in
-        // Some ids come twice, and not in their order.
+        // Some IDs occur twice, and not in order.
         let id = pick(40) == 0 && number > 0 ? number / 2 : number &* 7919 % 1_000_003
         var text =
           #"{"Id":"a0\#(id)","LastModifiedDate":"2024-01-0\#(1 + pick(9))T00:00:00.000+0000""#
@@ -77,7 +77,7 @@ import Testing
     return try loader.finish()
   }
 
-  /// All that a store says of its soups, and of itself; each column with its type.
+  /// The whole content of a store's soups and meta tables; each column with its type.
   private func content(_ test: TestStore) throws -> [String: [[SQLiteValue]]] {
     var found: [String: [[SQLiteValue]]] = [:]
     for name in try test.store.connection.texts(
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// A store takes what an app does with it afterwards.
+  /// The store can be changed afterwards as an app does.
   private func use(_ test: TestStore, _ seed: UInt64) throws {
     var day = Day(seed)
     let ids = try test.rows("SELECT id FROM TABLE_1 ORDER BY id").compactMap { $0[0].integer }
@@ -123,7 +123,7 @@ import Testing
   static let seeds = 1...CampaignSize.pageDays.count
 
   @Test(arguments: seeds)
-  func `a store of pages is row by row as SQLite writes, and takes changes`(_ seed: Int) throws {
+  func `a store of pages equals SQLite's row by row, and can be changed`(_ seed: Int) throws {
     var day = Day(UInt64(seed))
     let sizes = [[], [0], [1], [30, 0, 1], [200, 200, 77], [900, 13], [2000]][day.pick(7)]
     var first = 0
@@ -143,7 +143,9 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `loads of two soups take turns in one file, beside SQLite`(_ platform: Platform) throws {
+  func `loads of two soups take turns in one file, concurrently with SQLite`(_ platform: Platform)
+    throws
+  {
     let tests = [try TestStore(platform), try TestStore(platform)]
     for (test, method) in zip(tests, [BulkLoader.Method.pages, .statements]) {
       var day = Day(5)
@@ -169,8 +171,9 @@ import Testing
   }
 
   @Test(arguments: 1...60)
-  func `trees of every height and filling are whole`(_ count: Int) throws {
-    // Keys of about a page's fourth make trees high; every count ends a leaf or a branch elsewhere.
+  func `trees of every height and fill level are complete`(_ count: Int) throws {
+    // Keys of about a quarter of a page make trees high; each count ends a leaf or a branch at
+    // another point.
     let test = try TestStore(.ios)
     let records = (0..<(count * 7)).map { number in
       #"{"Id":"\#(String(repeating: "k", count: 850 + number % 300))\#(number * 37 % 1009)"}"#
@@ -182,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: [1, 127, 128, 4_000, 4_600, 9_000, 37_500], Platform.allCases)
-  func `an index of one value is whole, whatever the number of rows`(
+  func `an index with a single value is complete for any number of rows`(
     _ count: Int, _ platform: Platform
   ) throws {
     let test = try TestStore(platform)
@@ -201,7 +204,7 @@ import Testing
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `stores at other ids, or with other values, have indexes of their own`() throws {
+  @Test func `stores with other IDs or values have their own indexes`() throws {
     func stores() throws -> [TestStore] {
       let tests = [try TestStore(.ios), try TestStore(.android), try TestStore(.android)]
       let specs = Day(3).specs
@@ -228,12 +231,12 @@ import Testing
   }
 
   @Test(arguments: 1...20)
-  func `keys are sorted by their bytes, and equal ones stay in their order`(_ seed: UInt64) throws {
+  func `keys are sorted by their bytes, and equal ones keep their order`(_ seed: UInt64) throws {
     var day = Day(seed)
     var keys: [[UInt8]] = []
     for _ in 0..<[2, 40, 900, 3000][day.pick(4)] {
       let head = [UInt8](repeating: 7, count: [0, 5, 8, 23][day.pick(4)])
-      // Zeros at the end count, though a key that ends counts as zeros.
+      // Trailing zeros count, although a key that has ended is padded with zeros.
       let zeros = [UInt8](repeating: 0, count: day.pick(4) == 0 ? day.pick(20) : 0)
       keys.append([1] + head + (0..<day.pick(12)).map { _ in UInt8(day.pick(3) * 100) } + zeros)
     }
@@ -257,8 +260,9 @@ import Testing
     #expect(sorted == expected)
   }
 
-  @Test func `integers of variable length are SQLite's`() throws {
-    // SQLite writes the id of a row as one: a table of one row has it behind the record's length.
+  @Test func `integers of variable length match SQLite's`() throws {
+    // SQLite writes a row's ID as a varint; in a table with one row, it follows the length of the
+    // record.
     let ids: [Int64] = [
       0, 127, 128, 16_383, 16_384, 1 << 21 - 1, 1 << 28, 1 << 42, 1 << 56, .max, -1,
     ]
@@ -284,24 +288,24 @@ import Testing
     }
   }
 
-  @Test func `of two records with one very long id one stays`() throws {
+  @Test func `of two records with one very long ID one is kept`() throws {
     let test = try TestStore(.ios)
     let specs = [IndexSpec(path: "Id", type: .string)]
     try test.store.registerSoup("s", indexSpecs: specs)
-    // No chunk of sorted keys holds both.
+    // No chunk of sorted keys can hold both.
     let id = String(repeating: "k", count: 300_000)
     let page = Array(#"[{"Id":"\#(id)","A":"1"},{"Id":"\#(id)","A":"2"}]"#.utf8)
     _ = try load([page], into: [test], specs, .pages)
     #expect(try test.rows("SELECT json_extract(soup, '$.A') FROM TABLE_1") == [["2"]])
   }
 
-  /// Whatever the page there would have been: a leaf, an overflow page, one of an index.
+  /// For any type of page at that position: a leaf, an overflow page, a page of an index.
   @Test(arguments: [2, 6, 12, 20])
   func `the page of SQLite's lock byte stays empty`(_ distance: Int) throws {
     let test = try TestStore(.android)
     let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
     try test.store.registerSoup("s", indexSpecs: specs)
-    // A file that ends a few pages before it, without the room that this would take.
+    // A sparse file that ends a few pages before it.
     let before = UInt32(SQLCipherPages.lockPage - distance)
     let file = try FileDescriptorHandle.updating(test.store.path)
     try withUnsafeBytes(of: before.bigEndian) { try file.write($0, at: 28) }
@@ -325,13 +329,13 @@ import Testing
     #expect(
       try test.rows("SELECT count(*) FROM TABLE_1 INDEXED BY TABLE_1_0_idx WHERE TABLE_1_0 > ''")
         == [[300]])
-    // What the file skipped belongs to nothing; all else is as it must be.
+    // The skipped pages belong to nothing; everything else must be valid.
     let findings = try test.rows("PRAGMA integrity_check(1000)").compactMap { $0[0].text }
     #expect(findings.allSatisfy { $0.contains("never used") })
   }
 
   @Test(arguments: [(ENOSPC, 13), (EDQUOT, 13), (EIO, 10)] as [(Int32, Int32)])
-  func `a disk that takes no page is told as SQLite would`(_ code: Int32, _ told: Int32) {
+  func `a full disk is reported as SQLite would`(_ code: Int32, _ told: Int32) {
     let error = #expect(throws: StoreError.self) {
       try PageFile.mapping("/a/store") { () throws(SystemError) in
         throw SystemError(operation: "write", path: "/a/store", errno: code)
@@ -341,7 +345,7 @@ import Testing
       Issue.record("\(String(describing: error))")
       return
     }
-    // The same of whatever else in a store's work meets the disk.
+    // The same for other work of the store that meets the disk.
     let other = #expect(throws: StoreError.self) {
       try StoreError.mapping {
         throw SystemError(operation: "write", path: "/a/store", errno: code)
@@ -350,7 +354,7 @@ import Testing
     #expect(other == error)
   }
 
-  @Test func `an index that has the name of ours and another column is left to SQLite`() throws {
+  @Test func `an index with a known name but another column is left to SQLite`() throws {
     let test = try TestStore(.ios)
     let specs = [IndexSpec(path: "Id", type: .string), IndexSpec(path: "A", type: .string)]
     try test.store.registerSoup("s", indexSpecs: specs)
@@ -361,7 +365,7 @@ import Testing
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 
-  @Test func `a root that is not empty is not written over`() throws {
+  @Test func `a root that is not empty is not overwritten`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "Id", type: .string)])
     let file = try #require(try PageFile(test.store.path))
@@ -373,11 +377,11 @@ import Testing
     #expect(throws: StoreError.self) { try file.overwrite(root, leaf.finished()) }
   }
 
-  @Test func `a file that is laid out otherwise is written by SQLite`() throws {
+  @Test func `a file with another layout is written by SQLite`() throws {
     let test = try TestStore(.ios)
     var day = Day(9)
     try test.store.registerSoup("s", indexSpecs: day.specs)
-    // Something hangs on the soup's table that attache does not make.
+    // An object on the soup's table that attache does not create.
     try test.store.connection.execute("CREATE INDEX other ON TABLE_1 (soup)")
     _ = try load([day.page(500, from: 0)], into: [test], day.specs, .pages)
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])

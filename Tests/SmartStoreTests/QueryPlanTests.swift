@@ -4,12 +4,12 @@ import SQLite
 import SmartStore
 import Testing
 
-/// What a store keeps of queries that were asked, and what it hands back.
+/// The store's cache of queries, and its results.
 @Suite struct QueryPlanTests {
   private let name = [IndexSpec(path: "name", type: .string)]
 
   @Test(arguments: Platform.allCases)
-  func `a query that was asked before follows the soup that changed`(_ platform: Platform) throws {
+  func `a repeated query follows changes of its soup`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let store = test.store
     try store.registerSoup("s", indexSpecs: name)
@@ -20,7 +20,7 @@ import Testing
       [try store.query(exact).count, try store.count(exact), try store.query(smart).count]
     }
     #expect(try ask() == [1, 1, 2])
-    // Another index under the place of the old one, then another type.
+    // Another index in place of the old one, then another type.
     try store.alterSoup(
       "s", indexSpecs: [IndexSpec(path: "size", type: .string)] + name, reIndexData: true)
     #expect(try ask() == [1, 1, 2])
@@ -28,7 +28,7 @@ import Testing
     try store.alterSoup(
       "s", indexSpecs: [IndexSpec(path: "size", type: .integer)] + name, reIndexData: true)
     #expect(try store.query(smart) == ["[3]", "[12]"])
-    // Another table of the same name.
+    // Another table with the same name.
     try store.removeSoup("s")
     #expect(throws: StoreError.self) { try store.query(exact) }
     try store.registerSoup("other", indexSpecs: name)
@@ -36,7 +36,7 @@ import Testing
     #expect(try ask() == [0, 0, 0])
   }
 
-  @Test func `a query that was asked in a change that failed is asked anew`() throws {
+  @Test func `a query from a failed change is prepared again`() throws {
     struct Undone: Error {}
     let test = try TestStore(.android)
     let store = test.store
@@ -55,7 +55,7 @@ import Testing
     #expect(try store.count(exact) == 1)
   }
 
-  @Test func `the values and the page of a query are its own`() throws {
+  @Test func `each query has its own values and page`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     try test.store.upsert((0..<30).map { "{\"name\":\"n\($0 % 10)\"}" }, into: "s")
@@ -67,7 +67,7 @@ import Testing
       #expect(try test.store.query(exact, page: 1) == ["[\(key + 21)]"])
       #expect(try test.store.count(exact) == 3)
     }
-    // A bound that is missing is another query, not a value that is forgotten.
+    // A missing bound makes another query, not an ignored value.
     func range(_ begin: String?, _ end: String?) throws -> Int {
       try test.store.count(
         QuerySpec(soupName: "s", .range(path: "name", beginKey: begin, endKey: end)))
@@ -80,7 +80,7 @@ import Testing
     #expect(try test.store.query(nothing) == [])
   }
 
-  @Test func `question marks and values must be as many`() throws {
+  @Test func `the numbers of question marks and values must match`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     let text = "select {s:name} from {s} where {s:name} in (?, ?)"
@@ -98,7 +98,7 @@ import Testing
     #expect(throws: StoreError.self) { try test.store.query(far, page: 2) }
   }
 
-  @Test func `more queries than are kept are answered too`() throws {
+  @Test func `more queries than are cached are answered too`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     try test.store.upsert([#"{"name":"Ada"}"#], into: "s")
@@ -111,10 +111,10 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an element is handed back as it was stored`(_ platform: Platform) throws {
+  func `an element is returned as it was stored`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: name)
-    // As a debug build of an iOS app writes it.
+    // As written by a debug build of an iOS app.
     let text = "{\n  \"name\" : \"\\/\\u00e4\",\n  \"n\" : 1.50e1\n}"
     try test.store.connection.execute(
       "INSERT INTO TABLE_1 (soup, TABLE_1_0) VALUES ('\(text)', 'x')")
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: ["{\"a\":", "{\"a\":1} x", "", "[1,]", "{\"a\":\"\u{1}\"}"])
-  func `an element that is no JSON is an error, not a row`(_ text: String) throws {
+  func `an invalid element is an error, not a row`(_ text: String) throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: name)
     try test.store.connection.execute("INSERT INTO TABLE_1 (soup) VALUES ('\(text)')")
@@ -158,10 +158,10 @@ import Testing
     for spec in specs {
       #expect(
         throws: StoreError.damaged(
-          path: test.store.path, reason: "an element that the query found is no JSON")
+          path: test.store.path, reason: "an element found by the query is not valid JSON")
       ) { try test.store.query(spec) }
     }
-    // The statement was given back: the store can be asked and written again.
+    // The statement was reset: the store can be queried and written again.
     try test.store.clearSoup("s")
     #expect(try test.store.query(specs[0]) == [])
   }

@@ -51,7 +51,7 @@ import Testing
   // SDK: testMatchQuerySmartSqlWithSelectPaths, testMatchQueryCountSmartSql
   // SDK: testLikeQueryCountSmartSql, testLikeQueryIdsSmartSql
   // SDK: testLikeQuerySmartSqlWithSelectPaths (iOS)
-  @Test func `every kind goes with select paths, counts and ids`() {
+  @Test func `every kind supports select paths, counts and IDs`() {
     let match =
       "WHERE {S:_soupEntryId} IN (SELECT rowid FROM {S}_fts WHERE {S}_fts MATCH '{S:p}:k') "
     let kinds: [(QuerySpec.Kind, String)] = [
@@ -72,7 +72,7 @@ import Testing
   }
 
   // SDK: testQuerySpecPageSize (iOS)
-  @Test func `a page has ten rows where nothing is said`() throws {
+  @Test func `a page has ten rows by default`() throws {
     #expect(QuerySpec(soupName: "s", .all).pageSize == 10)
     #expect(try QuerySpec(soupName: "s", reading: ["queryType": "range"]).pageSize == 10)
     #expect(
@@ -80,7 +80,7 @@ import Testing
   }
 
   // SDK: testNonSmartQueryUsingWhereArgs
-  @Test func `only Smart SQL takes values for question marks`() throws {
+  @Test func `only Smart SQL accepts values for question marks`() throws {
     let smart: JSONValue = [
       "queryType": "smart", "smartSql": "select 1 where 'a' = ?", "whereArgs": ["a"],
     ]
@@ -90,12 +90,12 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try QuerySpec(soupName: "s", reading: ["queryType": "range", "whereArgs": ["a"]])
     }
-    #expect(error?.description == "whereArgs can only be provided for smart queries")
+    #expect(error?.description == "whereArgs is only allowed for smart queries")
   }
 
   // SDK: testInvalidQueryWithStoreCursor (iOS)
   // SDK: testInvalidQueryWithStoreCursorWithRawJsonCheckOn (iOS)
-  @Test func `a cursor on a soup that is not there is an error`() throws {
+  @Test func `a cursor on a missing soup is an error`() throws {
     let test = try TestStore(.ios)
     #expect(throws: StoreError.self) { try test.store.cursor(QuerySpec(soupName: "no", .all)) }
     #expect(throws: StoreError.self) { try test.store.query(QuerySpec(soupName: "no", .all)) }
@@ -142,7 +142,7 @@ import Testing
   }
 
   // SDK: testValidQueryWithStoreCursor (iOS)
-  @Test func `a cursor walks over the pages`() throws {
+  @Test func `a cursor moves over the pages`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer)])
     try test.store.upsert((1...5).map { "{\"n\":\($0)}" }, into: "s")
@@ -161,7 +161,7 @@ import Testing
   }
 
   // SDK: testDeleteByQuery (Android), testRemoveEntriesByQuery (iOS)
-  @Test func `removing by query honours the page size`() throws {
+  @Test func `removing by query uses the page size`() throws {
     let test = try TestStore(.android)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "n", type: .integer)])
     try test.store.upsert((1...5).map { "{\"n\":\($0)}" }, into: "s")
@@ -173,7 +173,7 @@ import Testing
         == ["[1]", "[4]", "[5]"])
   }
 
-  @Test func `a query spec is read as apps write it`() throws {
+  @Test func `a query spec is parsed in the format of apps`() throws {
     let json = try JSONValue(
       parsing: #"{"queryType":"range","indexPath":"a","beginKey":"x","orderPath":"a","#
         + #""order":"descending","pageSize":3,"selectPaths":["a","b"]}"#)

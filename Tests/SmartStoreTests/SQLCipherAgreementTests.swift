@@ -5,12 +5,13 @@ import System
 import TestSupport
 import Testing
 
-/// SQLCipher itself reads what we seal, and we unseal what it writes.
+/// SQLCipher itself reads files that attache seals, and attache unseals files that SQLCipher
+/// writes.
 @Suite(
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherAgreementTests {
   @Test(arguments: Platform.allCases, [1, 4000])
-  func `SQLCipher reads, checks and writes what is sealed`(_ platform: Platform, _ rounds: Int)
+  func `SQLCipher reads, checks and writes sealed files`(_ platform: Platform, _ rounds: Int)
     throws
   {
     let test = try SealedStore(platform, elements: 300, iterations: rounds)
@@ -26,7 +27,7 @@ struct SQLCipherAgreementTests {
         "SELECT count(*) FROM TABLE_1 WHERE json_extract(soup, '$.address.city') = 'city 3'")
       let version = platform == .android ? "[[3]]" : "[[0]]"
       #expect(answers == ["[]", #"[["ok"]]"#, version, "[[300]]", "[[43]]", "[[43]]"])
-      // It writes, and what it wrote is ours to read.
+      // SQLCipher writes, and attache reads the result.
       _ = try ForeignSQLCipher.run(
         test.sealed, passphrase: test.passphrase, iterations: rounds, salt: salt,
         "UPDATE TABLE_1 SET soup = json_set(soup, '$.text', 'written by SQLCipher') WHERE id = 42",
@@ -48,9 +49,9 @@ struct SQLCipherAgreementTests {
     }
   }
 
-  @Test func `what an app exports through SQLCipher is unsealed`() throws {
+  @Test func `a file that an app exports through SQLCipher is unsealed`() throws {
     let test = try SealedStore(.android, elements: 100)
-    // As docs/app-integration.md tells apps to hand back a store under their own key.
+    // As docs/app-integration.md tells apps to return a store under their own key.
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key("the device's key"))
     let exported = test.directory.file("exported.db")
     _ = try ForeignSQLCipher.run(
@@ -60,15 +61,15 @@ struct SQLCipherAgreementTests {
       "DETACH DATABASE returned")
     try SQLCipherFile.unseal(exported, to: test.opened, key: test.key())
     let violations = try StoreCheck(origin: .device).violations(at: test.opened)
-    // The one thing that an export leaves out.
-    let version = "file: user_version is not 3, Android would not open it"
+    // The only thing that an export omits.
+    let version = "file: user_version is not 3, so Android would not open it"
     #expect(violations.map(\.description) == [version])
     let store = try Store(untrusted: test.opened)
     #expect(store.platform == .android)
     try store.close()
   }
 
-  @Test func `a key in hexadecimal digits is taken as it is`() throws {
+  @Test func `a key in hexadecimal digits is used directly`() throws {
     let test = try SealedStore(elements: 10)
     let raw = "x'" + Hex.encode(RandomBytes.make(32)) + "'"
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key(raw))
@@ -77,7 +78,7 @@ struct SQLCipherAgreementTests {
     #expect(answers == ["[[10]]"])
   }
 
-  @Test func `a file rebuilt for sealing is sound to SQLCipher`() throws {
+  @Test func `SQLCipher accepts a file rebuilt for sealing`() throws {
     let test = try SealedStore(elements: 100)
     let bare = try test.made(elsewhere: "bare.sqlite")
     #expect(try SQLCipherFile.seal(bare, to: test.sealed, key: test.key()).wasRebuilt)

@@ -7,7 +7,7 @@ import Testing
 
 /// The SDKs' own cases of encrypted stores.
 @Suite struct SQLCipherCaseTests {
-  /// What a database without a key answers when its soup is read.
+  /// The number of rows that a connection without a key reads.
   private func plainCount(_ path: String) throws -> Int64? {
     let connection = try Connection(path, mode: .readOnly)
     defer { connection.close() }
@@ -16,7 +16,7 @@ import Testing
 
   // SDK: testEncryptDatabase (iOS)
   @Test(arguments: Platform.allCases)
-  func `a plain store that is sealed opens with its key only`(_ platform: Platform) throws {
+  func `a sealed store opens only with its key`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 50)
     #expect(try plainCount(test.plain) == 50)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
@@ -31,7 +31,7 @@ import Testing
 
   // SDK: testUnencryptDatabase (iOS)
   @Test(arguments: Platform.allCases)
-  func `an unsealed store opens without a key, with all it had`(_ platform: Platform) throws {
+  func `an unsealed store opens without a key, with all its content`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 50)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     try Files.remove(test.plain)
@@ -47,7 +47,7 @@ import Testing
   }
 
   // SDK: testSmartStoreIsRecreatedWhenKeyIsLost (iOS)
-  @Test func `a store whose key is lost is refused, kept, and replaced on purpose only`() throws {
+  @Test func `a store whose key is lost is rejected, kept, and replaced only on purpose`() throws {
     let test = try SealedStore(.ios, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let before = try Files.read(test.sealed)
@@ -70,13 +70,13 @@ import Testing
   }
 }
 
-/// The same of cases in which SQLCipher itself has to answer.
+/// Cases that need SQLCipher itself.
 @Suite(
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherSettingsTests {
   // SDK: testRuntimeSettings
   @Test(arguments: Platform.allCases)
-  func `a sealed store is readable under the SDK's settings`(_ platform: Platform) throws {
+  func `a sealed store is readable with the SDK's settings`(_ platform: Platform) throws {
     let test = try SealedStore(platform, elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let settings = [
@@ -92,7 +92,7 @@ struct SQLCipherSettingsTests {
         "[[20]]", #"[["4000"]]"#, #"[["4096"]]"#, #"[["1"]]"#, #"[["0"]]"#,
         #"[["HMAC_SHA512"]]"#, #"[["PBKDF2_HMAC_SHA512"]]"#,
       ])
-    // One that is not so, and the file is no database any more.
+    // If one setting differs, the file is not readable as a database.
     for other in [
       "PRAGMA kdf_iter = 256000", "PRAGMA cipher_page_size = 1024", "PRAGMA cipher_use_hmac = OFF",
       "PRAGMA cipher_hmac_algorithm = HMAC_SHA1",

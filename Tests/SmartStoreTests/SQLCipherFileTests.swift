@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct SQLCipherFileTests {
   @Test(arguments: Platform.allCases, [0, 1, 300])
-  func `what is sealed is unsealed to equal bytes`(_ platform: Platform, _ elements: Int) throws {
+  func `a sealed file is unsealed to equal bytes`(_ platform: Platform, _ elements: Int) throws {
     let test = try SealedStore(platform, elements: elements)
     let before = try Files.read(test.plain)
     for header in [SQLCipherKey.Header.sealed, .plain(salt: RandomBytes.make(16))] {
@@ -28,7 +28,7 @@ import Testing
     #expect(try test.names() == ["plain.sqlite"])
   }
 
-  @Test func `nothing of an element can be read in a sealed file`() throws {
+  @Test func `nothing of an element is readable in a sealed file`() throws {
     let test = try SealedStore()
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let sealed = try Files.read(test.sealed)
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a changed byte on any page is found, and the page named`() throws {
+  @Test func `a changed byte on any page is detected, with the page number`() throws {
     let test = try SealedStore(elements: 120)
     var random = SplitMix(state: 4016)
     for header in [SQLCipherKey.Header.sealed, .plain(salt: RandomBytes.make(16))] {
@@ -47,7 +47,7 @@ import Testing
       let count = sealed.count / 4096
       #expect(count > 20)
       for page in 1...count {
-        // What is clear on page 1 is no part of the code's message.
+        // The clear bytes of page 1 are not covered by the MAC.
         let start = page == 1 ? header.clearBytes : 0
         for range in [start..<4016, 4016..<4032, 4032..<4096] {
           var bytes = sealed
@@ -62,7 +62,7 @@ import Testing
     #expect(try test.names() == ["plain.sqlite", "tried.sqlite"])
   }
 
-  @Test func `two pages that changed places are found`() throws {
+  @Test func `two swapped pages are detected`() throws {
     let test = try SealedStore(elements: 50)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     var bytes = try Files.read(test.sealed)
@@ -73,7 +73,7 @@ import Testing
     #expect(failure == .damagedPage(path: test.directory.file("tried.sqlite"), page: 3))
   }
 
-  @Test func `a file that was cut off anywhere is found, and the page named`() throws {
+  @Test func `a truncated file is detected, with the page number`() throws {
     let test = try SealedStore(elements: 60)
     let key = try test.key()
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: key)
@@ -91,7 +91,7 @@ import Testing
       }
     }
     #expect(try test.failure(unsealing: [], key: key) == .truncated(path: path, page: 1, pages: 0))
-    // A plain file too is not sealed as less than it is.
+    // A truncated plain file is not sealed either.
     try DurableFile.write(Array(try Files.read(test.plain).dropLast(4096)), to: path)
     #expect(throws: SQLCipherError.truncated(path: path, page: count, pages: count)) {
       try SQLCipherFile.seal(path, to: test.opened, key: key)
@@ -99,7 +99,7 @@ import Testing
     #expect(!Files.exists(test.opened))
   }
 
-  @Test func `another key is told from damage, and no error shows a key`() throws {
+  @Test func `a wrong key is distinguished from damage, and no error shows a key`() throws {
     let test = try SealedStore(elements: 20)
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key())
     let bytes = try Files.read(test.sealed)
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(arguments: ["-wal", "-journal"])
-  func `a file with pending changes beside it is refused`(_ companion: String) throws {
+  func `a file with pending changes next to it is rejected`(_ companion: String) throws {
     let test = try SealedStore(elements: 1)
     let key = try test.key()
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: key)
@@ -134,12 +134,12 @@ import Testing
       #expect(throws: failure) { try SQLCipherFile.seal(path, to: test.opened, key: key) }
       #expect(throws: failure) { try SQLCipherFile.unseal(path, to: test.opened, key: key) }
     }
-    // One that is empty has nothing in it.
+    // An empty file has no changes.
     try DurableFile.write([], to: test.sealed + companion)
     try SQLCipherFile.unseal(test.sealed, to: test.opened, key: key)
   }
 
-  @Test func `what stands at the target stays`() throws {
+  @Test func `an existing target is kept`() throws {
     let test = try SealedStore(elements: 1)
     try DurableFile.write([7], to: test.sealed)
     #expect(throws: SQLCipherError.self) {
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [(4096, 0), (4096, 32), (1024, 0), (8192, 80)], ["delete", "wal"])
-  func `a file without room in its pages is rebuilt first`(
+  func `a file without reserved bytes in its pages is rebuilt first`(
     _ shape: (page: Int, reserved: Int), _ mode: String
   ) throws {
     let test = try SealedStore(.android, elements: 80)
@@ -170,7 +170,7 @@ import Testing
     #expect(try test.names() == names)
   }
 
-  @Test func `a seed makes the same bytes again, and others for other content`() throws {
+  @Test func `a seed gives the same bytes again, and others for other content`() throws {
     let test = try SealedStore(elements: 40)
     let key = try test.key()
     let secret = RandomBytes.make(32)
@@ -185,7 +185,7 @@ import Testing
     #expect(made[0] == made[1])
     #expect(Array(made[0].prefix(16)) == SQLCipherFile.salt(seed: seed))
     #expect(try test.failure(unsealing: made[0], key: key) == nil)
-    // No IV comes twice.
+    // No IV is used twice.
     let ivs = stride(from: 4016, to: made[0].count, by: 4096).map { Array(made[0][$0..<$0 + 16]) }
     #expect(Set(ivs).count == ivs.count)
     let others = [

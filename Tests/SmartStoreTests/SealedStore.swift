@@ -4,7 +4,7 @@ import SmartStore
 import System
 import TestSupport
 
-/// A plain store of some size, and what it is when it is sealed.
+/// A plain store of some size, and its sealed form.
 struct SealedStore {
   let directory = TemporaryDirectory("sealed")
   let passphrase = "cGFzc3BocmFzZSBvZiBhIHRlc3QsIDMyIGJ5dGVzIQ=="
@@ -42,10 +42,10 @@ struct SealedStore {
       iterations: iterations ?? self.iterations, header: header)
   }
 
-  /// Everything that stands in the directory.
+  /// All names in the directory.
   func names() throws -> [String] { try Files.list(directory.path) }
 
-  /// What unsealing `bytes` throws; nil if it succeeds.
+  /// The error of unsealing `bytes`; nil if it succeeds.
   func failure(unsealing bytes: [UInt8], key: SQLCipherKey) throws -> SQLCipherError? {
     let file = directory.file("tried.sqlite")
     try DurableFile.write(bytes, to: file)
@@ -58,7 +58,7 @@ struct SealedStore {
     return nil
   }
 
-  /// The same store in a file of another shape, as programs make it that know nothing of sealing.
+  /// The same store in a file with other settings, as programs without sealing create it.
   func made(elsewhere name: String, pageSize: Int = 4096, reserved: Int = 0) throws -> String {
     let file = directory.file(name)
     let copy = try Connection(file, mode: .create)
@@ -72,7 +72,7 @@ struct SealedStore {
       guard let name = row[1].text, let sql = row[2].text, !name.hasPrefix("sqlite_") else {
         continue
       }
-      // Its virtual table makes a shadow table.
+      // Its virtual table creates a shadow table.
       if name.contains("_fts_") { continue }
       try copy.execute(sql)
       guard row[0].text == "table" else { continue }

@@ -120,7 +120,7 @@ import Testing
       "select TABLE_1.id in (select rowid from TABLE_1_fts where "
         + "TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1"
     ),
-    // The SDKs' pattern takes one or more spaces.
+    // The SDKs' pattern accepts one or more spaces.
     (
       "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
         + "{employees}_fts MATCH   '{employees:lastName}:Haas') from {employees}",
@@ -183,7 +183,7 @@ import Testing
     #expect(throws: StoreError.self) { try store.sql(ofSmartSQL: text) }
   }
 
-  @Test func `a wrong reference is named with its place`() throws {
+  @Test func `an invalid reference is reported with its position`() throws {
     let test = try make(.ios)
     let store = test.store
     func message(_ text: String) -> String? {
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `Smart SQL answers as on a device`(_ platform: Platform) throws {
+  func `Smart SQL returns the same as on a device`(_ platform: Platform) throws {
     // SDK: testSmartQueryDoingCount, testSmartQueryDoingSum
     #expect(try rows(platform, "select count(*) from {employees}") == ["[7]"])
     #expect(
@@ -251,7 +251,7 @@ import Testing
     #expect(try test.store.query(spec) == [#"["Ağaoğlu"]"#])
   }
 
-  /// The people of a question, by their first columns.
+  /// The first columns of a query's rows.
   func first(_ test: TestStore, _ sql: String, size: Int = 100, page: Int = 0) throws -> [String] {
     try test.store.query(QuerySpec(smartSQL: sql, pageSize: size), page: page)
   }
@@ -260,7 +260,7 @@ import Testing
   // SDK: testSmartQueryReturningTwoRowsWithOneIntegerEach
   // SDK: testSmartQueryReturningSoupStringAndInteger, testSmartQueryWithSpecialFields
   @Test(arguments: Platform.allCases)
-  func `rows have the columns that were asked for`(_ platform: Platform) throws {
+  func `rows have the requested columns`(_ platform: Platform) throws {
     let test = try make(platform)
     let haas = "from {employees} where {employees:lastName} = 'Haas'"
     #expect(try first(test, "select {employees:salary} \(haas)") == ["[200000]"])
@@ -322,7 +322,7 @@ import Testing
   // SDK: testSmartQueryMachingNonAsciiInNonIndexedField
   // SDK: testSmartQueryFilteringByNonIndexedField, testSmartQueryReturningNonIndexedField
   @Test(arguments: Platform.allCases)
-  func `indexed or not, a field is found by letters of any language`(_ platform: Platform) throws {
+  func `a field in any language is found, indexed or not`(_ platform: Platform) throws {
     let test = try make(platform)
     try test.store.clearSoup("employees")
     for (id, word) in [("1", "turkish Ağaoğlu ŞşİıÇç"), ("2", "한국어 테스트"), ("3", "plain")] {
@@ -345,7 +345,7 @@ import Testing
   }
 
   // SDK: testCleanupRegexpFaster
-  @Test func `translating takes no longer than the text is long`() throws {
+  @Test func `the time of a translation is linear in the text`() throws {
     let test = try make(.ios)
     let quoted = String(repeating: "'it''s {x}' || ", count: 20_000)
     let sql = "select \(quoted) {employees:firstName} from {employees}"

@@ -4,7 +4,7 @@ import SQLite
 import SmartStore
 import Testing
 
-/// The SDKs' own cases for soups and queries, as behaviours.
+/// The SDKs' own cases for soups and queries, as behavior.
 @Suite struct SmartStoreCaseTests {
   /// A store with one soup.
   func make(
@@ -44,7 +44,7 @@ import Testing
   // SDK: testGetAllSoupNames (Android), testDropAllSoups (Android), testHasSoup (Android)
   // SDK: testRegisterSoup (iOS)
   @Test(arguments: Platform.allCases)
-  func `soups are named, found and dropped`(_ platform: Platform) throws {
+  func `soups are created, found and dropped`(_ platform: Platform) throws {
     let test = try make(platform, Altering.old)
     try test.store.registerSoup("other", indexSpecs: [IndexSpec(path: "a", type: .fullText)])
     #expect(try test.store.soupNames() == ["s", "other"])
@@ -138,7 +138,7 @@ import Testing
   // SDK: testQueryDataWithSpecialCharactersWithJSON1Index
   // SDK: testReadMultiByteCharacterAroundBufferBoundary (iOS)
   @Test(arguments: Platform.allCases, [IndexType.string, .json1])
-  func `text of every character comes back`(_ platform: Platform, _ type: IndexType) throws {
+  func `text with any character is read back`(_ platform: Platform, _ type: IndexType) throws {
     var special = ""
     for code in 1..<1000 as Range<UInt32> {
       special.unicodeScalars.append(Unicode.Scalar(code) ?? " ")
@@ -217,7 +217,7 @@ import Testing
   // SDK: testFloatingIndexedFieldWithSmartSql (Android)
   // SDK: testNumberFieldWithJSON1IndexWithSmartSql (Android)
   @Test(arguments: Platform.allCases)
-  func `numbers go to the ends of their ranges`(_ platform: Platform) throws {
+  func `numbers reach the ends of their ranges`(_ platform: Platform) throws {
     let test = try make(
       platform,
       [
@@ -235,7 +235,7 @@ import Testing
       let cells: [SQLiteValue] = [.integer(value), .real(Double(value)), .integer(value)]
       #expect(try row(String(value)) == cells)
     }
-    // Android cuts what is no integer to one; iOS leaves it to the column.
+    // Android truncates a fraction to an integer; iOS leaves it to the column.
     let small = Double.leastNonzeroMagnitude
     let isAndroid = platform == .android
     #expect(try row("4.9E-324")[..<2] == [isAndroid ? 0 : .real(small), .real(small)])
@@ -248,7 +248,7 @@ import Testing
   // SDK: testDeleteAgainstChangedSoup (Android), testUpsertAgainstChangedSoup (Android)
   // SDK: testExactQueryAgainstChangedSoup (Android)
   @Test(arguments: Platform.allCases)
-  func `a soup that changed is queried, updated and emptied`(_ platform: Platform) throws {
+  func `a changed soup is queried, updated and emptied`(_ platform: Platform) throws {
     let test = try make(platform, [IndexSpec(path: "key", type: .string)], Self.letters)
     var keys = ["ka1", "ka2", "ka3"]
     let changes = [
@@ -276,7 +276,7 @@ import Testing
 
   // SDK: testSetupGlobalStoreFromDefaultConfig, testSetupUserStoreFromDefaultConfig
   @Test(arguments: Platform.allCases)
-  func `a configuration registers what is missing`(_ platform: Platform) throws {
+  func `a configuration registers missing soups`(_ platform: Platform) throws {
     func soup(_ number: Int) -> String {
       let indexes = ["string", "integer", "floating", "json1", "full_text"].map { type in
         let name = type == "full_text" ? "fts" : type
@@ -304,7 +304,7 @@ import Testing
     #expect(try test.store.register(StoreConfig(soups: [])) == [])
   }
 
-  @Test func `a configuration that would break an app is refused whole`() throws {
+  @Test func `a configuration that would break an app is rejected as a whole`() throws {
     let test = try TestStore(.ios)
     let a = IndexSpec(path: "a", type: .string)
     let good = StoreConfig.Soup(soupName: "good", indexes: [a])

@@ -6,13 +6,12 @@ import System
 import TestSupport
 import Testing
 
-/// The reader of `Tests/Python`, which shares nothing with this code but the description of the
-/// format.
+/// The reader in `Tests/Python`, which shares only the description of the format with this code.
 enum IndependentReader {
   static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Python/smartstore_reader.py").path
 
-  /// The violations that it prints, one entry a line.
+  /// The violations that it prints, one per line.
   static func violations(_ paths: [String], _ platform: Platform) throws -> [String] {
     let result = try ChildProcess.run(
       "/usr/bin/env", ["python3", script, "--platform", platform.rawValue] + paths)
@@ -33,7 +32,7 @@ enum IndependentReader {
   ]
   static let paths = ["v", "o.v", "a.v", "deep.a.v"]
 
-  /// One element for each value, with the value at each of the paths, and one with nothing.
+  /// One element for each value, with the value at each of the paths, and one without.
   static var elements: [String] {
     values.enumerated().map { index, value in
       "{\"Id\":\"a0\(index)\",\"v\":\(value),\"o\":{\"v\":\(value)},"
@@ -47,7 +46,7 @@ enum IndependentReader {
       + zip(paths, [IndexType.fullText, .string, .json1, .integer]).map(IndexSpec.init)
   }
 
-  /// A store with a soup for each index type on each path, and one of all kinds.
+  /// A store with a soup for each index type on each path, and one with all types.
   func make(_ platform: Platform, elements: Int = .max) throws -> TestStore {
     let test = try TestStore(platform)
     for type in IndexType.allCases {
@@ -68,7 +67,7 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `two readings of the format agree that a store is sound`(_ platform: Platform) throws {
+  func `two readers of the format agree that a store is sound`(_ platform: Platform) throws {
     let test = try make(platform)
     let cold = try TestStore(platform)
     _ = try load(
@@ -87,10 +86,11 @@ enum IndependentReader {
     }
   }
 
-  /// What is done to a sound store, and how the violation begins.
+  /// The damage to a sound store, and the start of its violation.
   static let damage: KeyValuePairs = [
-    "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2": "TABLE_6 row 2: the element is no JSON object",
-    "UPDATE TABLE_1 SET soup = '{' WHERE id = 2": "TABLE_1 row 2: the element is no JSON object",
+    "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2":
+      "TABLE_6 row 2: the element is not a JSON object",
+    "UPDATE TABLE_1 SET soup = '{' WHERE id = 2": "TABLE_1 row 2: the element is not a JSON object",
     "UPDATE TABLE_1 SET soup = x'7b7d' WHERE id = 2": "TABLE_1 row 2: the element is not text",
     "UPDATE TABLE_6 SET soup = NULL WHERE id = 2": "TABLE_6 row 2: the element is not text",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupEntryId', 9) WHERE id = 2":
@@ -105,7 +105,7 @@ enum IndependentReader {
     "UPDATE TABLE_6 SET TABLE_6_2 = NULL WHERE id = 2": "TABLE_6 row 2 path o.v: the column",
     "UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2": "TABLE_6 row 2 path deep.a.v: the column",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$.Id', 'a01'), TABLE_6_0 = 'a01' WHERE id = 7":
-      "TABLE_6 row 2 path Id: several elements have this id",
+      "TABLE_6 row 2 path Id: several elements have this ID",
     "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
     "DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
     "DELETE FROM TABLE_6_fts WHERE rowid = 5": "TABLE_6_fts row 5: the row is missing",
@@ -113,7 +113,7 @@ enum IndependentReader {
       "TABLE_6_fts row 999: its element is not there",
     "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5": "TABLE_6_fts row 5 path v: the words",
     "INSERT INTO TABLE_6_fts_docsize VALUES (7777, x'01')":
-      "TABLE_6_fts row 7777: its length is there without words",
+      "TABLE_6_fts row 7777: it has a length but no words",
     "UPDATE TABLE_6 SET created = lastModified + 1 WHERE id = 2":
       "TABLE_6 row 2: created is after lastModified",
     """
@@ -141,15 +141,15 @@ enum IndependentReader {
     "CREATE VIEW v AS SELECT 1": "v: a store has no view",
     "CREATE VIRTUAL TABLE r USING rtree(id, a, b)": "r: no registered soup has this table",
     "CREATE TABLE other (a)": "other: no registered soup has this table",
-    "ALTER TABLE TABLE_6 ADD COLUMN extra TEXT": "TABLE_6: it is not as the meta tables say",
+    "ALTER TABLE TABLE_6 ADD COLUMN extra TEXT": "TABLE_6: it does not match the meta tables",
     "ALTER TABLE TABLE_6 ADD COLUMN g TEXT GENERATED ALWAYS AS (upper(soup))":
-      "TABLE_6: it is not as the meta tables say",
-    "ALTER TABLE soup_attrs RENAME soupName TO name": "soup_attrs: it is not the SDK's",
+      "TABLE_6: it does not match the meta tables",
+    "ALTER TABLE soup_attrs RENAME soupName TO name": "soup_attrs: it does not match the SDK's",
     "DROP INDEX soup_attrs_0": "soup_attrs_0: it is missing",
     "DROP TABLE long_operations_status": "long_operations_status: it is missing",
     "DROP TABLE soup_index_map": "file: it has no table soup_index_map",
     "INSERT INTO long_operations_status (type) VALUES ('alterSoup')":
-      "long_operations_status row 1: it holds a change that no SDK makes",
+      "long_operations_status row 1: it contains a change that no SDK makes",
     "INSERT INTO soup_attrs (soupName) VALUES ('s')": "soup_attrs row 7: the soup is registered",
     "INSERT INTO soup_attrs (soupName) VALUES ('t')": "soup_attrs row 7: the soup has no index",
     "INSERT INTO soup_attrs (soupName) VALUES (NULL)": "soup_attrs row 7: a soup has no name",
@@ -159,7 +159,7 @@ enum IndependentReader {
     "UPDATE soup_index_map SET columnType = 'date' WHERE columnName = 'TABLE_6_2'":
       "soup_index_map row 28: an index of an unknown type",
     "UPDATE soup_index_map SET columnName = 'id; DROP' WHERE columnName = 'TABLE_6_2'":
-      "soup_index_map row 28 path o.v: the column is not the SDK's",
+      "soup_index_map row 28 path o.v: the column does not match the SDK's",
     "UPDATE soup_index_map SET columnType = 'string' WHERE columnName = 'TABLE_6_1'": "TABLE_6_fts",
   ]
 
@@ -173,11 +173,11 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `each damage is found by both readings`(_ platform: Platform) throws {
+  func `each kind of damage is found by both readers`(_ platform: Platform) throws {
     let sound = try make(platform, elements: 9)
     try sound.store.close()
     var paths: [String] = []
-    // iOS takes an index of a type that it does not know for one of text.
+    // iOS treats an index of an unknown type as text.
     let damages = Self.damage.enumerated().filter {
       platform == .android || !$0.element.key.contains("columnType = 'date'")
     }
@@ -194,7 +194,7 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store is held to its configuration`(_ platform: Platform) throws {
+  func `a store is compared with its configuration`(_ platform: Platform) throws {
     let test = try make(platform, elements: 3)
     try test.store.close()
     func found(_ soups: [StoreConfig.Soup]) throws -> [String] {
@@ -204,19 +204,19 @@ enum IndependentReader {
     #expect(try found([.init(soupName: "s", indexes: Self.specs)]) == [])
     #expect(
       try found([.init(soupName: "t", indexes: Self.specs)])
-        == [#"soup_attrs: the soup "t" of the configuration is missing"#])
+        == [#"soup_attrs: the soup "t" from the configuration is missing"#])
     var specs = Array(Self.specs.dropLast())
     specs[0] = IndexSpec(path: "Id", type: .json1)
     specs.append(IndexSpec(path: "new", type: .string))
     #expect(
       try found([.init(soupName: "s", indexes: specs)]) == [
-        "TABLE_6 path Id: it is not indexed as json1, as the configuration says",
-        "TABLE_6 path new: the index of the configuration is missing",
+        "TABLE_6 path Id: it is not indexed as json1, as in the configuration",
+        "TABLE_6 path new: the index from the configuration is missing",
         "TABLE_6 path deep.a.v: the configuration has no such index",
       ])
   }
 
-  @Test func `a file that is no store is told, not thrown`() throws {
+  @Test func `a file that is not a store is reported, not thrown`() throws {
     let directory = TemporaryDirectory()
     let path = directory.file("x.sqlite")
     for bytes in [[], Array("no database at all".utf8), [UInt8](repeating: 0, count: 8192)] {
@@ -228,10 +228,11 @@ enum IndependentReader {
   }
 
   @Test(arguments: Platform.allCases)
-  func `what a device leaves behind is no damage on a returned file`(_ platform: Platform) throws {
+  func `remains that a device leaves are not damage in a returned file`(_ platform: Platform) throws
+  {
     let test = try make(platform)
     let connection = test.store.connection
-    // Of an element that was removed: `make` removes it.
+    // The words of a removed element: `make` removes it.
     try connection.execute("INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (3, 'x')")
     try connection.execute("ALTER TABLE soup_attrs ADD COLUMN externalStorage INTEGER DEFAULT 0")
     try test.store.registerSoup("of the app", indexSpecs: [IndexSpec(path: "x", type: .fullText)])
@@ -240,20 +241,20 @@ enum IndependentReader {
     #expect(try Store(untrusted: test.store.path).soupNames().last == "of the app")
   }
 
-  /// What is done to the sync states of a sound store, and how the violation begins.
+  /// The damage to the sync states of a sound store, and the start of its violation.
   static let syncDamage: KeyValuePairs = [
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.status', 'Done') WHERE id = 2":
-      "TABLE_1 row 2 path status: no SDK has a sync in this state",
+      "TABLE_1 row 2 path status: no SDK has this state of a sync",
     "UPDATE TABLE_1 SET soup = json_remove(soup, '$.status') WHERE id = 1":
       "TABLE_1 row 1 path status: no SDK",
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.type', 'syncdown') WHERE id = 1":
-      "TABLE_1 row 1 path type: no SDK has a sync of this type",
+      "TABLE_1 row 1 path type: no SDK has this type of sync",
     "UPDATE TABLE_1 SET soup = json_set(soup, '$.name', 'one') WHERE id = 3":
-      "TABLE_1 row 3 path name: the sync of row 1 has this name too",
+      "TABLE_1 row 3 path name: the sync in row 1 has the same name",
   ]
 
   @Test(arguments: Platform.allCases)
-  func `sync states that no SDK has, and two syncs of one name, are found by both readings`(
+  func `invalid sync states, and two syncs with one name, are found by both readers`(
     _ platform: Platform
   ) throws {
     let sound = try TestStore(platform)
@@ -291,6 +292,6 @@ enum IndependentReader {
     try test.store.close()
     #expect(
       try StoreCheck(origin: .device).violations(at: test.store.path).map(\.description)
-        == ["TABLE_6_fts row 999: its element is not there and never was"])
+        == ["TABLE_6_fts row 999: its element does not exist and never did"])
   }
 }

@@ -16,7 +16,7 @@ import Testing
     #expect(try StoreConfig(json: config.json.bytes, file: name) == config)
   }
 
-  @Test func `soups and indexes keep their order, and skip what the SDKs skip`() throws {
+  @Test func `soups and indexes keep their order, and ignore what the SDKs ignore`() throws {
     let text = """
       {"soups": [{"soupName": "b", "features": ["externalStorage"], "indexes": [
         {"path": "Id", "type": "string", "columnName": "TABLE_1_0"},

@@ -4,8 +4,10 @@ import System
 import TestSupport
 import Testing
 
-/// One file, several tasks and several users of it: another queue takes the same lock as another
-/// process does, since the lock belongs to the open file and not to the process.
+/// One file, several tasks and several users.
+///
+/// Another queue acquires the same lock as another process would, since the lock belongs to the
+/// open file and not to the process.
 @Suite struct StoreQueueTests {
   struct Account: Codable, Hashable, Sendable {
     var Id: String
@@ -26,7 +28,7 @@ import Testing
     return queue
   }
 
-  @Test func `values of a type go in and come out as they were`() async throws {
+  @Test func `values of a type are written and read back`() async throws {
     let queue = try await queue()
     let written = [
       Account(Id: "001A", Name: "Åse / \"Søn\" 👩‍👩‍👧", Employees: 9_007_199_254_740_993),
@@ -35,7 +37,7 @@ import Testing
     let ids = try await queue.write { try $0.upsert(written, into: "accounts") }
     #expect(ids == [1, 2])
     #expect(try await queue.read { try $0.query(Account.self, Self.all) } == written)
-    // By external id: the second is replaced, not doubled.
+    // By external ID: the second one is replaced, not duplicated.
     let changed = Account(Id: "001B", Name: "B", Employees: 1)
     let id = try await queue.write {
       try $0.upsert(changed, into: "accounts", externalIDPath: "Id")
@@ -45,7 +47,8 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `what is no object or of another type is refused by place, no value`() async throws {
+  @Test
+  func `a non-object and another type are rejected with position, without values`() async throws {
     let queue = try await queue()
     let text = await #expect(throws: StoreError.self) {
       try await queue.write { try $0.upsert([1, 2], into: "accounts") }
@@ -82,14 +85,14 @@ import Testing
     }
   }
 
-  @Test func `hundreds of tasks over two queues of one file lose no write`() async throws {
+  @Test func `hundreds of tasks on two queues of one file lose no write`() async throws {
     let first = try await queue()
     let second = try StoreQueue(path, waitSeconds: 30)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<200 {
         let queue = number.isMultiple(of: 2) ? first : second
         group.addTask {
-          // A read and a write in one piece: nobody comes between them.
+          // A read and a write in one piece: no other work comes between them.
           try await queue.write { store in
             let last = try store.query(Account.self, Self.all).last?.Employees ?? 0
             try store.upsert(
@@ -112,7 +115,7 @@ import Testing
     let error = await #expect(throws: StoreError.self) {
       try await queue.read { try $0.count(of: "accounts") }
     }
-    #expect(error?.description.contains("is in use by process") == true)
+    #expect(error?.description.contains("has been in use by process") == true)
     lock.close()
     #expect(try await queue.read { try $0.count(of: "accounts") } == 0)
     // Readers do not exclude each other.
@@ -125,7 +128,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `changes of a soup are told to whoever observes it, others' too`() async throws {
+  @Test func `changes of a soup are sent to its observers, also those of others`() async throws {
     let queue = try await queue()
     try await queue.write { store in
       try store.registerSoup("cases", indexSpecs: [IndexSpec(path: "Id", type: .string)])
@@ -134,7 +137,7 @@ import Testing
     try await queue.write { _ = try $0.upsert([#"{"Id":"5"}"#], into: "cases") }
     try await queue.write { _ = try $0.upsert(Account(Id: "1", Name: "A"), into: "accounts") }
     #expect(await changes.next() == SoupChange(soup: "accounts", isFromElsewhere: false))
-    // Another user of the file alters the soup: what this queue knew of it is read again.
+    // Another user of the file alters the soup: this queue reads the soup's description again.
     let other = try StoreQueue(path)
     try await other.write { store in
       try store.alterSoup(

@@ -4,7 +4,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A store in a directory of its own, with a clock that the test moves.
+/// A store in a temporary directory, with a clock that the test sets.
 final class TestStore {
   let directory = TemporaryDirectory()
   let store: Store
@@ -17,7 +17,7 @@ final class TestStore {
 
   func rows(_ sql: String) throws -> [[SQLiteValue]] { try store.connection.all(SQL(sql)) }
 
-  /// The name and text of every object of the schema, in the order of making.
+  /// The name and text of every object in the schema, in the order of creation.
   func schema() throws -> [String] {
     try store.connection.texts("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")
   }
@@ -26,7 +26,8 @@ final class TestStore {
 @Suite struct StoreTests {
   // SDK: testMetaDataTableCreated (Android), testMetaDataTablesCreated (iOS)
   @Test(arguments: Platform.allCases)
-  func `a new store has the meta tables and room for sealing`(_ platform: Platform) throws {
+  func `a new store has the meta tables and reserved bytes for sealing`(_ platform: Platform) throws
+  {
     let test = try TestStore(platform)
     let connection = test.store.connection
     #expect(try connection.reservedBytes() == 80)
@@ -102,7 +103,7 @@ final class TestStore {
   }
 
   // SDK: testBadRegisterSoup (iOS)
-  @Test func `what would break a device is refused`() throws {
+  @Test func `a definition that would break a device is rejected`() throws {
     let test = try TestStore(.android)
     let store = test.store
     let a = IndexSpec(path: "a", type: .string)
@@ -117,7 +118,7 @@ final class TestStore {
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store is opened again as what it is`(_ platform: Platform) throws {
+  func `a store is reopened with its platform`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .fullText)])
     try test.store.upsert([#"{"a":"x"}"#], into: "s")
@@ -133,10 +134,10 @@ final class TestStore {
     try other.execute("CREATE TABLE soup_attrs (a)")
     let error = #expect(throws: StoreError.self) { try Store(opening: other.path) }
     #expect(
-      error?.description == "\(other.path) is no SmartStore: it has no table soup_index_map")
+      error?.description == "\(other.path) is not a SmartStore: it has no table soup_index_map")
   }
 
-  @Test func `a failed change leaves nothing behind`() throws {
+  @Test func `a failed change leaves nothing`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .string)])
     #expect(throws: StoreError.self) {

@@ -21,7 +21,8 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [IndexType.string, .json1, nil])
-  func `dirty and clean elements are told apart`(_ platform: Platform, local: IndexType?) throws {
+  func `dirty and clean elements are distinguished`(_ platform: Platform, local: IndexType?) throws
+  {
     let test = try make(platform, local: local)
     let store = test.store
     #expect(try store.values(of: "Id", in: "s") == ["a", "b", "c", "d"])
@@ -33,7 +34,7 @@ import Testing
     #expect(try store.maximum(of: "Nothing", in: "s") == nil)
   }
 
-  @Test func `elements are walked with the places of their members`() throws {
+  @Test func `elements are iterated with the positions of their members`() throws {
     let test = try make(.ios, local: .string)
     var seen: [String] = []
     try test.store.forEachElement(in: "s", paths: ["Id", "M", "__local__"]) { element in

@@ -26,7 +26,7 @@ struct SplitMix: RandomNumberGenerator {
     IndexSpec(path: "__local__", type: .string),
   ]
 
-  /// A small store with pages of every kind, overflow pages too.
+  /// A small store with pages of every type, including overflow pages.
   func sound(_ platform: Platform) throws -> TestStore {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
@@ -40,7 +40,7 @@ struct SplitMix: RandomNumberGenerator {
     return test
   }
 
-  @Test func `a schema that runs code is refused by name`() throws {
+  @Test func `a schema that executes code is rejected by name`() throws {
     for (sql, name) in [
       ("CREATE VIEW v AS SELECT 1", "v"),
       ("CREATE TRIGGER g AFTER INSERT ON TABLE_1 BEGIN SELECT 1; END", "g"),
@@ -52,11 +52,11 @@ struct SplitMix: RandomNumberGenerator {
       try connection.execute(sql)
       connection.close()
       let error = #expect(throws: StoreError.self) { try Store(untrusted: test.store.path) }
-      #expect(error?.description.contains("is no SmartStore: \(name)") == true)
+      #expect(error?.description.contains("is not a SmartStore: \(name)") == true)
     }
   }
 
-  @Test func `a file that was found sound is searched once, unless it has changed since`() throws {
+  @Test func `a file that was found sound is not checked again unless it has changed`() throws {
     let test = try sound(.ios)
     let path = test.store.path
     let first = try Store(untrusted: path)
@@ -65,7 +65,7 @@ struct SplitMix: RandomNumberGenerator {
     let again = try Store(untrusted: path, proof: proof)
     #expect(again.proof == proof)
     try again.close()
-    // The page of an index is no page any more, in as many bytes and under the same time.
+    // The page of an index is overwritten with the same number of bytes and the same time.
     let connection = try Connection(path)
     let page = try connection.integer(
       "SELECT rootpage FROM sqlite_schema WHERE name = 'TABLE_1_0_idx'")
@@ -78,7 +78,7 @@ struct SplitMix: RandomNumberGenerator {
     let error = #expect(throws: StoreError.self) { try Store(untrusted: path, proof: proof) }
     #expect(error?.description.contains("damaged") == true)
     #expect(throws: StoreError.self) { try Store(untrusted: path) }
-    // It is not searched where the proof is this very file's.
+    // It is not checked again if the proof is that of the same file.
     try Store(untrusted: test.store.path, proof: Files.status(path)).close()
   }
 }

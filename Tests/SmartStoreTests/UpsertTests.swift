@@ -10,7 +10,7 @@ import Testing
 
   // SDK: testCreateOne (Android), testCreateMultiple (Android)
   @Test(arguments: Platform.allCases)
-  func `an inserted element gets its id and dates`(_ platform: Platform) throws {
+  func `an inserted element gets its ID and dates`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
     let stored = try test.store.upsert(
@@ -32,7 +32,7 @@ import Testing
 
   // SDK: testUpdate (Android), testUpsert (Android), testUpsertWithExternalId (Android)
   @Test(arguments: Platform.allCases)
-  func `an update replaces the element and keeps its birth`(_ platform: Platform) throws {
+  func `an update replaces the element and keeps its creation time`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
     try test.store.upsert([#"{"key":"a","x":1}"#, #"{"key":"b"}"#], into: "s")
@@ -55,7 +55,7 @@ import Testing
   // SDK: testUpsertByUserDefinedExternalIdWithoutValue (Android)
   // SDK: testUpsertWithNonUniqueExternalId (Android)
   @Test(arguments: Platform.allCases)
-  func `an external id needs an index, a value and one element`(_ platform: Platform) throws {
+  func `an external ID needs an index, a value and a single element`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
     try test.store.upsert([#"{"key":"a"}"#, #"{"key":"a"}"#], into: "s")
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an element that is not there cannot be replaced`(_ platform: Platform) throws {
+  func `a missing element cannot be replaced`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     try test.store.registerSoup("s", indexSpecs: specs)
     #expect(throws: StoreError.noSuchEntry(soup: "s", soupEntryID: 7)) {
@@ -97,7 +97,7 @@ import Testing
 
   // SDK: testRetrieve (Android), testDelete (Android), testClearSoup (Android)
   // SDK: testRemoveEntriesByIds (iOS)
-  @Test func `removed ids are never given again`() throws {
+  @Test func `removed IDs are never reused`() throws {
     let test = try TestStore(.android)
     try test.store.registerSoup("s", indexSpecs: specs)
     try test.store.upsert(["{}", "{}", "{}"], into: "s")
@@ -139,7 +139,7 @@ import Testing
     #expect(try test.rows("SELECT count(*) FROM TABLE_1_fts") == [[0]])
   }
 
-  @Test func `what was removed is in no byte of the closed file`() throws {
+  @Test func `removed content is in no byte of the closed file`() throws {
     let test = try TestStore(.ios)
     try test.store.registerSoup("s", indexSpecs: [IndexSpec(path: "a", type: .fullText)])
     let filler = (0..<200).map { "{\"a\":\"filler word\($0)\"}" }

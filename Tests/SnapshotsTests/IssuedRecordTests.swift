@@ -19,14 +19,14 @@ import Testing
         lastModified: number % 2 == 0 ? nil : Int64(number),
         fields: Array("{\"Name\":\"\(number) é\"}".utf8))
     }
-    // In any order: a store has its rows in the order in which they came.
+    // In any order: a store has its rows in the order in which they arrived.
     for record in records.reversed() { try writer.append(record) }
     try writer.finish()
     #expect(writer.count == count)
     return records
   }
 
-  @Test func `every record is found by its Id, whole`() throws {
+  @Test func `every record is found by its ID, complete`() throws {
     let records = try write(5003)
     let reader = try IssuedRecordReader(path: path)
     #expect(try reader.allIDs() == Set(records.map(\.id)))
@@ -41,7 +41,7 @@ import Testing
     #expect(try Files.list(directory.file("issued/1")) == ["3.sqlite"])
   }
 
-  @Test func `a record in two soups is found in both, and long ones are kept`() throws {
+  @Test func `a record in two soups is found in both, and long ones are stored`() throws {
     let long = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 21)
     let writer = try IssuedRecordWriter(path: path)
     for soup in ["a", "b"] {
@@ -53,24 +53,24 @@ import Testing
     #expect(found.allSatisfy { $0.fields == long })
   }
 
-  @Test func `a generation that issued nothing has a file that says so`() throws {
+  @Test func `a generation that issued nothing has an empty file`() throws {
     _ = try write(0)
     #expect(try IssuedRecordReader(path: path).allIDs() == [])
   }
 
-  @Test func `one Id twice in a soup is refused, and nothing is left`() throws {
+  @Test func `a duplicate ID in a soup is rejected, and no file is left`() throws {
     do {
       let writer = try IssuedRecordWriter(path: path)
       for soup in ["b", "a", "b"] {
         try writer.append(IssuedRecord(soup: soup, id: "1", modified: nil, fields: []))
       }
       let error = #expect(throws: SnapshotError.self) { try writer.finish() }
-      #expect(error?.description.contains("two records of one soup") == true)
+      #expect(error?.description.contains("two records with the same soup and ID") == true)
     }
     #expect(try Files.list(directory.file("issued/1")) == [])
   }
 
-  @Test func `where an Id may repeat in a soup the record with the later date stays`() throws {
+  @Test func `if IDs may repeat in a soup, the record with the later date is kept`() throws {
     let writer = try IssuedRecordWriter(path: path, repeats: true)
     for (soup, date) in [
       ("a", "2024-02-01"), ("b", "2024-01-01"), ("a", "2024-01-01"), ("b", "2024-02-01"),
@@ -84,7 +84,7 @@ import Testing
     #expect(found.map(\.modified) == ["2024-02-01", "2024-02-01"])
   }
 
-  @Test func `a file that is read stays what it was while a newer one takes its place`() throws {
+  @Test func `an open file stays the same while a newer one replaces it`() throws {
     let records = try write(100)
     let reader = try IssuedRecordReader(path: path)
     _ = try write(10)
@@ -92,13 +92,13 @@ import Testing
     #expect(try IssuedRecordReader(path: path).records(id: records[99].id) == [])
   }
 
-  /// What the file has of these records, by their Ids.
+  /// The file's content for these records, by ID.
   private func read(_ records: [IssuedRecord]) throws -> [IssuedRecord] {
     let reader = try IssuedRecordReader(path: path)
     return try records.flatMap { try reader.records(id: $0.id) }
   }
 
-  @Test func `a file cut short is damaged at every length`() throws {
+  @Test func `a truncated file is damaged at every length`() throws {
     let records = try write(40)
     let whole = try Files.read(path)
     for length in stride(from: 0, to: whole.count, by: 499) + [whole.count - 1] {
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a changed value is never taken for what was issued`() throws {
+  @Test func `a changed value is never accepted as issued`() throws {
     let records = try write(40)
     let whole = try Files.read(path)
     for (place, text) in [("{\"Name", "{\"Game"), ("2024-01-31", "2024-02-31")] {
@@ -122,7 +122,7 @@ import Testing
     #expect(try read(records) == records)
   }
 
-  @Test func `another database is none`() throws {
+  @Test func `another database is rejected`() throws {
     try Files.makeDirectory(directory.file("issued/1"))
     let other = try Connection(path, mode: .create)
     try other.execute("CREATE TABLE issued (id)")
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a soup's fields are kept with the element's own bytes`(platform: Platform) throws {
+  func `a soup's fields are stored with the element's own bytes`(platform: Platform) throws {
     let issued = try IssuedStore(platform)
     let store = try Store(opening: issued.path, readOnly: true)
     let writer = try IssuedRecordWriter(path: path)
@@ -145,7 +145,7 @@ import Testing
     #expect(writer.count == 20)
     let found = try IssuedRecordReader(path: path).records(id: "0010000000000003AA")
     let record = try #require(found.first)
-    // A literal is kept as it is; text is what SmartStore stored.
+    // A literal is kept unchanged; text is as SmartStore stored it.
     #expect(
       String(decoding: record.fields, as: UTF8.self) == #"{"Name":"Account é 3","Amount":1.50}"#)
     #expect(record.soup == "default/accounts")
@@ -153,7 +153,7 @@ import Testing
     #expect(record.lastModified == IssuedStore.now)
   }
 
-  /// The cost of the file, in calls of SQLite: what a prime pays for it.
+  /// The cost of the file in SQLite calls, which a prime pays.
   @Test func `thirty-two records are one statement`() throws {
     let writer = try IssuedRecordWriter(path: path)
     for number in 0..<3200 {
@@ -164,7 +164,7 @@ import Testing
   }
 }
 
-/// A file that goes on from the last generation's, beside one that is written anew.
+/// A file that is updated from the last generation's, compared with a new one.
 @Suite struct IssuedRenewalTests {
   let directory = TemporaryDirectory()
   private let fields = IssuedRecordWriter.SoupFields(
@@ -184,7 +184,7 @@ import Testing
     #"{"Id":"001\#(1000 + id)","Name":"\#(name)","Size":\#(id),"LastModifiedDate":"\#(name)"}"#
   }
 
-  /// Every row of a file, by Id and soup.
+  /// Every row of a file, by ID and soup.
   private func rows(_ path: String) throws -> [String] {
     let reader = try IssuedRecordReader(path: path)
     return try reader.allIDs().sorted().flatMap { id in
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(arguments: 0..<12)
-  func `is what a new one would be, whatever has changed`(seed: UInt64) throws {
+  func `equals a new file after any change`(seed: UInt64) throws {
     var random = HistoryRandom(seed)
     let store = try store()
     store.clock = { 1000 }
@@ -218,7 +218,7 @@ import Testing
     try writer.finish()
     var renewed = 0
     for night in 1...8 {
-      // A clock that was set back, or stands still, too.
+      // Includes a clock that was set back or stands still.
       let now = random.below(8) == 0 ? 1000 : 1000 + Int64(night)
       store.clock = { now }
       for soup in ["accounts", "cases"] where random.chance(50) {
@@ -258,7 +258,7 @@ import Testing
     #expect(renewed > 0)
   }
 
-  @Test func `is not resumed where that is more work, or is not what the store holds`() throws {
+  @Test func `is not updated if that is more work, or does not match the store`() throws {
     let store = try store()
     store.clock = { 1000 }
     try store.upsert((0..<100).map { element($0, "first") }, into: "accounts")
@@ -272,18 +272,18 @@ import Testing
     }
     #expect(try !renews(since: 1000), "every row was written")
     #expect(try renews(since: 1001))
-    // Another row of the same record, which only a new file finds.
+    // Another row of the same record, which only a new file contains.
     store.clock = { 1001 }
     try store.upsert([element(7, "again")], into: "accounts")
     #expect(try !renews(since: 1001))
-    // A soup that the file does not know.
+    // A soup that is not in the file.
     try store.upsert([element(1, "new")], into: "cases")
     #expect(
       try !IssuedRecordWriter(path: next, renewing: path).renew(others, of: store, since: 1001))
     #expect(try Files.list(directory.path).filter { $0.hasSuffix(".sqlite") } == ["0.sqlite"])
   }
 
-  @Test func `a file that is no such file, or cut short, is damaged`() throws {
+  @Test func `an invalid or truncated file is damaged`() throws {
     let path = directory.file("0.sqlite")
     let writer = try IssuedRecordWriter(path: path)
     try writer.append(IssuedRecord(soup: "a", id: "1", modified: nil, fields: Array("{}".utf8)))
@@ -305,7 +305,7 @@ import Testing
   let directory = TemporaryDirectory()
   private var path: String { directory.file(SystemModstamps.fileName) }
 
-  @Test func `the stamps of a generation come back`() throws {
+  @Test func `the stamps of a generation are read back`() throws {
     let stamps: [String: [String: Int64]] = [
       "default/accounts": ["0011": 5, "0012": -7], "default/odd soup": ["1 2": 9],
     ]
@@ -313,7 +313,7 @@ import Testing
     #expect(try SystemModstamps.read(in: directory.path) == stamps)
   }
 
-  @Test func `a generation that listed nothing has no file`() throws {
+  @Test func `a generation without stamps has no file`() throws {
     try SystemModstamps.write(["default/accounts": [:]], in: directory.path)
     #expect(try Files.list(directory.path) == [])
     #expect(try SystemModstamps.read(in: directory.path) == [:])

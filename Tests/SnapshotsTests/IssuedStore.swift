@@ -3,7 +3,7 @@ import Snapshots
 import System
 import TestSupport
 
-/// A store of twenty accounts as a generation has it, with its provenance.
+/// A store of twenty accounts in a generation, with its provenance.
 struct IssuedStore {
   static let user = "005000000000001AAA"
   static let key = [UInt8](repeating: 7, count: 32)
@@ -12,7 +12,7 @@ struct IssuedStore {
   let directory = TemporaryDirectory()
   let entry: StoreEntry
 
-  /// Where the store stands.
+  /// The path of the store.
   var path: String { directory.file("store.db") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {

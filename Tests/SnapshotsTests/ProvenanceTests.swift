@@ -8,7 +8,7 @@ import Testing
 @Suite struct ProvenanceTests {
   let directory = TemporaryDirectory()
 
-  @Test func `the stamp id is the keyed digest of what the stamp says`() {
+  @Test func `the stamp ID is the keyed digest of the stamp`() {
     // python3: hmac.new(bytes([7])*32, b'["attache-stamp-1","00D000000000001EAA",
     // "005000000000001AAA","field-service",3,"ios"]', 'sha256')
     #expect(
@@ -24,14 +24,14 @@ import Testing
     #expect(!IssuedStore.stamp(.ios).isGenuine(key: [1]))
   }
 
-  @Test func `a stamp that was moved to another generation is not genuine`() throws {
+  @Test func `a stamp moved to another generation is not genuine`() throws {
     var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["generation"] = 4
     let moved = try #require(Provenance(json: .object(json)))
     #expect(!moved.isGenuine(key: IssuedStore.key))
   }
 
-  @Test func `the app's members are read and are no part of the id`() throws {
+  @Test func `the app's members are read and are not part of the ID`() throws {
     var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["install"] = "6f1c"
     json["handback"] = 2
@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test(arguments: [JSONValue.number("-1"), .number("1.5"), "2", true, .null])
-  func `a count of hand-backs that is none is not one`(_ handback: JSONValue) throws {
+  func `an invalid return counter is ignored`(_ handback: JSONValue) throws {
     var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["handback"] = handback
     let stamp = try #require(Provenance(json: .object(json)))
     #expect(stamp.handback == nil)
   }
 
-  @Test func `text of any length is in no stamp`() throws {
+  @Test func `a text that is too long is not a stamp`() throws {
     let long = JSONValue.string(String(repeating: "x", count: 257))
     var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["install"] = long
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["org", "user", "pipeline", "generation", "platform", "stampId"])
-  func `an element that lacks a member is no stamp`(name: String) throws {
+  func `an element that lacks a member is not a stamp`(name: String) throws {
     var json = try #require(IssuedStore.stamp(.ios).json.object)
     json[name] = nil
     #expect(Provenance(json: .object(json)) == nil)
@@ -69,14 +69,14 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store carries one stamp, whatever it carried before`(platform: Platform) throws {
+  func `a store has one stamp, whatever it had before`(platform: Platform) throws {
     let store = try Store(creating: directory.file("a"), platform: platform)
     #expect(try Provenance.read(from: store) == .none)
     try IssuedStore.stamp(platform).write(into: store)
     #expect(try Provenance.read(from: store) == .stamp(IssuedStore.stamp(platform)))
     #expect(
       try store.indexSpecs(of: "attache_stamp") == [IndexSpec(path: "stampId", type: .string)])
-    // A copied store of the next generation, with what the app wrote into the old one.
+    // A copied store of the next generation, with the members that the app wrote into the old one.
     var used = IssuedStore.stamp(platform)
     used.install = "x"
     try used.write(into: store)

@@ -8,7 +8,7 @@ import Testing
   let directory = TemporaryDirectory()
   var snapshot: SnapshotDirectory { SnapshotDirectory(path: directory.file("users/u")) }
 
-  /// A generation of one iOS store, made but not published.
+  /// Creates a generation with one iOS store, without publishing it.
   private func make(_ generation: Int) throws -> (temporary: String, GenerationRecord) {
     let issued = try IssuedStore(.ios)
     let temporary = DurableFile.temporaryName(for: snapshot.path + "/x")
@@ -27,7 +27,7 @@ import Testing
     return (temporary, record)
   }
 
-  @Test func `a generation is published whole, once, and read back`() throws {
+  @Test func `a generation is published complete, once, and read back`() throws {
     #expect(try snapshot.generations() == [])
     #expect(try snapshot.current() == nil)
     let (temporary, record) = try make(1)
@@ -43,7 +43,7 @@ import Testing
     #expect(snapshot.directory(of: 1, .ios) == directory.file("users/u/1/ios"))
   }
 
-  @Test func `a store that is not what was measured is not published`() throws {
+  @Test func `a store that changed after it was measured is not published`() throws {
     let (temporary, record) = try make(1)
     try Files.append([0], to: "\(temporary)/ios/\(record.stores[0].entry.path)")
     let error = #expect(throws: SnapshotError.self) { try snapshot.publish(temporary, as: record) }
@@ -51,7 +51,7 @@ import Testing
     #expect(try snapshot.generations() == [])
   }
 
-  @Test func `current is one line that is moved`() throws {
+  @Test func `current is a single line that is replaced`() throws {
     let (temporary, record) = try make(1)
     try snapshot.publish(temporary, as: record)
     let current = CurrentGeneration(generation: 1, digest: record.digest, epoch: 2, run: 9)

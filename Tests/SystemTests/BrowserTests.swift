@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The browser that other tests drive pages with tells what is wrong with them.
+/// The browser that other tests use reports faults of a page.
 @Suite(.enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))
 struct BrowserTests {
   let directory = TemporaryDirectory("pages")
@@ -19,7 +19,7 @@ struct BrowserTests {
     return path
   }
 
-  @Test func `keys, clicks and text reach the page, and its script answers`() async throws {
+  @Test func `keys, clicks and text reach the page, and its script runs`() async throws {
     let browser = try Browser()
     try await browser.open(
       page(
@@ -44,7 +44,7 @@ struct BrowserTests {
     await browser.close()
   }
 
-  @Test func `errors of a page are told, and only its own`() async throws {
+  @Test func `errors of a page are reported, and only its own`() async throws {
     let browser = try Browser()
     let policy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'\">"
@@ -61,7 +61,7 @@ struct BrowserTests {
     await browser.close()
   }
 
-  @Test func `a look is what the page sees`() async throws {
+  @Test func `a screenshot shows the page`() async throws {
     let browser = try Browser()
     let path = try page("<p id=p>plain</p><script>p.textContent = 'by script'</script>")
     for look in Browser.Look.all {
@@ -82,7 +82,7 @@ struct BrowserTests {
   }
 
   @Test(.enabled(if: Browser.hasAxe, "axe-core is missing: make deps-test"))
-  func `axe-core finds what is hard to read`() async throws {
+  func `axe-core finds text that is hard to read`() async throws {
     let browser = try Browser()
     try await browser.open(page("<p>fine</p>"))
     #expect(try await browser.violations() == [])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct ChildProcessTests {
-  @Test func `a program gets its input, its arguments and only the named environment`() throws {
+  @Test func `a program gets its input, its arguments and only the given environment`() throws {
     setenv("ATTACHE_LEAK", "1", 1)
     let result = try ChildProcess.run(
       "/bin/sh",
@@ -18,7 +18,7 @@ import Testing
     #expect(result.status == 3)
   }
 
-  @Test func `more input than a pipe holds goes in while more output comes out`() throws {
+  @Test func `input beyond a pipe's capacity is written while output is read`() throws {
     let input = [UInt8](repeating: 0x61, count: 1 << 20)
     let result = try ChildProcess.run("/bin/cat", [], input: input)
     #expect(result.output == input)
@@ -31,7 +31,8 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `a deadline ends a program, a signal is told, a missing program is an error`() throws {
+  @Test
+  func `a deadline kills a program, a signal is reported, a missing program is an error`() throws {
     #expect(throws: SystemError.self) {
       try ChildProcess.run("/bin/sleep", ["30"], deadlineSeconds: 0)
     }
@@ -40,7 +41,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a deadline ends a program that goes on speaking, and not before its time`() throws {
+  func `a deadline kills a program that keeps writing, but not before its time`() throws {
     let error = #expect(throws: SystemError.self) {
       try ChildProcess.run(
         "/bin/sh", ["-c", "while :; do echo more; sleep 0.05; done"], deadlineSeconds: 1)
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)), arguments: [true, false])
-  func `what a program has started goes with it when it is late`(closesStreams: Bool) throws {
+  func `child processes of a late program are killed with it`(closesStreams: Bool) throws {
     let directory = TemporaryDirectory("group")
     let file = directory.file("child")
     let streams = closesStreams ? " >/dev/null 2>&1 </dev/null" : ""
@@ -63,7 +64,7 @@ import Testing
     }
     let text = String(decoding: try Files.read(file), as: UTF8.self)
     let child = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    // It is a zombie or gone as soon as the signal has arrived.
+    // The process is a zombie or gone as soon as the signal has arrived.
     func isAlive() -> Bool {
       guard let status = try? Files.read("/proc/\(child)/stat") else { return false }
       return !String(decoding: status, as: UTF8.self).contains(") Z ")
@@ -73,7 +74,7 @@ import Testing
     #expect(!isAlive())
   }
 
-  @Test func `a running program is read by line and told to end`() throws {
+  @Test func `a running program is read line by line and told to end`() throws {
     let program = try ChildProcess.start("/bin/sh", ["-c", "echo one; echo two; exec sleep 60"])
     #expect(program.readLine() == "one")
     #expect(program.readLine() == "two")

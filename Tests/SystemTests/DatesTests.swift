@@ -21,7 +21,7 @@ import Testing
   ]
 
   @Test(arguments: moments)
-  func `an ISO 8601 date is read exactly`(text: String, milliseconds: Int64) {
+  func `an ISO 8601 date is parsed exactly`(text: String, milliseconds: Int64) {
     #expect(Dates.milliseconds(iso8601: text) == milliseconds)
     #expect(Dates.milliseconds(iso8601: Array(text.utf8)) == milliseconds)
     #expect(Dates.milliseconds(iso8601: Dates.salesforce(milliseconds)) == milliseconds)
@@ -35,11 +35,11 @@ import Testing
     "2024-01-31T12:34:56ZZ", "2024-01-31T12:34:56+0", "2024-01-31T12:34:56+2500",
     "2024-01-31T12:34:56+00:0", "2024-01-31T12:34:56.1234567890Z", "２024-01-31T12:34:56Z",
   ])
-  func `what is not such a date is refused`(text: String) {
+  func `an invalid date is rejected`(text: String) {
     #expect(Dates.milliseconds(iso8601: text) == nil)
   }
 
-  @Test func `dates are written as each reader wants them`() {
+  @Test func `dates are written in the format of each reader`() {
     let moment: Int64 = 1_706_704_496_007
     #expect(Dates.salesforce(moment) == "2024-01-31T12:34:56.007+0000")
     #expect(Dates.utc(moment) == "2024-01-31T12:34:56.007Z")
@@ -59,7 +59,7 @@ import Testing
     ("Mon, 01 Jan 2024 00:00:00 CET", nil),
     ("Thu, 30 Feb 2024 00:00:00 GMT", nil),
   ])
-  func `an HTTP date is read`(text: String, milliseconds: Int64?) {
+  func `an HTTP date is parsed`(text: String, milliseconds: Int64?) {
     #expect(Dates.milliseconds(http: text) == milliseconds)
   }
 

@@ -6,7 +6,8 @@ import Testing
 @Suite struct FileLockTests {
   let directory = TemporaryDirectory()
 
-  @Test func `a second holder is refused with the first one's note, until it lets go`() throws {
+  @Test
+  func `a second holder is rejected with the first one's note until it releases the lock`() throws {
     let path = directory.file("lock")
     let first = try FileLock(path, note: "run 7")
     let error = #expect(throws: LockError.self) { _ = try FileLock(path) }
@@ -21,7 +22,7 @@ import Testing
     #expect(Files.exists(path))
   }
 
-  @Test func `a killed holder's lock is free`() throws {
+  @Test func `the lock of a killed holder is free`() throws {
     let path = directory.file("lock")
     try Files.append([], to: path)
     let holder = try ChildProcess.start(
@@ -34,10 +35,10 @@ import Testing
     _ = try FileLock(path)
   }
 
-  /// Between its fork and its exec a child has a copy of every descriptor of its parent, this lock's
-  /// too.
+  /// Between its fork and its exec, a child process has a copy of all its parent's descriptors,
+  /// including that of this lock.
   @Test(.timeLimit(.minutes(10)))
-  func `a lock that was given back is free, whatever children are being started`() throws {
+  func `a released lock is free, even while child processes are being started`() throws {
     let path = directory.file("lock")
     let isDone = Locked(false)
     let failures = Locked<[String]>([])
@@ -61,7 +62,7 @@ import Testing
     #expect(failed == 0, "\(failed) of \(tried) found it held")
   }
 
-  @Test func `a lock file that is removed before locking, and remade, locks all`() throws {
+  @Test func `a lock file that is removed before locking, and recreated, locks all`() throws {
     let path = directory.file("lock")
     var looks = 0
     var other: FileLock?
@@ -83,7 +84,7 @@ import Testing
     #expect(looks == 2)
     #expect(throws: LockError.self) { _ = try FileLock(path) }
     lock.close()
-    // Somebody who removes it again and again is no reason to look for ever.
+    // If another process removes the file again and again, the attempts end.
     #expect(throws: LockError.self) {
       _ = try FileLock(path, exclusive: true, note: nil) { try? Files.remove(path) }
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct FileVerbsTests {
   let directory = TemporaryDirectory("verbs")
 
-  @Test func `what stands at a name is told, a link as itself`() throws {
+  @Test func `the status of a name is returned, and a link is not followed`() throws {
     let file = directory.file("file")
     try DurableFile.write([1, 2, 3], to: file, mode: 0o640)
     try FileManager.default.createSymbolicLink(
@@ -30,7 +30,7 @@ import Testing
     #expect(throws: SystemError.self) { try Files.status(file + "/below") }
   }
 
-  @Test func `an open file's status is its own, whatever bears its name`() throws {
+  @Test func `an open file keeps its own status, even if its name is reused`() throws {
     let path = directory.file("file")
     try DurableFile.write([1, 2, 3], to: path)
     let file = try Files.openRegular(path)
@@ -40,19 +40,19 @@ import Testing
     let after = try file.status()
     #expect(after.inode == before.inode && after.size == 3)
     #expect(after.links == 0 && after.changedNanoseconds >= before.changedNanoseconds)
-    // A file system that cannot share blocks says so, and changes nothing.
+    // A file system that cannot share blocks reports it, and changes nothing.
     let other = try Files.createNew(directory.file("other"))
     let isShared = file.share(with: other)
     #expect(try other.status().size == (isShared ? 3 : 0))
   }
 
-  @Test func `a file gets a second name, or a copy where that cannot be`() throws {
+  @Test func `a file gets a second name, or is copied if that is impossible`() throws {
     let path = directory.file("file")
     try DurableFile.write([1, 2, 3], to: path)
     try Files.linkOrCopy(path, to: directory.file("second"))
     #expect(try Files.status(directory.file("second")).inode == Files.status(path).inode)
     #expect(throws: SystemError.self) { try Files.linkOrCopy(path, to: directory.file("second")) }
-    // On a file system of its own, on most machines.
+    // On most machines, this is a separate file system.
     let elsewhere = "/dev/shm/attache-\(ProcessEnvironment.processID())"
     defer { try? Files.remove(elsewhere) }
     try Files.linkOrCopy(path, to: elsewhere)
@@ -65,7 +65,7 @@ import Testing
     #expect(!Files.exists(directory.file("third")))
   }
 
-  @Test func `names are listed by their bytes, and one that is no text is told apart`() throws {
+  @Test func `names are sorted by their bytes, and invalid ones are separate`() throws {
     for name in ["b", "a", "B", "ä", ".hidden"] {
       try DurableFile.write([], to: directory.file(name))
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(throws: SystemError.self) { try Files.list(directory.file("none")) }
   }
 
-  @Test func `a directory is made with those above it, once`() throws {
+  @Test func `a directory is created once, with its parents`() throws {
     let deep = directory.file("a/b/c")
     try Files.makeDirectory(deep)
     try Files.makeDirectory(deep)
@@ -94,7 +94,7 @@ import Testing
     #expect(throws: SystemError.self) { try Files.makeDirectory(directory.file("file/below")) }
   }
 
-  @Test func `lines are added at the end, and a new file is never another's`() throws {
+  @Test func `lines are appended, and a new file never reuses an existing one`() throws {
     let log = directory.file("log")
     try Files.appendLine("one", to: log)
     try Files.appendLine("two", to: log)
@@ -108,7 +108,7 @@ import Testing
     #expect(!Files.exists(log))
   }
 
-  @Test func `a path is resolved, also one whose last part is not there yet`() throws {
+  @Test func `a path is resolved, even if its last component does not exist`() throws {
     try Files.makeDirectory(directory.file("real"))
     try FileManager.default.createSymbolicLink(
       atPath: directory.file("way"), withDestinationPath: directory.file("real"))
@@ -118,7 +118,7 @@ import Testing
     #expect(throws: SystemError.self) { try Files.resolved(directory.file("none/new")) }
   }
 
-  @Test func `a tree is on the disk file by file, and links in it are not followed`() throws {
+  @Test func `a tree is synced file by file, and links in it are not followed`() throws {
     try Files.makeDirectory(directory.file("tree/below"))
     try DurableFile.write([1], to: directory.file("tree/below/file"))
     try FileManager.default.createSymbolicLink(
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a program that says too much is ended`() throws {
+  @Test func `a program with too much output is killed`() throws {
     let error = #expect(throws: SystemError.self) {
       try ChildProcess.run(
         "/bin/sh", ["-c", "while :; do echo more; done"], deadlineSeconds: 60, outputLimit: 10_000)

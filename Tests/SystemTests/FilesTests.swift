@@ -6,7 +6,7 @@ import Testing
 @Suite struct FilesTests {
   let directory = TemporaryDirectory()
 
-  @Test func `a durable file appears whole, private and alone`() throws {
+  @Test func `a durable file appears complete, private and alone`() throws {
     let path = directory.file("a.json")
     try DurableFile.write(Array("one".utf8), to: path)
     try DurableFile.write(Array("two".utf8), to: path)
@@ -15,14 +15,14 @@ import Testing
     #expect(try Files.list(directory.path) == ["a.json"])
   }
 
-  @Test func `a durable write that fails leaves nothing and says which path`() throws {
+  @Test func `a failed durable write leaves no file and names the path`() throws {
     let path = directory.file("missing/a.json")
     let error = #expect(throws: SystemError.self) {
       try DurableFile.write([1], to: path)
     }
     #expect(error?.path.contains("missing/") == true)
     #expect(error?.errno == ENOENT)
-    // The name is taken by a directory: the temporary file must go.
+    // The name is taken by a directory, so the temporary file must be removed.
     try Files.makeDirectory(directory.file("taken"))
     #expect(throws: SystemError.self) { try DurableFile.write([1], to: directory.file("taken")) }
     #expect(try Files.list(directory.path) == ["taken"])
@@ -70,7 +70,9 @@ import Testing
   }
 
   @Test(arguments: ["pipe", "socket", "/dev/zero", "/dev/null"])
-  func `a pipe, socket or device is refused by its kind, even by a link`(_ name: String) throws {
+  func `a pipe, socket or device is rejected with its type, even through a link`(_ name: String)
+    throws
+  {
     let path = name.hasPrefix("/") ? name : directory.file(name)
     if name == "pipe" { mkfifo(path, 0o600) }
     if name == "socket" {
@@ -89,7 +91,7 @@ import Testing
     try Files.checkInput(directory.path)
   }
 
-  @Test func `a copy has the content, its own life, and replaces nothing`() throws {
+  @Test func `a copy has the same content, is independent, and replaces nothing`() throws {
     let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     try DurableFile.write(content, to: directory.file("from"))
     try Files.copy(directory.file("from"), to: directory.file("to"))
@@ -97,7 +99,7 @@ import Testing
     #expect(throws: SystemError.self) {
       try Files.copy(directory.file("from"), to: directory.file("to"))
     }
-    // Between file systems no blocks can be shared.
+    // Blocks cannot be shared between file systems.
     let elsewhere = "/dev/shm/attache-\(UUID().uuidString)"
     if (try? Files.copy(directory.file("from"), to: elsewhere)) != nil {
       #expect(try Files.read(elsewhere) == content)
@@ -105,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a limit bounds what is read`() throws {
+  @Test func `reading is limited`() throws {
     try DurableFile.write([UInt8](repeating: 1, count: 70_000), to: directory.file("big"))
     #expect(try Files.read(directory.file("big"), limit: 70_000).count == 70_000)
     #expect(throws: SystemError.self) { try Files.read(directory.file("big"), limit: 69_999) }
@@ -119,7 +121,7 @@ import Testing
     #expect(Files.name(of: path) == name)
   }
 
-  @Test func `times are kept to the nanosecond`() throws {
+  @Test func `times are stored to the nanosecond`() throws {
     let path = directory.file("t")
     try Files.appendLine("x", to: path)
     try Files.appendLine("y", to: path)

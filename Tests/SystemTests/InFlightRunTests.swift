@@ -4,7 +4,7 @@ import Testing
 struct InFlightRunTests {
   private struct Trouble: Error, Equatable { let number: Int }
 
-  /// Starts numbers one after the other; what is taken of them, and what was started.
+  /// Starts numbers one after another; returns those taken and those started.
   private func run(
     of count: Int, atOnce limit: Int, failingAt number: Int
   ) async -> (started: [Int], taken: [Int], failure: Trouble?) {
@@ -29,7 +29,7 @@ struct InFlightRunTests {
     }
   }
 
-  @Test func `after an error nothing more is started, and what is on its way is taken`() async {
+  @Test func `after an error nothing more is started, and requests in flight are awaited`() async {
     for limit in [1, 3] {
       let (started, taken, failure) = await run(of: 20, atOnce: limit, failingAt: 0)
       #expect(failure == Trouble(number: 0))
@@ -40,7 +40,7 @@ struct InFlightRunTests {
     #expect(started == [0, 1, 2, 3, 4])
   }
 
-  @Test func `what is to be settled is before anything starts or is waited for`() async {
+  @Test func `settle is called before each start and before each wait`() async {
     var lines: [String] = []
     var number = 0
     await #expect(throws: Trouble.self) {
@@ -60,7 +60,7 @@ struct InFlightRunTests {
     #expect(lines == request + request + ["settle"])
   }
 
-  @Test func `all are started and taken where nothing fails`() async {
+  @Test func `without an error all requests are started and taken`() async {
     let (started, taken, failure) = await run(of: 20, atOnce: 3, failingAt: -1)
     #expect(failure == nil)
     #expect(started == Array(0..<20))

@@ -14,7 +14,7 @@ import Testing
     #expect(count.withLock { $0 } == 80_000)
   }
 
-  @Test func `an error passes through and the lock is free again`() {
+  @Test func `an error is rethrown and the lock is released`() {
     struct Refusal: Error {}
     let count = Locked(1)
     #expect(throws: Refusal.self) {

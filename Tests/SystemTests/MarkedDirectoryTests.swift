@@ -3,7 +3,7 @@ import System
 import TestSupport
 import Testing
 
-/// What may be emptied or written over because attache made it.
+/// Directories that may be emptied or overwritten because attache created them.
 @Suite struct MarkedDirectoryTests {
   let directory = TemporaryDirectory()
   private var place: String { directory.file("place") }
@@ -14,7 +14,7 @@ import Testing
     MarkedDirectory(place, maker: maker, names: names)
   }
 
-  @Test func `what attache made is emptied, as often as it is asked`() throws {
+  @Test func `a directory that attache created can be emptied repeatedly`() throws {
     for _ in 1...2 {
       try marked().empty()
       #expect(try Files.list(place) == [MarkedDirectory.markerName])
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `a directory with nothing in it is taken`() throws {
+  @Test func `an empty directory is accepted`() throws {
     try Files.makeDirectory(place)
     try marked().empty()
     #expect(try Files.list(place) == [MarkedDirectory.markerName])
@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: [
     "file", ".hidden", "another mark", "the mark of another command", "a linked mark",
   ])
-  func `a directory that attache did not make is refused, unchanged`(_ kind: String) throws {
+  func `a directory that attache did not create is rejected and unchanged`(_ kind: String) throws {
     try Files.makeDirectory(place)
     let marker = place + "/" + MarkedDirectory.markerName
     switch kind {
@@ -49,7 +49,7 @@ import Testing
     #expect(try Files.list(place) == before)
   }
 
-  @Test func `a file or a link to a foreign directory is refused`() throws {
+  @Test func `a file or a link to a foreign directory is rejected`() throws {
     try DurableFile.write([1], to: place)
     #expect(throws: MarkedDirectory.Foreign.self) { try marked().empty() }
     try Files.remove(place)
@@ -60,7 +60,7 @@ import Testing
     #expect(try Files.read(directory.file("other/keep")) == [1] && Files.isSymbolicLink(place))
   }
 
-  @Test func `files of other names are no reason to refuse who writes some, and stay`() throws {
+  @Test func `files with other names are accepted if only some are written, and are kept`() throws {
     try Files.makeDirectory(place)
     try DurableFile.write([1], to: place + "/notes")
     let mine = marked(["report.html"])

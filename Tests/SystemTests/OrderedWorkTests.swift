@@ -5,7 +5,7 @@ import Testing
 @Suite struct OrderedWorkTests {
   private struct Trouble: Error {}
 
-  /// What was going on, and the most that was.
+  /// The number of running items, and its maximum.
   private struct Load: Sendable {
     var now = 0
     var most = 0
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4, 100])
-  func `what is made is taken in item order, whichever is first`(_ atOnce: Int) async throws {
+  func `results are taken in item order, regardless of which is first`(_ atOnce: Int) async throws {
     let load = Locked(Load())
     var taken: [Int] = []
     try await OrderedWork.perform(Array(0..<50), atOnce: atOnce, name: "test") { index, item in
@@ -22,14 +22,14 @@ import Testing
         $0.most = max($0.most, $0.now)
         $0.begun.append(index)
       }
-      // Every third one takes far longer than the others.
+      // Every third item takes far longer than the others.
       var sum = 0
       for step in 0..<(item % 3 == 0 ? 200_000 : 100) { sum &+= step }
       load.withLock { $0.now -= 1 }
       return item * 10 + (sum == -1 ? 1 : 0)
     } take: { item, made in
       #expect(made == item * 10)
-      // Of what is not taken there is one more than are at work.
+      // At most one more item than the limit is made but not taken.
       #expect(load.withLock { $0.begun.count } <= taken.count + atOnce + 1)
       taken.append(item)
     } drop: { _ in
@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 4])
-  func `when one cannot be taken, nothing more is begun, all dropped`(_ atOnce: Int) async throws {
+  func `after a failed take nothing more is started, and all results are dropped`(_ atOnce: Int)
+    async throws
+  {
     let begun = Locked<[Int]>([])
     var (taken, dropped): ([Int], [Int]) = ([], [])
     await #expect(throws: Trouble.self) {
@@ -55,13 +57,15 @@ import Testing
       }
     }
     #expect(taken == Array(0..<7))
-    // Each is taken, or the one that could not be, or dropped.
+    // Each item is taken, failed or was dropped.
     #expect(Set(dropped) == Set(begun.withLock { $0 }).subtracting(0...7))
     #expect(begun.withLock { $0.count } <= 7 + atOnce + 1)
   }
 
   @Test(arguments: [2, 4])
-  func `what failed beside others is retried alone, and they after it`(_ atOnce: Int) async throws {
+  func `a failure beside other items is retried alone, and the others after it`(_ atOnce: Int)
+    async throws
+  {
     let load = Locked(Load())
     var (taken, dropped): ([Int], [Int]) = ([], [])
     try await OrderedWork.perform(
@@ -72,14 +76,14 @@ import Testing
         $0.begun.append(index)
       }
       let isFirst = load.withLock { load in load.begun.count { $0 == index } == 1 }
-      // Those beside it have their share of the time.
+      // Gives the other items a share of the time.
       var sum = 0
       for step in 0..<50_000 { sum &+= step }
       let beside = load.withLock { load in
         defer { load.now -= 1 }
         return load.now
       }
-      // Item 5 fails beside others, item 11 once and alone, too.
+      // Item 5 fails beside others, and item 11 fails once even alone.
       let fails = item == 5 && beside > 1 && isFirst || item == 11 && isFirst
       if !isFirst, [5, 11].contains(item) { load.withLock { $0.most = max($0.most, beside) } }
       return fails || sum == -1 ? -1 - item : item
@@ -90,7 +94,7 @@ import Testing
       dropped.append($0)
     }
     #expect(taken == Array(0..<20))
-    // Whatever was begun is taken or dropped.
+    // Every started item is taken or dropped.
     #expect(dropped.count + 20 == load.withLock { $0.begun.count })
     #expect(dropped.contains(-12))
     #expect(load.withLock { $0.most } == 1)
@@ -118,7 +122,7 @@ import Testing
 }
 
 @Suite struct FileRoomsTests {
-  @Test func `a room is used again, grows, and is not made for what is too large`() {
+  @Test func `a buffer is reused, grows, and is not created above the limit`() {
     let rooms = FileRooms(most: 100_000)
     let first = rooms.lending { room -> UnsafeMutableRawPointer? in
       let bytes = room.reserve(50_000)
@@ -132,7 +136,7 @@ import Testing
       #expect(room.content == nil)
       #expect(room.reserve(40_000)?.baseAddress == first)
       #expect(room.reserve(40_000)?.count == 40_000)
-      // Two at a time have two rooms.
+      // Two at a time use two buffers.
       rooms.lending { #expect($0.reserve(10)?.baseAddress != first) }
       #expect(room.reserve(100_000)?.count == 100_000)
     }

@@ -3,7 +3,7 @@ import System
 import Testing
 
 @Suite(.serialized) struct OwnThreadTests {
-  /// What a thread leaves to be done at its very end, as libcrypto does.
+  /// Work that a thread leaves for its very end, as libcrypto does.
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
     pthread_key_create(&key) { kept in
@@ -19,7 +19,7 @@ import Testing
     var value: Int { count.withLock { $0 } }
   }
 
-  @Test func `threads that were told to end are waited for to their very end`() throws {
+  @Test func `threads that were told to end are joined`() throws {
     let counter = Counter()
     let gate = DispatchSemaphore(value: 0)
     for number in 0..<50 {
@@ -34,14 +34,14 @@ import Testing
     #expect(counter.value == 50)
   }
 
-  @Test func `one that is told to end by another as that ends is waited for too`() throws {
+  @Test func `a thread that another thread ends as it ends is joined too`() throws {
     let counter = Counter()
     let first = try OwnThread(name: "first") {
       let gate = DispatchSemaphore(value: 0)
       let second = try? OwnThread(name: "second") {
         pthread_setspecific(Self.key, Unmanaged.passRetained(counter).toOpaque())
         gate.wait()
-        // It is at work still when the first has ended.
+        // It is still running when the first has ended.
         let sum = (0..<3_000_000).reduce(0) { $0 &+ $1 &* $1 }
         if sum == 1 { counter.add() }
       }
@@ -53,7 +53,7 @@ import Testing
     #expect(counter.value == 1)
   }
 
-  @Test func `one that is held up is not waited for beyond the limit`() throws {
+  @Test func `a blocked thread is not waited for beyond the limit`() throws {
     let gate = DispatchSemaphore(value: 0)
     let thread = try OwnThread(name: "held up") { gate.wait() }
     thread.willEnd()

@@ -3,14 +3,14 @@ import Testing
 
 @Suite struct ParallelTests {
   @Test(arguments: [0, 1, 2, 7, 100])
-  func `every part is done once before the call comes back`(_ count: Int) {
+  func `every part is done once before the call returns`(_ count: Int) {
     let done = Locked([Int]())
     Parallel.perform(count) { index in done.withLock { $0.append(index) } }
     #expect(done.withLock { $0.sorted() } == Array(0..<count))
   }
 
   @Test(arguments: [0, 1, 7])
-  func `what was begun is done when it was waited for, once or twice`(_ count: Int) {
+  func `started work is done after the first or second wait`(_ count: Int) {
     let done = Locked([Int]())
     let running = Parallel.begin(count) { index in done.withLock { $0.append(index) } }
     running.wait()
@@ -18,8 +18,8 @@ import Testing
     #expect(done.withLock { $0.sorted() } == Array(0..<count))
   }
 
-  @Test func `parts that were begun need not wait for each other's turn`() {
-    // Each part waits until all have started: more of them than cores.
+  @Test func `started parts run concurrently`() {
+    // Each part waits until all have started; there are more parts than cores.
     let started = Locked(0)
     let running = Parallel.begin(9) { _ in
       started.withLock { $0 += 1 }
@@ -29,7 +29,7 @@ import Testing
     #expect(started.withLock { $0 } == 9)
   }
 
-  @Test func `whoever lets go of what was begun waits for its end`() {
+  @Test func `releasing started work waits for its end`() {
     let done = Locked(0)
     for _ in 0..<50 { _ = Parallel.begin(2) { _ in done.withLock { $0 += 1 } } }
     #expect(done.withLock { $0 } == 100)

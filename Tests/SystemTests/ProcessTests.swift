@@ -3,7 +3,7 @@ import System
 import Testing
 
 @Suite struct ProcessTests {
-  @Test func `the most memory that was used is counted`() {
+  @Test func `peak memory is measured`() {
     #expect(ProcessLimits.highWaterKiB() > 1000)
   }
 
@@ -19,7 +19,7 @@ import Testing
     #expect(ProcessEnvironment.currentDirectory().hasPrefix("/"))
   }
 
-  @Test func `an error says what, where and why`() {
+  @Test func `an error has the operation, the path and the reason`() {
     let error = SystemError(operation: "open", path: "/x/y", errno: ENOENT)
     #expect(error.description == "cannot open /x/y: No such file or directory")
   }

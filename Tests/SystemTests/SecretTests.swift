@@ -2,7 +2,7 @@ import System
 import Testing
 
 @Suite struct SecretTests {
-  @Test func `no printing shows a secret`() {
+  @Test func `no way of printing shows a secret`() {
     let secret = Secret("open sesame")
     var dumped = ""
     dump(secret, to: &dumped)
@@ -16,11 +16,11 @@ import Testing
   @Test(arguments: [
     ("a\n", "a"), ("a\r\n", "a"), ("a b", "a b"), ("\n", ""), ("", ""), ("a\nb\n", "a\nb"),
   ])
-  func `a line's end is no part of a secret text`(stored: String, text: String) {
+  func `a line end is not part of a secret text`(stored: String, text: String) {
     #expect(Secret(stored).text == text)
   }
 
-  @Test func `bytes that are no text have none`() {
+  @Test func `bytes that are not UTF-8 have no text`() {
     #expect(Secret([0xFF, 0xFE]).text == nil)
   }
 }

@@ -10,7 +10,7 @@ import Testing
       ("traget", "target"), ("option", "options"), ("fulltext", "full_text"), ("zzz", nil),
       ("", nil), ("columns", nil),
     ] as [(String, String?)])
-  func `the nearest known word is found, and none that is far`(word: String, expected: String?) {
+  func `the nearest known word is found, and no distant one`(word: String, expected: String?) {
     #expect(Spelling.nearest(word, among: Self.known) == expected)
   }
 
@@ -18,11 +18,11 @@ import Testing
     ("jobs", "jobs", 0), ("jbos", "jobs", 1), ("job", "jobs", 1), ("hobs", "jobs", 1),
     ("", "abc", 3), ("kitten", "sitting", 3),
   ])
-  func `distance counts slips`(_ left: String, _ right: String, _ expected: Int) {
+  func `the distance counts mistakes`(_ left: String, _ right: String, _ expected: Int) {
     #expect(Spelling.distance(left, right) == expected)
   }
 
-  @Test func `a letter that only looks right is named`() {
+  @Test func `a look-alike letter is reported`() {
     let letters = Spelling.lookAlikes("sоupName", of: "soupName")
     #expect(letters?.map(\.wrong) == ["о"])
     #expect(Spelling.lookAlikes("soupname", of: "soupName") == nil)

@@ -5,7 +5,7 @@ import Testing
 @Suite struct StoreThreadTests {
   struct Broken: Error, Equatable {}
 
-  @Test func `work runs on one thread of its own, in order`() async throws {
+  @Test func `work runs on one dedicated thread, in order`() async throws {
     let thread = StoreThread(name: "store")
     let first = await thread.run { pthread_self() }
     let second = await thread.run { pthread_self() }
@@ -14,7 +14,7 @@ import Testing
     await #expect(throws: Broken.self) { try await thread.run { throw Broken() } }
   }
 
-  @Test func `blocked threads do not hold up the cooperative pool`() async {
+  @Test func `blocked threads do not block the cooperative pool`() async {
     let threads = (0..<8).map { StoreThread(name: "blocked \($0)") }
     let gate = DispatchSemaphore(value: 0)
     await withTaskGroup(of: Int.self) { group in
@@ -26,7 +26,7 @@ import Testing
           }
         }
       }
-      // Runs on the pool while all eight wait; if they stood on it this would never be reached.
+      // Runs on the pool while all eight wait. If they blocked the pool, this would never run.
       let released = Task { for _ in threads { gate.signal() } }
       await released.value
       var sum = 0
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `a task that prefers the thread comes back to it after it waited`() async {
+  @Test func `a task that prefers the thread returns to it after a wait`() async {
     let thread = StoreThread(name: "preferred")
     let mine = await thread.run { pthread_self() }
     await withTaskExecutorPreference(thread) {
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `its thread ends with it`() async {
+  @Test(.timeLimit(.minutes(10))) func `the thread ends with its owner`() async {
     for _ in 0..<200 {
       var thread: StoreThread? = StoreThread(name: "short-lived")
       let end = ThreadEnd()
@@ -56,7 +56,7 @@ import Testing
   }
 }
 
-/// The end of one thread: what the thread keeps for itself is let go of as it ends.
+/// Detects the end of a thread: its thread-local data is released when it ends.
 private final class ThreadEnd: Sendable {
   private let ended = AsyncStream.makeStream(of: Void.self)
 

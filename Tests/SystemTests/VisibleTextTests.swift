@@ -14,14 +14,14 @@ import Testing
     ("\u{2028}para\u{2029}", #"\u2028para\u2029"#, "para"),
     ("tab\tstays", "tab\tstays", "tab\tstays"),
   ])
-  func `what a terminal obeys is written out on a line and left out of a cell`(
+  func `control characters are escaped on a line and removed from a cell`(
     _ text: String, _ line: String, _ cell: String
   ) {
     #expect(VisibleText.line(text) == line)
     #expect(VisibleText.cell(text) == cell)
   }
 
-  @Test func `JSON keeps its line ends, and says the same as before`() {
+  @Test func `JSON keeps its line ends and its content`() {
     let json = "{\n  \"name\": \"a\u{7F}\u{9B}\u{202E}\\n\"\n}"
     #expect(VisibleText.json(json) == "{\n  \"name\": \"a\\u007f\\u009b\\u202e\\n\"\n}")
   }

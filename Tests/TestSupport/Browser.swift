@@ -2,25 +2,26 @@ import Foundation
 import JSON
 import System
 
-/// A headless Chromium that a test drives as a person would: it opens pages, presses keys, clicks, looks.
+/// A headless Chromium that a test drives like a user: it opens pages, presses keys, clicks and
+/// reads.
 ///
-/// It needs Debian's `chromium`, and `violations()` needs axe-core, which `make deps-test` fetches; tests that
-/// need one that is missing are skipped, and say so.
+/// It needs Debian's `chromium`, and `violations()` needs axe-core, which `make deps-test`
+/// downloads. Tests without a program they need are skipped and reported.
 package actor Browser {
-  /// How a page is opened.
+  /// The settings with which a page is opened.
   package struct Look: Sendable, CustomStringConvertible {
     /// The width of the window in CSS pixels.
     package var width: Int
-    /// Its height.
+    /// The height of the window in CSS pixels.
     package var height: Int
-    /// Whether the reader prefers dark colours.
+    /// Whether the user prefers dark colors.
     package var isDark: Bool
-    /// Whether scripts of the page run.
+    /// Whether scripts are enabled.
     package var hasScript: Bool
-    /// The reader's time zone, by its name.
+    /// The name of the user's time zone.
     package var zone: String
 
-    /// A look: by default a window of a desk, by day, with scripts, in UTC.
+    /// Creates settings; by default a desktop window with light colors, scripts, and UTC.
     package init(
       width: Int = 1400, height: Int = 1000, isDark: Bool = false, hasScript: Bool = true,
       zone: String = "UTC"
@@ -32,24 +33,24 @@ package actor Browser {
       self.zone = zone
     }
 
-    /// The four that every page must stand: a desk and a phone, by day and by night.
+    /// The four settings that every page must support: desktop and phone, light and dark.
     package static let all = [1400, 390].flatMap { width in
       [false, true].map { Look(width: width, isDark: $0) }
     }
 
-    /// Its words in a test's name.
+    /// The settings in a test's name.
     package nonisolated var description: String {
       "\(width) px, \(isDark ? "dark" : "light")\(hasScript ? "" : ", without script")"
     }
   }
 
-  /// The program, where there is one.
+  /// The path of the program, if it is installed.
   package static let program = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].first {
     FileManager.default.isExecutableFile(atPath: $0)
   }
   /// Whether pages can be opened.
   package static var isThere: Bool { program != nil }
-  /// Whether pages can be opened and judged by axe-core.
+  /// Whether pages can be opened and checked by axe-core.
   package static var hasAxe: Bool {
     isThere && FileManager.default.isReadableFile(atPath: axe.path)
   }
@@ -72,13 +73,12 @@ package actor Browser {
     pipe = try BrowserPipe(program, directory: directory.path)
   }
 
-  /// Ends Chromium.
   package func close() { pipe.end() }
 
   // MARK: pages
 
-  /// Opens an address, or a file by its path, in a fresh page, and waits until it is loaded: how many seconds
-  /// that took.
+  /// Opens an address or a file in a new page and waits until it is loaded; returns the time in
+  /// seconds.
   @discardableResult
   package func open(_ place: String, _ look: Look = Look()) throws -> Double {
     let address = place.hasPrefix("/") ? URL(fileURLWithPath: place).absoluteString : place
@@ -91,7 +91,8 @@ package actor Browser {
     if !old.isEmpty { pipe.events = [] }
     for domain in ["Page", "Runtime", "Log", "Network"] { _ = try pipe.call(domain + ".enable") }
     _ = try pipe.call("Page.setLifecycleEventsEnabled", ["enabled": true])
-    // In seconds of the page's own thread: what else the machine does meanwhile is not the page's.
+    // The CPU time of the page's own thread, in seconds, which the machine's other work does not
+    // affect.
     _ = try pipe.call("Performance.enable", ["timeDomain": "threadTicks"])
     try set(look)
     _ = try pipe.call("Target.activateTarget", ["targetId": created["targetId"] ?? .null])
@@ -101,14 +102,14 @@ package actor Browser {
     if let error = answer["errorText"]?.string {
       throw BrowserPipe.Failure(description: "\(address): \(error)")
     }
-    // The empty page that the target began with is loaded too, and on a busy machine only now.
+    // The initial empty page is loaded too, on a busy machine only now.
     try pipe.waitForEvent("Page.lifecycleEvent") {
       $0["name"] == "load" && $0["loaderId"] == answer["loaderId"]
     }
     return Double(Clock.monotonicNanoseconds() - start) / 1e9
   }
 
-  /// Changes the window, the colours, the zone, or whether scripts run, of the page that is open.
+  /// Changes the window, colors, time zone or scripts of the open page.
   package func set(_ look: Look) throws {
     _ = try pipe.call(
       "Emulation.setDeviceMetricsOverride",
@@ -125,7 +126,7 @@ package actor Browser {
       "Emulation.setScriptExecutionDisabled", ["value": JSONValue(!look.hasScript)])
   }
 
-  /// The value of an expression in the page, as JSON; a promise is waited for.
+  /// The value of an expression in the page, as JSON; a promise is awaited.
   @discardableResult
   package func run(_ script: String) throws -> JSONValue {
     let answer = try pipe.call(
@@ -141,7 +142,7 @@ package actor Browser {
     return answer["result"]?["value"] ?? .null
   }
 
-  /// Waits until an expression is true, looked at in every frame that the page draws.
+  /// Waits until an expression is true, evaluated in every frame that the page draws.
   package func wait(until condition: String, seconds: Int = 30) throws {
     let script = """
       new Promise((done, failed) => {
@@ -159,8 +160,10 @@ package actor Browser {
     }
   }
 
-  /// The text that a person sees of the first element that a selector names, scrolled to where the page has
-  /// not drawn it yet (`content-visibility: auto`): until then its text is empty.
+  /// The visible text of the first element that matches a selector.
+  ///
+  /// The element is scrolled into view first: with `content-visibility: auto` its text is empty
+  /// until it is drawn.
   package func text(_ selector: String) throws -> String {
     try run(
       """
@@ -181,13 +184,13 @@ package actor Browser {
     ).string ?? ""
   }
 
-  /// How many seconds of work the page's thread has done since the page was opened.
+  /// The CPU time of the page's thread since the page was opened, in seconds.
   package func work() throws -> Double {
     let metrics = try pipe.call("Performance.getMetrics")["metrics"]?.array ?? []
     return metrics.first { $0["name"] == "TaskDuration" }?["value"]?.double ?? .infinity
   }
 
-  // MARK: hands
+  // MARK: input
 
   /// Presses and releases a key: a character, or `Enter`, `Escape`, `Tab`, `ArrowDown`, `Backspace`, ….
   package func press(_ key: String, control: Bool = false, shift: Bool = false) throws {
@@ -210,12 +213,12 @@ package actor Browser {
     _ = try pipe.call("Input.dispatchKeyEvent", event)
   }
 
-  /// Types a text where the focus is.
+  /// Types a text into the focused element.
   package func type(_ text: String) throws {
     _ = try pipe.call("Input.insertText", ["text": .string(text)])
   }
 
-  /// Clicks in the middle of the first element that a selector names, scrolled into sight.
+  /// Clicks in the middle of the first element that matches a selector, scrolled into view.
   package func click(_ selector: String) throws {
     let place = try run(
       """
@@ -240,12 +243,12 @@ package actor Browser {
     }
   }
 
-  // MARK: eyes
+  // MARK: output
 
-  /// What the console holds of errors and warnings since the page was opened, exceptions, refusals by the
-  /// page's policy and requests that failed too.
+  /// The console's errors and warnings since the page was opened, including exceptions, violations
+  /// of the page's policy and failed requests.
   package func errors() throws -> [String] {
-    // Its answer comes behind everything that the page has said before.
+    // Its response follows all earlier messages of the page.
     _ = try pipe.call("Runtime.evaluate", ["expression": "0"])
     return pipe.events.compactMap { event in
       let parameters = event["params"]
@@ -269,21 +272,21 @@ package actor Browser {
     }
   }
 
-  /// The addresses that the page asked for since it was opened, its own among them.
+  /// The addresses that were requested since the page was opened, including the page's own.
   package func requests() throws -> [String] {
     _ = try pipe.call("Runtime.evaluate", ["expression": "0"])
     return pipe.events.filter { $0["method"]?.string == "Network.requestWillBeSent" }
       .compactMap { $0["params"]?["request"]?["url"]?.string }
   }
 
-  /// Writes a picture (PNG) of what the window shows, or of the whole page.
+  /// Writes a screenshot (PNG) of the window or of the whole page.
   package func screenshot(to path: String, whole: Bool = false) throws {
     let answer = try pipe.call(
       "Page.captureScreenshot", ["captureBeyondViewport": JSONValue(whole)])
     try write(answer, path)
   }
 
-  /// Writes the page as it is printed (PDF, A4).
+  /// Writes the printed page (PDF, A4).
   package func print(to path: String) throws {
     let answer = try pipe.call(
       "Page.printToPDF", ["printBackground": false, "paperWidth": 8.27, "paperHeight": 11.69])
@@ -297,9 +300,10 @@ package actor Browser {
     try data.write(to: URL(fileURLWithPath: path))
   }
 
-  /// What axe-core finds against WCAG 2.2 AA and good practice: the rule, and each place with its reason.
+  /// The violations of WCAG 2.2 AA and good practice that axe-core finds: the rule, and each
+  /// element with its reason.
   ///
-  /// `rules` names rules to leave out, with a reason at the call.
+  /// `rules` lists rules to disable, with a reason at the call.
   package func violations(without rules: [String] = []) throws -> [String] {
     if try run("typeof axe === 'undefined'") == true {
       try run(String(contentsOf: Self.axe, encoding: .utf8) + ";0")

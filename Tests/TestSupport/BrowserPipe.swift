@@ -3,11 +3,11 @@ import Glibc
 import JSON
 import System
 
-/// The wire to a Chromium that this process started: its DevTools protocol over two pipes.
+/// The connection to a Chromium that this process started: its DevTools protocol over two pipes.
 ///
-/// A zero byte ends each message. It blocks; `Browser` runs it on a thread of its own.
+/// A zero byte ends each message. It blocks; `Browser` runs it on a dedicated thread.
 final class BrowserPipe {
-  /// What a call or an event went wrong with.
+  /// The failure of a call or an event.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
@@ -18,12 +18,12 @@ final class BrowserPipe {
   private var received: [UInt8] = []
   private var searched = 0
   private var lastID: Int64 = 0
-  /// The page that is spoken to; empty for the browser itself.
+  /// The page that receives calls; empty for the browser itself.
   var target = ""
-  /// What the page has told by itself and nobody has taken yet.
+  /// The events of the page that were not processed yet.
   var events: [JSONValue] = []
 
-  /// Starts the browser with a profile of its own in `directory`.
+  /// Starts the browser with a new profile in `directory`.
   init(_ program: String, directory: String) throws {
     let flags = [
       "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -41,14 +41,14 @@ final class BrowserPipe {
       ] + flags
     process.standardInput = requests
     process.standardOutput = answers
-    // One that ended while we wrote is told by its missing answer.
+    // If the browser has ended while we write, the missing response shows it.
     signal(SIGPIPE, SIG_IGN)
     try process.run()
     try? answers.fileHandleForWriting.close()
     try? requests.fileHandleForReading.close()
   }
 
-  /// Sends a request and waits for its answer; events that come meanwhile are kept.
+  /// Sends a request and waits for its response; events that arrive meanwhile are kept.
   func call(
     _ method: String, _ parameters: JSONObject = [:], seconds: Double = 60
   ) throws -> JSONValue {
@@ -70,7 +70,7 @@ final class BrowserPipe {
     }
   }
 
-  /// Waits for an event whose parameters are as said; those before it stay.
+  /// Waits for an event with matching parameters; earlier events are kept.
   func waitForEvent(
     _ method: String, seconds: Double = 60, where isIt: (JSONValue) -> Bool
   ) throws {
@@ -81,7 +81,6 @@ final class BrowserPipe {
     }
   }
 
-  /// Ends the browser.
   func end() {
     target = ""
     _ = try? call("Browser.close", seconds: 10)

@@ -1,27 +1,27 @@
 import System
 import Testing
 
-/// A random history: what is set up and what happens, all of it from one seed.
+/// A random history: the setup and all steps are generated from one seed.
 package protocol RandomHistory: Sendable, CustomStringConvertible {
   associatedtype Step: Sendable
   var seed: UInt64 { get }
-  /// What happens; any step can be left out and the others still mean something.
+  /// The steps. Any step can be omitted without making the others invalid.
   var steps: [Step] { get set }
-  /// Plays the history to its end; throws where a promise is broken.
+  /// Runs the history to its end; throws if a guarantee is violated.
   func play() async throws -> Tally
 }
 
-/// A promise that a history has found broken, or anything else that ended it.
+/// A guarantee that a history found violated, or any other error that ended it.
 package struct Violation: Error, Sendable, CustomStringConvertible {
   package var description: String
 
-  /// Values that are too long for the org are not shown whole.
+  /// Values that are too long for the org are abbreviated.
   package init(_ description: String) {
     self.description = description.replacing(/x{40,}/, with: "x…")
   }
 }
 
-/// How often each kind of thing happened, by group: "steps", "mishaps".
+/// The number of occurrences by group: "steps", "mishaps".
 package struct Tally: Sendable {
   private var counts: [String: [String: Int]] = [:]
 
@@ -41,7 +41,7 @@ package struct Tally: Sendable {
     }
   }
 
-  /// A line for each group.
+  /// One line per group.
   var text: String {
     counts.sorted { $0.key < $1.key }.map { group, kinds in
       let list = kinds.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
@@ -50,28 +50,28 @@ package struct Tally: Sendable {
   }
 }
 
-/// Many histories, each from a seed, played in a few lanes.
+/// Many histories, each from a seed, run in a few lanes.
 package struct Campaign<History: RandomHistory>: Sendable {
-  /// A history that broke a promise.
+  /// A history that violated a guarantee.
   package struct Failure: Sendable {
     package var history: History
     package var violation: Violation
     package var seed: UInt64 { history.seed }
 
-    /// What was broken, without names and numbers.
+    /// The violation without names and numbers.
     var sort: String {
       violation.description.split(whereSeparator: { " ,:;".contains($0) })
         .filter { word in !word.contains(where: \.isNumber) }.suffix(7).joined(separator: " ")
     }
   }
 
-  /// The failures and the tally of all histories that were played.
+  /// The failures and the tally of all histories that were run.
   package struct Outcome: Sendable {
     package var failures: [Failure] = []
     package var tally = Tally()
   }
 
-  /// How many histories are played at a time.
+  /// The number of histories that run at the same time.
   private static var lanes: Int { 3 }
 
   private let size: CampaignSize?
@@ -79,9 +79,9 @@ package struct Campaign<History: RandomHistory>: Sendable {
   private let history: @Sendable (UInt64) -> History
   private let endsAt: (@Sendable (Failure) async -> Bool)?
 
-  /// A campaign of a size in the table, with its fixed seeds.
+  /// Creates a campaign of the size in the table, with its fixed seeds.
   ///
-  /// - Parameter found: seeds that have found a fault once; each is played whatever the size is.
+  /// - Parameter found: Seeds that once found a fault; they are run at every size.
   package init(
     _ size: CampaignSize, from first: UInt64, found: [UInt64] = [],
     _ history: @escaping @Sendable (UInt64) -> History
@@ -94,7 +94,7 @@ package struct Campaign<History: RandomHistory>: Sendable {
     endsAt = nil
   }
 
-  /// A campaign that ends at the first failure for which `endsAt` is true.
+  /// Creates a campaign that ends at the first failure for which `endsAt` is true.
   package init(
     first: UInt64, count: Int, endsAt: @escaping @Sendable (Failure) async -> Bool,
     _ history: @escaping @Sendable (UInt64) -> History
@@ -137,10 +137,10 @@ package struct Campaign<History: RandomHistory>: Sendable {
     }
   }
 
-  /// Runs the campaign, and records an issue for each sort of failure with its history shrunk.
+  /// Runs the campaign, and records an issue for each kind of failure with its shrunk history.
   ///
-  /// - Parameter keep: what is done with a history that was shrunk.
-  /// - Returns: how often each kind of thing happened.
+  /// - Parameter keep: Called with each shrunk history.
+  /// - Returns: The number of occurrences of each kind of event.
   package func judge(keep: (Failure) async -> Void = { _ in }) async -> Tally {
     let start = Clock.monotonicNanoseconds()
     let outcome = await run()
@@ -164,7 +164,7 @@ package struct Campaign<History: RandomHistory>: Sendable {
     return outcome.tally
   }
 
-  /// Runs one history; any error breaks a promise.
+  /// Runs one history; any error is a violation.
   package static func attempt(_ history: History) async -> Result<Tally, Violation> {
     do {
       return .success(try await history.play())
@@ -175,7 +175,7 @@ package struct Campaign<History: RandomHistory>: Sendable {
     }
   }
 
-  /// Leaves out steps as long as the history still fails in the same way.
+  /// Removes steps as long as the history still fails in the same way.
   private static func shrink(_ failure: Failure, attempts: Int = 150) async -> Failure {
     var smallest = failure
     var rest = attempts

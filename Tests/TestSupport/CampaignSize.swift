@@ -1,9 +1,9 @@
 import System
 
-/// How many cases each campaign plays in `make test`, in CI and in `make soak`.
+/// The number of cases that each campaign runs in `make test`, in CI and in `make soak`.
 ///
-/// `ATTACHE_CAMPAIGN` chooses the column; the variable that a campaign is named after sets another number for that
-/// campaign alone. `docs/dev/campaigns.md` is this table with what each campaign plays.
+/// `ATTACHE_CAMPAIGN` selects the column. The variable named after a campaign sets another number
+/// for that campaign. `docs/dev/campaigns.md` has this table with a description of each campaign.
 package enum CampaignSize: String, Sendable, CaseIterable {
   case histories = "ATTACHE_HISTORIES"
   case pruned = "ATTACHE_HISTORIES_PRUNED"
@@ -30,7 +30,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
   case fuzz = "ATTACHE_FUZZ"
   case model = "ATTACHE_MODEL"
 
-  /// Who asks for the campaigns.
+  /// The occasion on which campaigns run.
   package enum Scale: String, Sendable, CaseIterable {
     case test, ci, soak
 
@@ -43,7 +43,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
     }()
   }
 
-  /// The number of cases that a scale plays.
+  /// The number of cases at a scale.
   package func count(at scale: Scale) -> Int {
     let sizes: (test: Int, ci: Int, soak: Int) =
       switch self {
@@ -79,7 +79,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
     }
   }
 
-  /// The number of cases to play.
+  /// The number of cases to run.
   package var count: Int {
     guard let text = ProcessEnvironment.variable(rawValue) else {
       return count(at: Scale.current)
@@ -90,16 +90,18 @@ package enum CampaignSize: String, Sendable, CaseIterable {
     return number
   }
 
-  /// The seeds to play: `count` seeds from `first` on, without those that an interrupted soak has played.
+  /// The seeds to run: `count` seeds from `first` on, except for those that an interrupted soak has
+  /// already run.
   ///
-  /// `SEED` names another first seed. Each round of `make soak` continues where the round before ended.
+  /// `SEED` sets another first seed. Each round of `make soak` continues after the seeds of the
+  /// previous round.
   package func seeds(from first: UInt64) -> [UInt64] {
     let start = firstSeed(first)
     let done = SeedLog(self)?.done ?? []
     return (0..<UInt64(count)).map { start &+ $0 }.filter { !done.contains($0) }
   }
 
-  /// The first of the seeds to play.
+  /// The first of the seeds to run.
   package func firstSeed(_ first: UInt64) -> UInt64 {
     ProcessEnvironment.variable("SEED").flatMap { UInt64($0) }
       ?? first &+ UInt64(SeedLog.round * count)
@@ -107,7 +109,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
 }
 
 extension Array {
-  /// At most `count` of the elements, at equal distances from the first to the last.
+  /// At most `count` of the elements, evenly spaced from the first to the last.
   package func spread(_ count: Int) -> [Element] {
     guard count < self.count else { return self }
     guard count > 1 else { return Array(prefix(count)) }
@@ -115,10 +117,12 @@ extension Array {
   }
 }
 
-/// Every pair of two lists, in an order in which each prefix holds as many elements of both lists as it can.
+/// Every pair of two lists, ordered so that each prefix has as many elements of both lists as
+/// possible.
 package func mixedPairs<A, B>(_ ones: [A], _ others: [B]) -> [(A, B)] {
   guard !ones.isEmpty, !others.isEmpty else { return [] }
-  // Along the diagonals; a diagonal of a table whose sides have a common divisor closes before it meets every cell.
+  // Along the diagonals. If the side lengths have a common divisor, a diagonal closes before it
+  // meets every cell.
   var seen: Set<Int> = []
   var pairs: [(A, B)] = []
   var shift = 0

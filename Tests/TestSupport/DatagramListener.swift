@@ -1,13 +1,12 @@
 import Glibc
 import System
 
-/// A socket as a service manager keeps it, which gathers what it is told.
+/// A socket like a service manager's, which collects the messages it receives.
 package final class DatagramListener: Sendable {
-  /// Where it listens.
+  /// The path of the socket.
   package let path: String
   private let descriptor: Int32
 
-  /// Listens at a path.
   package init(_ path: String) throws {
     self.path = path
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -24,7 +23,7 @@ package final class DatagramListener: Sendable {
 
   deinit { close(descriptor) }
 
-  /// What has come so far.
+  /// The messages so far.
   package func received() -> [String] {
     var all: [String] = []
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -1,11 +1,11 @@
 import Foundation
 import System
 
-/// A store that a pipeline has made.
+/// A store that a pipeline has created.
 public struct StoreFile: Sendable {
-  /// The file.
+  /// The path of the file.
   public let path: String
-  /// `ios` or `android`.
+  /// The platform: `ios` or `android`.
   public let platform: String
 
   /// Every store file below `users/` and `global/` of a pipeline's directory.
@@ -23,9 +23,9 @@ public struct StoreFile: Sendable {
   }
 }
 
-/// The independent reader of the store's format, which knows nothing of our code.
+/// The independent reader of the store format, which shares no code with attache.
 public enum ForeignReader {
-  /// What it finds wrong with stores, a line each.
+  /// The violations that it finds in stores, one per line.
   public static func violations(_ stores: [StoreFile]) throws -> [String] {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("Python/smartstore_reader.py").path

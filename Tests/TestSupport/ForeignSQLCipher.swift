@@ -1,12 +1,13 @@
 import Foundation
 import System
 
-/// SQLCipher itself, as Python's package `sqlcipher3-binary` brings it: the judge of what we seal.
+/// SQLCipher itself, from Python's package `sqlcipher3-binary`, as a third-party test tool for
+/// sealed files.
 ///
-/// `make deps-test` installs it into a virtual environment below the build's directory; without it the
-/// tests that need it are skipped, and say so.
+/// `make deps-test` installs it into a virtual environment below the build directory. Without it,
+/// the tests that need it are skipped and reported.
 public enum ForeignSQLCipher {
-  /// Whether it can be used.
+  /// Whether it is installed.
   public static var isThere: Bool { python != nil }
 
   /// The rows of each statement, run on a sealed file.
@@ -25,9 +26,9 @@ public enum ForeignSQLCipher {
     return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// What SQLCipher complained of.
+  /// An error from SQLCipher.
   public struct ForeignFailure: Error {
-    /// Its last words.
+    /// The last lines of its output.
     public let text: String
   }
 
@@ -35,7 +36,7 @@ public enum ForeignSQLCipher {
     .deletingLastPathComponent().deletingLastPathComponent()
   private static let script = root.appendingPathComponent("Tests/Python/sqlcipher.py").path
 
-  /// The interpreter that has the package; nil where it is not installed.
+  /// The interpreter that has the package; nil if it is not installed.
   private static let python: String? = {
     let interpreter = root.appendingPathComponent(".build/python-sqlcipher/bin/python").path
     guard FileManager.default.isExecutableFile(atPath: interpreter) else { return nil }
@@ -45,7 +46,7 @@ public enum ForeignSQLCipher {
     return result?.status == 0 ? interpreter : nil
   }()
 
-  /// The directory that the tests were built in.
+  /// The build directory of the tests.
   static var scratch: String {
     var url = URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath()
     while url.pathComponents.count > 2 {

@@ -1,8 +1,8 @@
-/// A small generator whose numbers are the same everywhere (SplitMix64).
+/// A small random generator with the same numbers on every machine (SplitMix64).
 public struct HistoryRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The generator of a seed.
+  /// Creates a generator with a seed.
   public init(_ seed: UInt64) { state = seed }
 
   /// The next 64 bits.
@@ -23,7 +23,7 @@ public struct HistoryRandom: RandomNumberGenerator, Sendable {
   /// One of the values.
   public mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 
-  /// One of the values, each as often as its weight says.
+  /// One of the values, with a probability in proportion to its weight.
   public mutating func pick<T>(weighted values: [(weight: Int, value: T)]) -> T {
     var rest = below(values.reduce(0) { $0 + $1.weight })
     for (weight, value) in values {

@@ -1,15 +1,13 @@
 import Foundation
 import JSON
 
-/// As much of JSON Schema 2020-12 as the schemas in `docs/` use.
+/// The part of JSON Schema 2020-12 that the schemas in `docs/` use.
 package struct JSONSchema {
-  /// The schema.
   package let root: JSONValue
 
-  /// A schema.
   package init(root: JSONValue) { self.root = root }
 
-  /// A schema of `docs/`, by its file's name.
+  /// Creates a schema from a file in `docs/`.
   package init(published name: String) throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
@@ -17,10 +15,10 @@ package struct JSONSchema {
     root = try JSONValue(parsing: Array(Data(contentsOf: file)))
   }
 
-  /// What in `value` does not meet the schema, one line each.
+  /// The violations of the schema in `value`, one per line.
   package func faults(_ value: JSONValue) -> [String] { faults(value, root, "") }
 
-  /// A schema, followed to where its `$ref` leads; what stands beside it is kept.
+  /// The schema that `$ref` refers to, with the other members of the reference kept.
   package func resolved(_ schema: JSONValue) -> JSONValue {
     guard let reference = schema["$ref"]?.string else { return schema }
     var target: JSONValue? = root

@@ -1,24 +1,24 @@
 import Foundation
 import System
 
-/// The programs of docs/library.md as a package outside the tree that depends on this one.
+/// The programs of docs/library.md, as a package outside the tree that depends on this one.
 ///
 /// Every `<!-- program NAME -->` of the page is an executable target, and depends on the library
-/// products that it imports. The package is made and built once for all tests, in a directory of its
-/// own; what was compiled of the libraries stays beside the build of the tests.
+/// products that it imports. The package is created and built once for all tests, in its own
+/// directory; the compiled libraries are kept next to the build of the tests.
 public struct LibraryPackage: Sendable {
-  /// The package, or why it could not be built.
+  /// The package, or the reason it could not be built.
   public static let shared = Result { try LibraryPackage() }
 
   /// A program of the page.
   public struct Program: Sendable {
-    /// Its name, which follows `program` in the mark.
+    /// The name, which follows `program` in the mark.
     public let name: String
-    /// What it must print: the block `<!-- output NAME -->`.
+    /// The expected output: the block `<!-- output NAME -->`.
     public let output: String
     /// The library products that it imports.
     public let products: [String]
-    /// Its text.
+    /// The source text.
     public let source: String
   }
 
@@ -36,13 +36,13 @@ public struct LibraryPackage: Sendable {
       deadlineSeconds: 120)
   }
 
-  /// What went wrong, in the compiler's words.
+  /// A failed build, with the compiler's messages.
   public struct Failure: Error, CustomStringConvertible {
-    /// The words.
+    /// The compiler's messages.
     public let description: String
   }
 
-  // MARK: making
+  // MARK: creation
 
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -60,7 +60,7 @@ public struct LibraryPackage: Sendable {
       try Data(program.source.utf8).write(to: sources.appending(path: "main.swift"))
     }
     let scratch = ForeignSQLCipher.scratch + "/library"
-    // Another scratch path has another lock than that of the build that runs the tests.
+    // A separate scratch path has a separate lock from the build that runs the tests.
     let result = try ChildProcess.run(
       "/usr/bin/env",
       [
@@ -107,7 +107,8 @@ public struct LibraryPackage: Sendable {
               swiftSettings: [.treatAllWarnings(as: .error)])
         """
     }
-    // A path's own last part names a package, and a clone may have any: so the name is said.
+    // The last component of a path names a package, and a clone may have any name, so the name is
+    // given explicitly.
     return """
       // swift-tools-version: 6.2
       import PackageDescription

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A directory of its own in memory, where the system has such a place: thousands of small commits
-/// wait for no disk.
+/// A temporary directory in memory, if the system supports it, so that thousands of small commits
+/// do not wait for a disk.
 public final class MemoryDirectory: Sendable {
-  /// Its absolute path.
+  /// The absolute path.
   public let path: String
 
-  /// Makes the directory.
+  /// Creates the directory.
   public init(_ name: String) {
     let manager = FileManager.default
     let memory = "/dev/shm"

@@ -1,7 +1,7 @@
 import Foundation
 import System
 
-/// Holds answers back until so many requests wait for theirs.
+/// Holds responses back until a number of requests are waiting.
 package final class RequestGate: Sendable {
   private struct State {
     var waiting = 0
@@ -17,7 +17,7 @@ package final class RequestGate: Sendable {
 
   package var most: Int { state.withLock { $0.most } }
 
-  /// Waits for the others; those that never come are not waited for longer than a test may hang.
+  /// Waits for the other requests, up to the time that a test may hang.
   package func pass() {
     let opens = state.withLock { state in
       state.waiting += 1

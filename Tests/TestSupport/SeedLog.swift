@@ -1,23 +1,24 @@
 import Foundation
 import System
 
-/// The seeds that a campaign has played, one a line in a file, so that an interrupted `make soak` is resumed.
+/// The seeds that a campaign has run, one per line of a file, so that an interrupted `make soak` is
+/// resumed.
 ///
-/// `ATTACHE_SOAK` names the directory of these files; without it nothing is kept.
+/// `ATTACHE_SOAK` names the directory of these files; without it nothing is stored.
 package struct SeedLog: Sendable {
-  /// How many times `make soak` has played all campaigns to their end.
+  /// The number of times `make soak` has completed all campaigns.
   static let round = ProcessEnvironment.variable("ATTACHE_SOAK_ROUND").flatMap { Int($0) } ?? 0
 
   private static let turn = Locked(())
   private let path: String
 
-  /// The log of a campaign; nil where nothing is kept.
+  /// Opens the log of a campaign; nil if nothing is stored.
   package init?(_ campaign: CampaignSize) {
     guard let directory = ProcessEnvironment.variable("ATTACHE_SOAK") else { return nil }
     path = directory + "/" + campaign.rawValue + ".seeds"
   }
 
-  /// The seeds that held; one that failed is played again.
+  /// The successful seeds; a failed one is run again.
   package var done: Set<UInt64> {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     return Set(
@@ -25,7 +26,7 @@ package struct SeedLog: Sendable {
         .compactMap { $0.split(separator: " ").first.flatMap { UInt64($0) } })
   }
 
-  /// Adds a seed with what was wrong, nil where it held.
+  /// Adds a seed with its failure; nil for success.
   package func add(_ seed: UInt64, failure: String?) {
     let line = "\(seed) \(failure.map { "failed: \($0.prefix(300))" } ?? "held")"
     Self.turn.withLock { _ in

@@ -2,7 +2,7 @@ import Foundation
 import System
 
 extension TemporaryDirectory {
-  /// A directory that many tests share: it goes when the process ends.
+  /// Creates a directory that many tests share, removed when the process ends.
   public static func untilExit(_ name: String) -> TemporaryDirectory {
     let directory = TemporaryDirectory(name)
     let isFirst = shared.withLock { directories in
@@ -15,7 +15,7 @@ extension TemporaryDirectory {
 
   private static let shared = Locked<[TemporaryDirectory]>([])
 
-  /// Whoever holds one as a constant of the program never lets go of it, so they are removed here.
+  /// A directory stored in a global constant is never released, so it is removed here.
   private static func removeShared() {
     for path in shared.withLock({ $0.map(\.path) }) {
       try? FileManager.default.removeItem(atPath: path)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A directory of a test's own under the system's temporary directory, removed with the value.
+/// A temporary directory of a test, removed when the value is released.
 public final class TemporaryDirectory: Sendable {
-  /// Its absolute path, without a trailing slash.
+  /// The absolute path, without a trailing slash.
   public let path: String
 
-  /// Makes the directory.
+  /// Creates the directory.
   public init(_ name: String = "attache") {
     path =
       FileManager.default.temporaryDirectory

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What each target may import: the lines of Package.swift, which are the one table of it.
+/// The imports that each target may have, from the lines of Package.swift.
 ///
-/// `--explicit-target-dependency-import-check error` refuses an undeclared sibling; it does not
-/// see a module that arrives through another one, so every import statement is read as well.
+/// `--explicit-target-dependency-import-check error` rejects an undeclared target, but not a module
+/// that arrives through another one, so every import statement is read too.
 enum ImportTable {
-  /// What may stand in any target.
+  /// The modules that any target may import.
   static let anywhere: Set<String> = ["Swift", "Synchronization", "FoundationEssentials"]
 
-  /// Where Glibc and Dispatch may stand.
+  /// The targets that may import Glibc and Dispatch.
   static let platform: Set<String> = ["System", "HTTP"]
 
-  /// What the table says of a target.
+  /// The table's line for a target.
   struct Row {
     let target: String
-    /// Where its sources are.
+    /// The folder of its sources.
     let folder: String
-    /// The modules of this package that it names.
+    /// The modules of this package in its line.
     let modules: [String]
     /// The kind of line: `library`, `program`, `tests` or `benchmark`.
     let kind: String
@@ -46,7 +46,7 @@ enum ImportTable {
   static let allowed: [String: Set<String>] = Dictionary(
     uniqueKeysWithValues: rows.map { ($0.target, Set($0.modules)) })
 
-  /// The modules that the line of Swift imports: none, or one.
+  /// The module that a line of Swift imports; nil if it imports none.
   ///
   /// Reads `import X`, `import struct X.Y`, with any attributes and access level before it.
   static func module(importedBy line: Substring) -> String? {
@@ -69,7 +69,7 @@ enum ImportTable {
     "struct", "class", "enum", "protocol", "func", "var", "let", "typealias", "actor", "macro",
   ]
 
-  /// The imports of `source` that `target` may not have, each with its 1-based line.
+  /// The forbidden imports of `source` in `target`, each with its line, counted from 1.
   static func violations(in source: String, target: String) -> [(line: Int, module: String)] {
     guard let own = allowed[target] else { return [(0, "the target \(target) has no row")] }
     var found: [(Int, String)] = []

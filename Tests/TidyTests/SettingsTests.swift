@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// No key of the pipeline file is accepted and then read by nobody.
+/// Every accepted key of the pipeline file is read by some code.
 @Suite struct SettingsTests {
-  /// Where the settings types are.
+  /// Whether a file has settings types.
   static func holdsSettings(_ path: String) -> Bool {
     path.hasPrefix("Sources/Pipelines/Configuration/")
       || path == "Sources/Returns/InboxLimits.swift"
@@ -16,8 +16,8 @@ import Testing
     var description: String { "\(type).\(name)" }
   }
 
-  /// The names by which code holds a value of a settings type: a property or a parameter, or what is
-  /// bound to one.
+  /// The names of variables that hold a value of a settings type: properties, parameters, and
+  /// variables bound to them.
   static let holders = [
     "Pipeline": ["pipeline"], "OrgSettings": ["org"], "BudgetSettings": ["apiBudget"],
     "LoginSettings": ["login"],
@@ -28,7 +28,7 @@ import Testing
     "KeepSettings": ["keep"],
   ]
 
-  /// What tells `attache check` and the messages where a value came from, and decides nothing.
+  /// Settings that only show `attache check` and messages where a value came from.
   static let places: Set<Setting> = [
     Setting(type: "Pipeline", name: "format"), Setting(type: "Pipeline", name: "directory"),
     Setting(type: "StoreSettings", name: "schemaFile"),
@@ -61,8 +61,8 @@ import Testing
     return found
   }()
 
-  /// What a text reads of what: `x.y` and `x?.y` as "x.y"; where `let n = …x` or `for n in …x` bound
-  /// a name, `n.y` as "x.y" too; and `$0.y` or `\.y` on a line that names x.
+  /// The reads in a text: `x.y` and `x?.y` as "x.y"; after `let n = …x` or `for n in …x`, `n.y` as
+  /// "x.y" too; and `$0.y` or `\.y` on a line that names x.
   static func reads(in text: String) -> Set<String> {
     var reads: Set<String> = []
     var bound: [String: Set<String>] = [:]
@@ -74,7 +74,8 @@ import Testing
           let owners = owner == "$0" || owner == "\\" ? words : (bound[owner] ?? []).union([owner])
           for owner in owners { reads.insert(owner + "." + member) }
         }
-        // The words before say what is bound: `let settings = pipeline.org`, `_ login: LoginSettings`.
+        // The words before show what is bound: `let settings = pipeline.org`, `_ login:
+        // LoginSettings`.
         guard let last = chain.last, index > 0 else { continue }
         let before = chains[index - 1]
         if before.count == 2, before[1] == ":" {
@@ -87,8 +88,8 @@ import Testing
     return reads
   }
 
-  /// The chains of names on a line, `a.b?.c` as [a, b, c]; a name that is declared, with what follows
-  /// it (`:`, `=` or `in`), as a chain of its own.
+  /// The chains of names on a line, `a.b?.c` as [a, b, c]; a declared name, with the token after it
+  /// (`:`, `=` or `in`), is a separate chain.
   static func chains(of line: Substring) -> [[String]] {
     var chains: [[String]] = []
     var chain: [String] = []
@@ -138,7 +139,7 @@ import Testing
     return chains
   }
 
-  /// Whether a property is read through one of the names by which code holds its owner.
+  /// Whether a property is read through one of the variables that hold its owner.
   static func isRead(_ setting: Setting, _ reads: Set<String>) -> Bool {
     ((holders[setting.type] ?? []) + [setting.type]).contains {
       reads.contains($0 + "." + setting.name)
@@ -152,7 +153,7 @@ import Testing
     #expect(Set(Self.settings.map(\.type)) == Set(Self.holders.keys))
   }
 
-  @Test func `every setting is read by what runs a pipeline`() {
+  @Test func `every setting is read by the code that runs a pipeline`() {
     func text(isInside: Bool) -> [String] {
       Self.files.filter { Self.holdsSettings($0.path) == isInside }.map(\.text)
     }
@@ -162,7 +163,7 @@ import Testing
     let inside = text(isInside: true).joined(separator: "\n")
     for setting in Self.settings where !Self.places.contains(setting) {
       if Self.isRead(setting, reads) { continue }
-      // A member made of it will do, if that is read outside.
+      // A computed member is enough, if it is read outside.
       let isRead = Self.members(of: inside, that: setting.name).contains {
         Self.isRead(Setting(type: setting.type, name: $0), reads)
       }
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  /// The computed properties and functions whose body names `name`.
+  /// The computed properties and functions whose body contains `name`.
   static func members(of text: String, that name: String) -> Set<String> {
     var members: Set<String> = []
     var member: (name: String, indentation: Int)?
@@ -192,7 +193,7 @@ import Testing
     return members
   }
 
-  @Test func `a planted setting that nobody reads is found`() {
+  @Test func `a planted unused setting is found`() {
     let reads = Self.reads(
       in: """
         func execute(_ pipeline: Pipeline, _ limits: InboxSettings) {

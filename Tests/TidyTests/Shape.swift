@@ -1,12 +1,12 @@
-/// What the shape of a source file is held to: lengths and documentation.
+/// The rules for the shape of a source file: lengths and documentation.
 enum Shape {
   static let fileLines = 500
   static let functionLines = 70
 
-  /// The functions of `file` that are longer than allowed: name and length.
+  /// The functions of a file that are too long, with their lines and lengths.
   ///
   /// `swift format` puts the closing brace of a declaration at the indentation of its first line,
-  /// which is all that is needed to find the end.
+  /// which is enough to find the end.
   static func longFunctions(_ lines: [Substring]) -> [(line: Int, length: Int)] {
     var found: [(Int, Int)] = []
     for (index, line) in lines.enumerated() where startsFunction(line) {
@@ -36,10 +36,11 @@ enum Shape {
     "nonmutating", "nonisolated", "borrowing", "consuming", "override", "convenience", "required",
   ]
 
-  /// Declarations that need a doc comment and have none above them, by their 1-based lines.
+  /// Declarations without a required doc comment, by line, counted from 1.
   ///
-  /// Every `public` declaration needs one, and every `package` type. A member that other modules or the tests use
-  /// is documented where its name does not say enough: a comment that only repeats the name helps no reader.
+  /// Every `public` declaration and every `package` type needs one. Members that other modules or
+  /// the tests use are documented if their name is not enough: a comment that only repeats the name
+  /// does not help.
   static func undocumented(_ lines: [Substring]) -> [Int] {
     var found: [Int] = []
     for (index, line) in lines.enumerated() {
@@ -61,7 +62,7 @@ enum Shape {
     return found
   }
 
-  /// The types that a file declares, without those inside of others.
+  /// The types that a file declares, without nested ones.
   static func types(_ lines: [Substring]) -> [String] {
     lines.filter {
       $0.first?.isWhitespace == false && !$0.hasPrefix("//") && !$0.contains(" import ")

@@ -3,11 +3,11 @@ import Foundation
 /// The Swift files of this checkout.
 enum SourceTree {
   struct File {
-    /// Relative to the package, as in `Sources/JSON/JSONValue.swift`.
+    /// The path relative to the package, such as `Sources/JSON/JSONValue.swift`.
     let path: String
     let text: String
 
-    /// The target that a file under `Sources/` belongs to.
+    /// The target of a file under `Sources/`.
     var target: String { String(path.split(separator: "/")[1]) }
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
   }
@@ -15,7 +15,7 @@ enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// What is compiled into programs.
+  /// The files that are compiled into programs.
   static let programs = files(under: "Sources") + files(under: "Benchmarks")
 
   static func files(under folder: String) -> [File] {

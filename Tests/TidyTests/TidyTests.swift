@@ -10,14 +10,14 @@ import Testing
     }
   }
 
-  @Test func `the manifest is a ladder: a target names only what stands above its line`() {
+  @Test func `the manifest is a ladder: a target names only targets above its line`() {
     #expect(ImportTable.rows.count > 30)
     #expect(ImportTable.allowed["LocalOrg"]?.contains("HTTP") == true)
     var seen: Set<String> = []
     for row in ImportTable.rows {
       #expect(Set(row.modules).count == row.modules.count, "\(row.target) names a module twice")
       for module in row.modules where !seen.contains(module) {
-        // The system libraries have lines of their own at the head.
+        // The system libraries have their own lines at the top.
         if !module.hasPrefix("C") || module == "CSV" {
           Issue.record("\(row.target) names \(module), which stands below")
         }
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `tests use what their package shares, and nothing is built for them alone`() throws {
+  @Test func `tests use the package's shared code, and nothing is built only for tests`() throws {
     let word = "@test" + "able"
     for file in SourceTree.files(under: "Tests") where !file.path.hasPrefix("Tests/TidyTests/") {
       for (index, line) in file.lines.enumerated() where line.contains(word) {
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `every dependency that the manifest declares is imported by some file`() {
+  @Test func `every dependency in the manifest is imported by some file`() {
     for row in ImportTable.rows {
       let files = SourceTree.files(under: row.folder)
       #expect(!files.isEmpty, "\(row.folder) holds nothing")
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `the map of the code has the targets of the manifest, rung by rung`() throws {
+  @Test func `the map of the code has the targets of the manifest, in order`() throws {
     let page = try #require(SourceTree.file("docs/dev/architecture.md")).text
     let listed = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.flatMap { line in
       line.split(separator: "|").dropFirst().first.map {
@@ -77,14 +77,14 @@ import Testing
     "  @preconcurrency package import struct MobileSync.SyncState",
     "import JSON; import MobileSync",
   ])
-  func `a planted import that the table forbids is found`(statement: String) {
+  func `a planted forbidden import is found`(statement: String) {
     let source = "import JSON\n\n" + statement + "\n"
     let found = ImportTable.violations(in: source, target: "LocalOrg")
     #expect(found.map(\.module) == ["MobileSync"])
     #expect(found.map(\.line) == [3])
   }
 
-  @Test func `imports that the table allows, and words that only look like one, pass`() {
+  @Test func `allowed imports, and words that only look like one, are accepted`() {
     let source = """
       import FoundationEssentials
       @testable import JSON
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `every public declaration is documented, and every type that modules share`() {
+  @Test func `every public declaration and every shared type is documented`() {
     for file in SourceTree.programs {
       for line in Shape.undocumented(file.lines) {
         Issue.record("\(file.path):\(line): no documentation comment")
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a planted long function and a bare declaration are found`() {
+  @Test func `a planted long function and an undocumented declaration are found`() {
     let body = Array(repeating: "    let x = 1", count: 80)
     let long = ["struct A {", "  func f() {"] + body + ["  }", "}"]
     #expect(Shape.longFunctions(long.map { $0[...] }).map(\.length) == [81])
@@ -130,7 +130,7 @@ import Testing
     #expect(Shape.undocumented(members.map { $0[...] }) == [3, 7])
   }
 
-  @Test func `nothing in the sources can trap on input or race unseen`() {
+  @Test func `nothing in the sources can trap on input or hide a race`() {
     let forbidden = ["try" + "!", "fatal" + "Error(", "nonisolated(un" + "safe)"]
     for file in SourceTree.programs {
       for (index, line) in file.lines.enumerated()
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `a source file is named after a type or an extension that it holds`() {
+  @Test func `a source file is named after a type or an extension in it`() {
     for file in SourceTree.programs {
       let name = String(file.path.split(separator: "/").last?.dropLast(6) ?? "")
       guard name != "main" else { continue }
@@ -159,7 +159,8 @@ import Testing
     }
   }
 
-  @Test func `no two modules have a type of one name, but for the two sides of the protocol`() {
+  @Test
+  func `no two modules have a type with the same name, except for the protocol's two sides`() {
     var holders: [String: Set<String>] = [:]
     for file in SourceTree.programs {
       for type in Shape.types(file.lines) { holders[type, default: []].insert(file.target) }
@@ -171,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `a planted type is found whatever stands before it`() {
+  @Test func `a planted type is found with any modifiers before it`() {
     let lines = [
       "@main", "enum A {", "  struct Inner {}", "@MainActor private final class B<T>: C {",
       "public indirect enum D: Error {", "package typealias E = Int", "extension F {",

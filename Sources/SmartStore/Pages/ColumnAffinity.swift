@@ -1,15 +1,15 @@
 import SQLite
 
-/// What the affinity of a column makes of a bound value.
+/// The conversion of a bound value by a column's affinity.
 ///
-/// What is not plain SQLite is asked for, in memory: a fraction as text, text that is a number.
+/// Complex conversions are done by an in-memory SQLite: a fraction as text, text that is a number.
 final class ColumnAffinity {
-  /// The greatest whole number that a column of REAL keeps as an integer: it has six bytes.
+  /// The greatest whole number that a REAL column stores as an integer: it has six bytes.
   private static let mostWhole = 140_737_488_355_327.0
 
   private var asked: Connection?
 
-  /// The value as it is stored; a text's bytes are appended to `texts`, where the range is.
+  /// The value as it is stored; a text's bytes are appended to `texts`, to which the range refers.
   func stored(
     _ value: SQLiteValue, in type: IndexType, _ texts: inout [UInt8]
   ) throws -> (value: StoredValue, text: Range<Int>?) {
@@ -47,7 +47,7 @@ final class ColumnAffinity {
     return try connection.all("SELECT \(raw: column) FROM value")[0][0]
   }
 
-  /// A number of a column of REAL: a whole one takes less room as an integer.
+  /// The stored number of a REAL column: a whole one needs less space as an integer.
   static func real(_ number: Double) -> StoredValue {
     if number.isNaN { return .null }
     guard abs(number) <= mostWhole, let whole = Int64(exactly: number) else {
@@ -56,7 +56,7 @@ final class ColumnAffinity {
     return .integer(whole)
   }
 
-  /// A number of a column of INTEGER: a whole one is an integer.
+  /// The stored number of an INTEGER column: a whole one is an integer.
   private static func whole(_ number: Double) -> StoredValue {
     if number.isNaN { return .null }
     guard let whole = Int64(exactly: number), whole > .min, whole < .max else {

@@ -1,21 +1,22 @@
-/// The b-tree of an index, laid down from its leaves up: keys come in their order.
+/// The b-tree of an index, built from its leaves up; keys are added in order.
 ///
-/// What parts two leaves is a key itself, and stands in the branch alone. A leaf is held back until the next one has a
-/// key: where the key that parts them is the last of all, it goes onto the next leaf, and the one before it parts them.
+/// The key that separates two leaves is stored only in the branch. A leaf is held back until the
+/// next one has a key: if the separating key is the last of all, it is moved to the next leaf, and
+/// the key before it separates them.
 ///
-/// The keys of one value differ in the row's id alone: a page is written once, and for the next pages the ids on it
-/// are all that changes, as long as they take the same number of bytes.
+/// Keys with the same value differ only in the row's ID. Their page is written once; for the next
+/// pages only the IDs on it change, as long as they have the same number of bytes.
 final class IndexTree {
   private let file: PageFile
   private let root: UInt32
   private let branches: TreeBranches
   private var leaf = TreePage(.indexLeaf)
-  /// The leaf before, and the key between the two: the last leaf may have to take from it.
+  /// The previous leaf, and the key between the two: the last leaf may need a key from it.
   private var before = TreePage(.indexLeaf)
   private var between: [UInt8] = []
   private var hasBefore = false
 
-  /// The tree of an index that is empty.
+  /// Creates the tree of an empty index.
   init(_ file: PageFile, root: UInt32) {
     self.file = file
     self.root = root
@@ -27,7 +28,7 @@ final class IndexTree {
     before.free()
   }
 
-  /// Adds a key behind all others.
+  /// Adds a key after all others.
   @inline(__always)
   func add(_ value: StoredValue, of id: Int64) throws {
     let key = Key(value, id)
@@ -49,7 +50,7 @@ final class IndexTree {
     cell.withUnsafeBytes { leaf.add($0) }
   }
 
-  /// Ends the leaf: the key parts it from the next.
+  /// Ends the leaf: the key separates it from the next.
   private func part(by cell: [UInt8]) throws {
     try layBefore()
     swap(&leaf, &before)
@@ -65,10 +66,11 @@ final class IndexTree {
     try between.withUnsafeBytes { try branches.add(number, $0) }
   }
 
-  /// Lays down what is left, and the branches.
+  /// Writes the remaining pages, and the branches.
   func finish() throws {
     if hasBefore, leaf.count == 0 {
-      // A page must have a cell: the key between goes into it, the one before it between them.
+      // A page must have a cell: the separating key is moved to it, and the key before that one
+      // separates them.
       between.withUnsafeBytes { leaf.add($0) }
       between = before.removeLast()
     }
@@ -77,21 +79,21 @@ final class IndexTree {
     try branches.finish(try file.append(leaf.finished()))
   }
 
-  /// Adds one value with all ids of a range, behind all other keys.
+  /// Adds one value with all IDs of a range, after all other keys.
   func add(_ value: StoredValue, of ids: Range<Int64>) throws {
     var id = ids.lowerBound
     while id < ids.upperBound {
       let size = StoredValue.integer(id).bodySize
-      // The ids from here on that take as many bytes.
+      // The following IDs with the same number of bytes.
       let end =
         size == 0
         ? id + 1 : size == 8 ? ids.upperBound : min(ids.upperBound, 1 << Int64(size * 8 - 1))
       if size > 0, leaf.count == 0, end - id >= Self.many {
-        // More keys follow: the next page is not empty.
+        // More keys follow, so the next page is not empty.
         try layBefore()
         id = try addPages(value, id..<end, idSize: size)
       }
-      // What does not fill a page goes the way of all keys.
+      // Keys that do not fill a page are added one by one.
       repeat {
         try add(value, of: id)
         id += 1
@@ -102,11 +104,11 @@ final class IndexTree {
   /// More keys than two pages hold.
   private static let many: Int64 = 4096
 
-  /// Lays down whole pages of one value: the id of the first key that is on none of them.
+  /// Writes whole pages of one value; returns the ID of the first key that is on none of them.
   private func addPages(_ value: StoredValue, _ ids: Range<Int64>, idSize: Int) throws -> Int64 {
     let key = Key(value, ids.lowerBound)
     let size = Varint.size(UInt64(key.payload)) + key.payload
-    // A cell and its place.
+    // A cell and its pointer.
     let most = Int64((TreePage.usable - TreePage.Kind.indexLeaf.header) / (size + 2))
     guard key.payload <= TreeCell.mostOfIndex else { return ids.lowerBound }
     let page = TreePage(.indexLeaf)
@@ -119,7 +121,7 @@ final class IndexTree {
     }
     var cell = [UInt8](repeating: 0, count: size)
     var id = ids.lowerBound
-    // One key at least is left for the next leaf.
+    // At least one key is left for the next leaf.
     while ids.upperBound - id > most + 1 {
       for place in places {
         StoredValue.write(id, idSize, to: place)
@@ -133,7 +135,7 @@ final class IndexTree {
     return id
   }
 
-  /// A key as SQLite's record of a value and a row's id.
+  /// A key as an SQLite record of a value and a row's ID.
   private struct Key {
     let value: StoredValue
     let id: StoredValue
@@ -146,7 +148,7 @@ final class IndexTree {
       self.value = value
       self.id = .integer(id)
       type = value.type
-      // The head's length, the two types: less than 128 bytes.
+      // The length of the header and the two types: less than 128 bytes.
       head = 2 &+ Varint.size(type)
       payload = head &+ value.bodySize &+ self.id.bodySize
     }

@@ -1,15 +1,17 @@
 import System
 
-/// How much memory all loads of the process hold for keys: what one asks for beyond it goes to a file.
+/// The memory that all loads of the process may hold for keys.
+///
+/// Further keys are written to a file.
 enum KeyBudget {
-  /// Bytes for all together.
+  /// The total limit in bytes.
   static let most = 40 << 20
-  /// What a collection of keys gets in any case.
+  /// The minimum for a collection of keys.
   static let least = 256 << 10
 
   private static let held = Locked(0)
 
-  /// Takes so many bytes more, where they are there or must be.
+  /// Reserves bytes, if they are available or `always` is set.
   static func take(_ bytes: Int, always: Bool) -> Bool {
     held.withLock { held in
       guard always || held + bytes <= most else { return false }
@@ -18,6 +20,6 @@ enum KeyBudget {
     }
   }
 
-  /// Gives bytes back.
+  /// Releases bytes.
   static func give(_ bytes: Int) { held.withLock { $0 -= bytes } }
 }

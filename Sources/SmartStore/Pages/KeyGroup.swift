@@ -1,17 +1,18 @@
 import System
 
-/// The keys that stores of one load have in common: collected and sorted once, laid down in all.
+/// The keys that the stores of one load have in common: collected and sorted once, written to all.
 ///
-/// Platforms store most values alike; an element's columns differ where a flag, a number or a structure is another text
-/// or number there. So a column has keys in common, which the first store's writer collects for all, and each store has
-/// keys of its own. When the indexes are made, the sorted keys in common go, a chunk at a time, to all stores at once,
-/// each on a thread of its own that lays them down with its own keys between, while the next chunk is merged.
+/// Platforms store most values alike; the columns of an element differ only if a flag, a number or
+/// a structure is converted differently. So a column has common keys, which the first store's
+/// writer collects for all, and each store has keys of its own. When the indexes are created, the
+/// sorted common keys are passed chunk by chunk to all stores at once. Each store has a thread that
+/// writes them, merged with its own keys, while the next chunk is merged.
 final class KeyGroup {
-  /// The keys in common of one column.
+  /// The common keys of one column.
   final class Column {
     fileprivate let name: String
     let keys: KeyRuns
-    /// Whether two keys are equal, and not NULL; known when they were laid down.
+    /// Whether two keys are equal and not NULL; known after they were written.
     fileprivate(set) var hasEqual = false
 
     fileprivate init(_ name: String, _ keys: KeyRuns) {
@@ -20,16 +21,16 @@ final class KeyGroup {
     }
   }
 
-  /// The stores stand at the same id.
+  /// The ID from which all stores continue.
   let firstID: Int64
-  /// How many stores there are.
+  /// The number of stores.
   private(set) var count = 0
   private var columns: [Column] = []
   private var stores: [ObjectIdentifier] = []
 
   init(firstID: Int64) { self.firstID = firstID }
 
-  /// Takes a store in: its place among all; nil where it is here already.
+  /// Adds a store and returns its index; nil if it is already a member.
   func join(_ store: Store) -> Int? {
     guard !stores.contains(ObjectIdentifier(store)) else { return nil }
     stores.append(ObjectIdentifier(store))
@@ -37,7 +38,7 @@ final class KeyGroup {
     return count - 1
   }
 
-  /// The column of a name, whose keys are `make` if it is new.
+  /// The column with a name; `make` creates the keys of a new one.
   func column(_ name: String, _ make: () -> KeyRuns) -> Column {
     if let known = columns.first(where: { $0.name == name }) { return known }
     let column = Column(name, make())
@@ -45,13 +46,13 @@ final class KeyGroup {
     return column
   }
 
-  /// Lays down the indexes of all columns, in the stores that have one.
+  /// Writes the indexes of all columns, in the stores that have them.
   func lay(_ writers: [PageInsertWriter]) throws {
     for column in columns {
       let layings = try writers.compactMap { try $0.laying(of: column) }
       if !layings.isEmpty {
         column.hasEqual = try Self.lay(try column.keys.merged(), layings)
-        // The trees' own ends are short.
+        // The trees' own remaining keys are few.
         for laying in layings { try laying.finish() }
       }
       for writer in writers { writer.forget(column) }
@@ -59,7 +60,7 @@ final class KeyGroup {
     }
   }
 
-  /// Hands the keys to all stores; true where two are equal.
+  /// Passes the keys to all stores; returns whether two are equal.
   private static func lay(_ keys: MergedKeys, _ layings: [KeyLaying]) throws -> Bool {
     var chunk = KeyChunk()
     var next = KeyChunk()
@@ -72,7 +73,7 @@ final class KeyGroup {
     while !chunk.isEmpty {
       let work = Work(layings: layings, chunk: chunk)
       let running = Parallel.begin(layings.count) { work.run($0) }
-      // Whoever leaves here waits for the threads first.
+      // All threads must have ended before this scope is left.
       try withExtendedLifetime(running) {
         defer { running.wait() }
         try next.fill(keys, &equal)
@@ -83,8 +84,10 @@ final class KeyGroup {
     return equal.found
   }
 
-  /// Unchecked: `run` is called once per index, each touches a laying of its own, whose store and file nobody else
-  /// touches; the chunk is only read until all have ended.
+  /// Unchecked: `run` is called once per index, and each call uses its own laying, whose store and
+  /// file no one else uses.
+  ///
+  /// The chunk is only read until all have ended.
   private struct Work: @unchecked Sendable {
     let layings: [KeyLaying]
     let chunk: KeyChunk
@@ -102,7 +105,7 @@ final class KeyGroup {
   }
 }
 
-/// A part of an index's sorted keys, as records behind each other.
+/// A part of an index's sorted keys, as consecutive records.
 final class KeyChunk {
   private static let room = 512 << 10
 
@@ -113,12 +116,12 @@ final class KeyChunk {
   deinit { bytes.deallocate() }
 
   var isEmpty: Bool { used == 0 }
-  /// Where the records begin and end.
+  /// The start and end of the records.
   var records: (start: UnsafeRawPointer, end: UnsafeRawPointer) {
     (UnsafeRawPointer(bytes), UnsafeRawPointer(bytes + used))
   }
 
-  /// Takes as many keys as have room, one at least, if there is one.
+  /// Takes as many keys as fit, but at least one if there is one.
   func fill(_ keys: MergedKeys, _ equal: inout EqualKeys) throws {
     used = 0
     var last: UnsafeRawPointer?
@@ -141,10 +144,10 @@ final class KeyChunk {
   }
 }
 
-/// Whether two keys one behind the other are equal, and not NULL.
+/// Whether two consecutive keys are equal and not NULL.
 struct EqualKeys {
   private(set) var found = false
-  /// The last key of the chunk before.
+  /// The last key of the previous chunk.
   private var kept: [UInt8] = []
 
   @inline(__always)
@@ -172,7 +175,8 @@ struct EqualKeys {
   }
 }
 
-/// An index of one store while its keys are laid down: those that its store has alone stand between the others.
+/// An index of one store while its keys are written: the store's own keys are merged with the
+/// common ones.
 final class KeyLaying {
   private let tree: IndexTree
   private let isReal: Bool
@@ -204,7 +208,7 @@ final class KeyLaying {
     }
   }
 
-  /// Adds what is left of the store's own keys, and ends the tree.
+  /// Adds the store's remaining own keys, and ends the tree.
   func finish() throws {
     while let own, let next = own.current {
       try tree.add(KeyRuns.value(next, isReal: isReal), of: KeyRecord.id(next))

@@ -1,16 +1,17 @@
 import System
 
-/// The keys of an index, collected in any order and given back in SQLite's: NULL, numbers, text by its bytes, and
-/// the rows' ids where they are equal.
+/// The keys of an index, collected in any order and returned in SQLite's: NULL, numbers, text by
+/// its bytes, and for equal keys the row IDs.
 ///
-/// Keys stand behind each other in one arena. What does not fit into memory (`room`, and `KeyBudget` for all loads
-/// together) goes to an unnamed file beside the store as a sorted run; `MergedKeys` reads all runs as one.
+/// Keys are consecutive in one arena. Keys that do not fit into memory (`room`, and `KeyBudget` for
+/// all loads together) are written as a sorted run to an unnamed file next to the store;
+/// `MergedKeys` reads all runs as one.
 package final class KeyRuns {
-  /// Bytes of keys held before a run is written: enough for a quarter of a million short ones.
+  /// The bytes of keys held before a run is written: enough for a quarter of a million short ones.
   package static let room = 12 << 20
   private static let slack = 8
 
-  /// What a key begins with, so that bytes compare as SQLite compares.
+  /// The first byte of a key, so that bytes compare like values in SQLite.
   private enum Class {
     static let null: UInt8 = 0
     static let number: UInt8 = 1
@@ -30,10 +31,10 @@ package final class KeyRuns {
   private var isSorted = true
   private var held = 0
   private var spilled: SpilledRuns?
-  /// Whether a fraction stands among whole numbers, which this order does not know.
+  /// Whether a fraction occurs among whole numbers, which this order does not support.
   private(set) var isMixed = false
 
-  /// Keys of a column; `isReal` says that its numbers are of REAL.
+  /// Creates an empty collection; `isReal` means that the numbers of the column are REAL.
   init(beside path: String, isReal: Bool, room: Int) {
     self.path = path
     self.isReal = isReal
@@ -46,7 +47,7 @@ package final class KeyRuns {
     entries.deallocate()
   }
 
-  /// Drops all keys.
+  /// Discards all keys.
   func forget() {
     KeyBudget.give(held)
     held = 0
@@ -62,7 +63,7 @@ package final class KeyRuns {
   /// Whether no key was added.
   var isEmpty: Bool { count == 0 && spilled == nil }
 
-  /// Adds the key of a row; ids come in their order.
+  /// Adds the key of a row; IDs must be ascending.
   @inline(__always)
   func add(_ value: StoredValue, _ id: Int64) throws {
     switch value {
@@ -97,7 +98,7 @@ package final class KeyRuns {
     if used &+ count &* MemoryLayout<KeySort.Entry>.stride >= room { try spill() }
   }
 
-  /// Makes room for a record: memory grows, or what is in it goes to the file.
+  /// Makes room for a record: memory grows, or its content is written to the file.
   private func makeRoom(_ size: Int) throws {
     let stride = MemoryLayout<KeySort.Entry>.stride
     var bytes = arenaSize
@@ -130,7 +131,7 @@ package final class KeyRuns {
     }
   }
 
-  /// Bits that compare as the numbers do.
+  /// Bits that compare like the numbers.
   private static func order(_ number: Double) -> UInt64 {
     let bits = (number == 0 ? 0 : number).bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
@@ -142,7 +143,7 @@ package final class KeyRuns {
     record.load(fromByteOffset: KeyRecord.head, as: UInt8.self) == Class.null
   }
 
-  /// What a record's key stands for; text stays where it is.
+  /// The value of a record's key; text is not copied.
   @inline(__always)
   static func value(_ record: UnsafeRawPointer, isReal: Bool) -> StoredValue {
     let key = record + KeyRecord.head
@@ -179,7 +180,9 @@ package final class KeyRuns {
     isSorted = true
   }
 
-  /// All keys in their order; no key may be added any more, and this must stay as long as they are read.
+  /// All keys in order.
+  ///
+  /// No key may be added afterwards, and this object must live as long as they are read.
   func merged() throws -> MergedKeys {
     sort()
     return try MergedKeys(

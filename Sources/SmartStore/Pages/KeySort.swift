@@ -1,13 +1,16 @@
 import System
 
-/// Sorts keys by their bytes; equal ones stay in the order they came in.
+/// Sorts keys by their bytes; equal ones keep their order.
 ///
-/// - An entry has eight bytes of its key as a number, behind what all keys begin with, and the key's place. Entries are
-///   sorted by the number, byte by byte from the last (radix sort), or by insertion where they are few.
-/// - Keys with one number stand together then, and are sorted by their next eight bytes, and so on until they end.
-/// - A key that ends counts as zeros: keys that differ in zeros at their ends alone are sorted by their lengths.
+/// - An entry has eight bytes of its key as a number, after the prefix that all keys share, and the
+///   key's position. Entries are sorted by the number, byte by byte from the last (radix sort), or
+///   by insertion if they are few.
+/// - Keys with the same number are then adjacent, and are sorted by their next eight bytes, and so
+///   on until they end.
+/// - A key that has ended is padded with zeros. Keys that differ only in trailing zeros are sorted
+///   by length.
 package struct KeySort {
-  /// A key: eight of its bytes, and where its record stands in the arena.
+  /// A key: eight of its bytes, and the offset of its record in the arena.
   package struct Entry {
     var prefix: UInt64
     package let start: UInt32
@@ -18,11 +21,13 @@ package struct KeySort {
     }
   }
 
-  /// Where a record of the arena begins: four bytes are the key's length, eight the row's id, the key follows.
+  /// The start of the arena's records.
+  ///
+  /// Each has four bytes for the key's length and eight for the row's ID, followed by the key.
   private let arena: UnsafeRawPointer
   private let scratch: UnsafeMutablePointer<Entry>
 
-  /// Sorts the entries; eight bytes behind each record of the arena may be read.
+  /// Sorts the entries; eight bytes after each record of the arena must be readable.
   package static func sort(_ entries: UnsafeMutableBufferPointer<Entry>, _ arena: UnsafeRawPointer)
   {
     guard let first = entries.baseAddress, entries.count > 1 else { return }
@@ -38,7 +43,7 @@ package struct KeySort {
     return (record + KeyRecord.head, KeyRecord.count(record))
   }
 
-  /// How many bytes all keys begin with.
+  /// The length of the prefix that all keys share.
   private func common(_ entries: UnsafeMutablePointer<Entry>, _ count: Int) -> Int {
     let first = key(entries[0])
     var common = first.count
@@ -89,7 +94,7 @@ package struct KeySort {
     }
   }
 
-  /// Sorts keys that are equal but for zeros at their ends.
+  /// Sorts keys that differ only in trailing zeros.
   private func sortByLength(_ entries: UnsafeMutablePointer<Entry>, _ count: Int) {
     let first = key(entries[0]).count
     if (1..<count).allSatisfy({ key(entries[$0]).count == first }) { return }
@@ -97,7 +102,6 @@ package struct KeySort {
     order(entries, count)
   }
 
-  /// Sorts by the prefixes.
   private func order(_ entries: UnsafeMutablePointer<Entry>, _ count: Int) {
     if count > 32 { return radixSort(entries, count) }
     for index in 1..<count {
@@ -148,10 +152,10 @@ package struct KeySort {
   }
 }
 
-/// A key with its row's id, as it stands in memory and in a run: four bytes are the key's length, eight the id, the
-/// key follows.
+/// A key with its row's ID, in memory and in a run: four bytes for the key's length, eight for the
+/// ID, then the key.
 package enum KeyRecord {
-  /// Bytes before the key.
+  /// The number of bytes before the key.
   static let head = 12
 
   @inline(__always)
@@ -164,7 +168,8 @@ package enum KeyRecord {
     record.loadUnaligned(fromByteOffset: 4, as: Int64.self)
   }
 
-  /// Eight bytes of a key as a number, zeros where it has ended; eight bytes behind the key may be read.
+  /// Eight bytes of a key as a number, padded with zeros; eight bytes after the key must be
+  /// readable.
   @inline(__always)
   static func prefix(_ key: UnsafeRawPointer, _ count: Int, from depth: Int) -> UInt64 {
     let rest = count &- depth
@@ -173,7 +178,7 @@ package enum KeyRecord {
     return rest >= 8 ? bytes : bytes & ~(UInt64.max >> UInt64(rest &* 8))
   }
 
-  /// Less than 0 where the left record's key comes first, 0 where they are equal.
+  /// Less than 0 if the left record's key sorts first, 0 if they are equal.
   @inline(__always)
   static func compare(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer) -> Int {
     let (a, b) = (count(left), count(right))

@@ -1,21 +1,23 @@
 import System
 
-/// Sorted runs of keys, read as one: of equal keys that of the earlier run comes first, for its rows came earlier.
+/// Sorted runs of keys, read as one.
 ///
-/// A heap holds a cursor a run by the record it stands at. The first eight bytes of a key are kept beside it as a
-/// number, which mostly tells two keys apart.
+/// Of equal keys, that of the earlier run comes first, as its rows came earlier.
+///
+/// A heap holds one cursor per run, ordered by its current record. The first eight bytes of a key
+/// are stored with it as a number, which is usually enough to compare two keys.
 final class MergedKeys {
-  /// Memory for reading all runs of an index.
+  /// The memory for reading all runs of an index.
   private static let readRoom = 2 << 20
 
-  /// Where a run stands.
+  /// The position in a run.
   private struct Cursor {
     var record: UnsafeRawPointer
     var prefix: UInt64 = 0
-    /// In memory: the entries that follow.
+    /// In memory: the next entries.
     var next: UnsafePointer<KeySort.Entry>?
     var left = 0
-    /// In the file: what is there still, and what was read of it.
+    /// In the file: the range still to read.
     var rest = 0..<0
     var buffer: UnsafeMutableRawPointer?
     var size = 0
@@ -27,7 +29,7 @@ final class MergedKeys {
   private let spilled: SpilledRuns?
   private let cursors: UnsafeMutablePointer<Cursor>
   private let cursorCount: Int
-  /// The places of cursors that have not ended, as a heap.
+  /// The indexes of cursors that have not ended, as a heap.
   private let heap: UnsafeMutablePointer<Int>
   private var heapCount = 0
 
@@ -64,12 +66,12 @@ final class MergedKeys {
     heap.deallocate()
   }
 
-  /// The record of the least key that is left, which stays until `advance`; nil at the end.
+  /// The record of the least remaining key, valid until `advance`; nil at the end.
   var current: UnsafeRawPointer? {
     @inline(__always) get { heapCount > 0 ? cursors[heap[0]].record : nil }
   }
 
-  /// Goes to the next key.
+  /// Advances to the next key.
   @inline(__always)
   func advance() throws {
     if try !advance(heap[0]) {
@@ -101,7 +103,7 @@ final class MergedKeys {
     heap[place] = moved
   }
 
-  /// Goes to the next key of a run; false at its end.
+  /// Advances to the next key of a run; returns false at its end.
   @inline(__always)
   private func advance(_ index: Int) throws -> Bool {
     if let next = cursors[index].next {
@@ -136,7 +138,7 @@ final class MergedKeys {
     return true
   }
 
-  /// Sees to it that so many bytes stand behind the place.
+  /// Ensures that a number of bytes are available after the position.
   private func need(_ count: Int, _ cursor: UnsafeMutablePointer<Cursor>) throws {
     guard let spilled, let buffer = cursor.pointee.buffer else { return }
     let kept = cursor.pointee.filled - cursor.pointee.place
@@ -162,7 +164,7 @@ final class MergedKeys {
     cursor.pointee.place = 0
     guard cursor.pointee.filled >= count else {
       throw StoreError.database(
-        path: spilled.path, code: 10, message: "a run of keys is cut off")
+        path: spilled.path, code: 10, message: "a run of keys is truncated")
     }
   }
 }

@@ -1,18 +1,19 @@
 import System
 
-/// The end of a store's file, where a bulk load lays finished pages down.
+/// The end of a store's file, where a bulk load appends finished pages.
 ///
-/// SQLite does not know of it: between two of its transactions pages are appended, and the header is told
-/// how many there are now (https://www.sqlite.org/fileformat2.html). SQLite then forgets what it has of
-/// the file, for the header's change counter has moved, and appends its own pages behind. What is appended and
-/// not yet part of a tree is room that nobody uses: a load that ends early leaves a file to throw away.
+/// SQLite does not know of them: between two of its transactions, pages are appended and the
+/// header's page count is updated (https://www.sqlite.org/fileformat2.html). The change counter in
+/// the header makes SQLite discard its cache of the file and append its own pages after them.
+/// Appended pages that are not yet part of a tree are unused space: if a load ends early, the file
+/// must be discarded.
 package final class PageFile {
   package static let size = SQLCipherPages.size
-  /// Pages that are written at once.
+  /// The number of pages that are written at once.
   private static let room = 64
 
   private let file: FileDescriptorHandle
-  /// The number of a page that stays empty.
+  /// The number of the page that stays empty.
   private let lockPage: UInt32
   private let buffer = UnsafeMutableRawPointer.allocate(byteCount: size * room, alignment: 16)
   /// The number of the buffer's first page.
@@ -20,7 +21,7 @@ package final class PageFile {
   private var used = 0
   private var changes: UInt32 = 0
 
-  /// Opens a store's file; nil where it is not laid out as attache makes stores.
+  /// Opens a store's file; nil if it does not have the layout of stores that attache creates.
   package init?(_ path: String, lockPage: Int = SQLCipherPages.lockPage) throws {
     let opened = try Self.mapping(path) { () throws(SystemError) in
       try FileDescriptorHandle.updating(path)
@@ -32,10 +33,10 @@ package final class PageFile {
 
   deinit { buffer.deallocate() }
 
-  /// Begins to append where the file ends now.
+  /// Starts appending at the current end of the file.
   func begin() throws {
     guard try isOurs() else {
-      throw StoreError.damaged(path: file.path, reason: "its layout changed while it was loaded")
+      throw StoreError.damaged(path: file.path, reason: "its layout changed during the load")
     }
   }
 
@@ -44,15 +45,15 @@ package final class PageFile {
     return try withHeader { header in
       changes = header.number(at: 24)
       first = header.number(at: 28) + 1
-      // The magic and size, rollback journals, the reserved bytes; a page count that holds; the schema's
-      // format; no room for pointers of a vacuum; UTF-8.
+      // The magic and page size, rollback journal, the reserved bytes, a valid page count, the
+      // schema format, no auto-vacuum pointers, UTF-8.
       return header.bytes(at: 16, 4) == [0x10, 0, 1, 1] && header.bytes(at: 20, 1) == [80]
         && header.number(at: 92) == changes && header.number(at: 44) == 4
         && header.number(at: 52) == 0 && header.number(at: 56) == 1
     }
   }
 
-  /// Appends a page, which is all zeros until `body` fills it, with its number at hand: the number.
+  /// Appends a page of zeros that `body` fills, and passes its number; returns the number.
   @discardableResult
   func append(_ body: (UnsafeMutableRawPointer, UInt32) -> Void) throws -> UInt32 {
     if first + UInt32(used) == lockPage { _ = try take() }
@@ -62,7 +63,7 @@ package final class PageFile {
     return number
   }
 
-  /// Appends a finished page: its number.
+  /// Appends a finished page; returns its number.
   func append(_ page: UnsafeRawPointer) throws -> UInt32 {
     if first + UInt32(used) == lockPage { _ = try take() }
     if used == Self.room { try flush() }
@@ -79,24 +80,24 @@ package final class PageFile {
     return page
   }
 
-  /// The number that the page after `number` gets.
+  /// The number of the page after `number`.
   func number(after number: UInt32) -> UInt32 {
     number + 1 == lockPage ? number + 2 : number + 1
   }
 
-  /// Writes over a page that is in the file: the root of a tree, which must be as SQLite makes an empty one.
+  /// Overwrites an existing page: the root of a tree, which must be empty as SQLite creates it.
   package func overwrite(_ number: UInt32, _ bytes: UnsafeRawPointer) throws {
     let page = UnsafeRawBufferPointer(start: bytes, count: Self.size)
     guard let kind = page.first, try isEmptyRoot(number, isTable: kind == 13 || kind == 5) else {
       throw StoreError.damaged(
-        path: file.path, reason: "page \(number) is not an empty root, as it was to be")
+        path: file.path, reason: "page \(number) is not an empty root, as it should be")
     }
     try Self.mapping(file.path) { () throws(SystemError) in
       try file.write(page, at: (Int(number) - 1) * Self.size)
     }
   }
 
-  /// Whether a page is the root of a tree of this kind that has no cell.
+  /// Whether a page is the root of a tree of this kind without cells.
   func isEmptyRoot(_ number: UInt32, isTable: Bool) throws -> Bool {
     guard number > 1, number < first else { return false }
     return try withUnsafeTemporaryAllocation(byteCount: 8, alignment: 8) { head in
@@ -107,7 +108,7 @@ package final class PageFile {
     }
   }
 
-  /// Writes what is left, and tells the header of it: SQLite may have the file again.
+  /// Writes the remaining pages and updates the header, so that SQLite may use the file again.
   func end() throws {
     try flush()
     let count = first - 1
@@ -135,13 +136,13 @@ package final class PageFile {
         try file.read(into: header, at: 0)
       }
       guard count == 100 else {
-        throw StoreError.damaged(path: file.path, reason: "its header is cut off")
+        throw StoreError.damaged(path: file.path, reason: "its header is truncated")
       }
       return try body(header)
     }
   }
 
-  /// Tells a failure of the disk as that of a store's file.
+  /// Wraps a failure of the disk as an error of a store's file.
   package static func mapping<T: ~Copyable>(
     _ path: String, _ body: () throws(SystemError) -> T
   ) throws(StoreError) -> T {

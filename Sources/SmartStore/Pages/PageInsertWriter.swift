@@ -1,26 +1,27 @@
 import JSON
 import SQLite
 
-/// Appends records to an empty soup by laying down the pages of its table and of its indexes, bottom-up.
+/// Appends records to an empty soup by writing the pages of its table and indexes, bottom-up.
 ///
-/// SQLite has made the schema, makes the full-text table and what has an expression, and is told of the rest at
-/// the end: until then the soup is empty for whoever asks it.
+/// SQLite has created the schema, and creates the full-text table and indexes with expressions. It
+/// learns of the other pages at the end: until then the soup is empty for all readers.
 ///
-/// A row is written once: from the org's page to its place on the table's leaf. Its keys go to `KeyRuns`, but for those
-/// that all rows have in common: the ids are known. At the end come the table's last pages, the indexes of one value,
-/// then the others (`KeyGroup`).
+/// A row is written once: from the org's page to its place on the table's leaf. Its keys are
+/// collected in `KeyRuns`, except for those that all rows have in common, as their IDs are known.
+/// At the end, the table's last pages are written, then the indexes with a single value, then the
+/// others (`KeyGroup`).
 final class PageInsertWriter: BulkWriter {
-  /// An index of the soup and what its keys come from.
+  /// An index of the soup and the source of its keys.
   private enum Index {
-    /// Every key is the same.
+    /// All keys have the same value.
     case constant(StoredValue)
-    /// The keys of the cell at a position.
+    /// The keys of the cell at an index.
     case keys(Int)
-    /// SQLite makes it of the table.
+    /// SQLite creates it from the table.
     case bySQLite
   }
 
-  /// Where the keys of a cell go: those that all stores have in common, and the store's own.
+  /// The destinations of a cell's keys: those that all stores have in common, and the store's own.
   private struct Keys {
     let cell: Int
     let column: KeyGroup.Column
@@ -40,10 +41,10 @@ final class PageInsertWriter: BulkWriter {
   private let affinity = ColumnAffinity()
   private let indexes: [(name: String, root: UInt32, index: Index)]
   private let keys: [Keys]
-  /// The stores that are loaded together; the first one's writer collects the keys that all have.
+  /// The stores that are loaded together; the writer of the first one collects the common keys.
   private let group: KeyGroup
   private let collects: Bool
-  /// The id's place among `indexes`.
+  /// The position of the ID in `indexes`.
   private let idIndex: Int?
   private let firstID: Int64
   private var nextID: Int64
@@ -52,16 +53,16 @@ final class PageInsertWriter: BulkWriter {
   private let constantTexts: UnsafeMutableRawBufferPointer
   private var row: PageRow
   private var tail: ElementTail
-  /// Indexes that SQLite has to make of the table.
+  /// The indexes that SQLite must create from the table.
   private var left: [String] = []
   private var isLaid = false
-  /// Cells of which the store had keys of its own.
+  /// The cells for which the store may have keys of its own.
   private var mayHaveOwn: [Int] = []
-  /// Texts of a row that stand in no page.
+  /// The texts of a row that are not in the page.
   private var texts: [UInt8] = []
   private var textRoom = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 8)
 
-  /// A writer, or nil where the file or the soup is not as attache makes them.
+  /// Creates a writer; nil if the file or the soup is not as attache creates them.
   init?(
     _ store: Store, _ soup: Soup, plan: RecordPlan, composer: ElementComposer, idColumn: String,
     groups: inout [KeyGroup]
@@ -115,7 +116,7 @@ final class PageInsertWriter: BulkWriter {
     tail.free()
   }
 
-  /// The stores of a load that stand at one id are one group.
+  /// Stores of a load that continue from the same ID form a group.
   private static func join(
     _ groups: inout [KeyGroup], _ store: Store, _ firstID: Int64
   ) -> (group: KeyGroup, isFirst: Bool) {
@@ -146,7 +147,7 @@ final class PageInsertWriter: BulkWriter {
     }
   }
 
-  /// Whether nothing is in the table and its indexes, each of which has a first page of its own.
+  /// Whether the table and its indexes are empty and each has its own first page.
   private static func areEmpty(
     _ roots: [String: UInt32], in file: PageFile, table: UInt32
   ) throws -> Bool {
@@ -154,7 +155,7 @@ final class PageInsertWriter: BulkWriter {
     return try roots.values.allSatisfy { try file.isEmptyRoot($0, isTable: $0 == table) }
   }
 
-  /// What all records have in common, as it is stored, and the texts of it.
+  /// The stored values that all records have in common, and their texts.
   private static func constants(
     _ cells: [RecordPlan.Cell], _ affinity: ColumnAffinity
   ) throws -> ([StoredValue?], UnsafeMutableRawBufferPointer) {
@@ -172,8 +173,10 @@ final class PageInsertWriter: BulkWriter {
     return (values, kept)
   }
 
-  /// The first pages of the soup's table and indexes; nil where something hangs on it that is not as attache makes it:
-  /// a name alone does not say which column an index is of.
+  /// The first pages of the soup's table and indexes; nil if an object on the table is not as
+  /// attache creates it.
+  ///
+  /// A name alone does not show which column an index is on.
   private static func roots(of soup: Soup, in store: Store) throws -> [String: UInt32]? {
     var made = [soup.table: store.layout.createTable(soup)]
     for index in store.layout.createIndexes(soup) { made[index.name] = index.sql }
@@ -191,7 +194,7 @@ final class PageInsertWriter: BulkWriter {
 
   var nextColdID: Int64? { nextID }
 
-  // Between two transactions of SQLite: it must not have one.
+  // Called between two transactions of SQLite; none may be open.
   func begin() throws {
     try refuseTransaction()
     try file.begin()
@@ -200,7 +203,7 @@ final class PageInsertWriter: BulkWriter {
   private func refuseTransaction() throws {
     guard !connection.inTransaction else {
       throw StoreError.database(
-        path: store.path, code: 21, message: "pages cannot be laid down in a transaction")
+        path: store.path, code: 21, message: "pages cannot be written in a transaction")
     }
   }
 
@@ -255,7 +258,7 @@ final class PageInsertWriter: BulkWriter {
     }
   }
 
-  /// Takes the values of a record that are more than the bytes of a text.
+  /// Takes the values of a record that need conversion.
   private func takeSlowly(
     _ record: Int, _ batch: RecordBatch, _ id: Int64, isAlone: Bool
   ) throws {
@@ -281,7 +284,7 @@ final class PageInsertWriter: BulkWriter {
       row.set(value, index, isOwn: isOwn)
     }
     guard !own.isEmpty else { return }
-    // The texts move while more are added: their places are known now.
+    // Adding texts may move the buffer, so their positions are set now.
     if texts.count > textRoom.count {
       textRoom.deallocate()
       textRoom = .allocate(byteCount: texts.count * 2, alignment: 8)
@@ -310,13 +313,13 @@ final class PageInsertWriter: BulkWriter {
     isLaid = true
   }
 
-  /// Lays down the indexes that are left, of all writers together.
+  /// Writes the remaining indexes of all writers together.
   static func layKeys(_ writers: [any BulkWriter], _ groups: [KeyGroup]) throws {
     let all = writers.compactMap { $0 as? PageInsertWriter }
     for group in groups { try group.lay(all.filter { $0.group === group }) }
   }
 
-  /// What lays down the index of a column; nil where there is none, or SQLite has to make it.
+  /// The laying of a column's index; nil if there is none, or SQLite must create it.
   func laying(of column: KeyGroup.Column) throws -> KeyLaying? {
     guard isLaid, let keys = keys.first(where: { $0.column === column }) else { return nil }
     for entry in indexes {
@@ -332,7 +335,7 @@ final class PageInsertWriter: BulkWriter {
     return nil
   }
 
-  /// Drops the store's own keys of a column that was laid down.
+  /// Discards the store's own keys of a column after they were written.
   func forget(_ column: KeyGroup.Column) {
     for keys in keys where keys.column === column {
       if !keys.own.isEmpty { mayHaveOwn.append(keys.cell) }
@@ -353,7 +356,7 @@ final class PageInsertWriter: BulkWriter {
       : 0
   }
 
-  /// Whether two rows may have one id, as far as the id's index shows.
+  /// Whether two rows may have the same ID, as far as the ID's index shows.
   private var mayHaveDoubles: Bool {
     guard let idIndex, case .keys(let cell) = indexes[idIndex].index,
       !left.contains(indexes[idIndex].name), let keys = keys.first(where: { $0.cell == cell })
@@ -361,13 +364,13 @@ final class PageInsertWriter: BulkWriter {
     return keys.column.hasEqual || mayHaveOwn.contains(cell)
   }
 
-  /// The trees are laid over what is there: rows that somebody else wrote meanwhile would be lost.
+  /// The trees overwrite existing pages, so rows that others wrote meanwhile would be lost.
   private func refuseOtherRows() throws {
     let row = try connection.integer("SELECT 1 FROM \(raw: soup.table) LIMIT 1")
     guard row == nil, try store.nextID(of: soup) == firstID else {
       throw StoreError.database(
         path: store.path, code: 21,
-        message: "soup \"\(soup.name)\" was written while a load laid down its pages")
+        message: "soup \"\(soup.name)\" was modified while a load was writing its pages")
     }
   }
 }

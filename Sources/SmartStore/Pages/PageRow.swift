@@ -1,16 +1,18 @@
 import JSON
 import SQLite
 
-/// A row on its way into a record of SQLite's: the values of its cells, and the head that tells their types.
+/// A row on its way into an SQLite record: the values of its cells, and the header with their
+/// types.
 ///
-/// It is a handle on memory that its owner frees. What all rows have in common is there from the start; of a plain text
-/// the bytes stay where they are. A row is measured, so that its record can be written where it stays.
+/// It is a handle on memory that its owner frees. Values common to all rows are set from the start,
+/// and the bytes of plain text are not copied. The size of a row is computed first, so that its
+/// record can be written directly at its place.
 struct PageRow {
-  /// What a cell takes from a record, as far as that is plain.
+  /// The source of a cell's plain value in a record.
   private struct Cell {
-    /// Where the scanner put the member; less than 0 where the value is the same for all.
+    /// The scanner's slot of the member; less than 0 if all rows have the same value.
     let slot: Int
-    /// Whether a text's bytes are the value.
+    /// Whether the bytes of a text are the value.
     let keepsText: Bool
     var isOwn = false
   }
@@ -23,7 +25,7 @@ struct PageRow {
   private let cells: UnsafeMutablePointer<Cell>
   private let values: UnsafeMutablePointer<StoredValue>
   private let count: Int
-  /// Whether a cell is never plain.
+  /// Whether a cell always needs conversion.
   private let isSlow: Bool
   private let types: UnsafeMutableRawPointer
   private let state: UnsafeMutablePointer<State>
@@ -53,7 +55,7 @@ struct PageRow {
     self.isSlow = isSlow
   }
 
-  /// Lets go of the memory.
+  /// Frees the memory.
   func free() {
     cells.deallocate()
     values.deallocate()
@@ -61,7 +63,7 @@ struct PageRow {
     state.deallocate()
   }
 
-  /// Takes the plain values of a record; false where there are others.
+  /// Takes the plain values of a record; returns false if some need conversion.
   @inline(__always)
   func take(_ record: Int, of batch: RecordBatch, isAlone: Bool) throws -> Bool {
     var isPlain = !isSlow
@@ -92,7 +94,7 @@ struct PageRow {
     case .string, .escapedString: return type.columnType == "TEXT"
     case .number:
       if type == .floating { return true }
-      // A whole number that has room in 64 bits.
+      // A whole number that fits into 64 bits.
       let bytes = batch.bytes(span)
       return type == .integer && bytes.count <= 18
         && bytes.allSatisfy {
@@ -106,7 +108,7 @@ struct PageRow {
   @inline(__always)
   func value(_ index: Int) -> StoredValue { values[index] }
 
-  /// Whether other stores have another value there.
+  /// Whether other stores have a different value.
   @inline(__always)
   func isOwn(_ index: Int) -> Bool { cells[index].isOwn }
 
@@ -116,14 +118,15 @@ struct PageRow {
     cells[index].isOwn = isOwn
   }
 
-  /// Sets the value of a cell, whose origin is known.
+  /// Sets the value of a cell whose origin is known.
   func set(_ value: StoredValue, _ index: Int) { values[index] = value }
 
-  /// Bytes of the record, with an element of so many.
+  /// The size of the record with an element of the given size.
   @inline(__always)
   func measure(_ element: Int) -> Int {
     let now = state.pointee.now
-    // The id is the row's own and stands as NULL; then the element, `created`, `lastModified`.
+    // The ID is that of the row and is stored as NULL. The element, `created` and `lastModified`
+    // follow.
     types.storeBytes(of: 0, as: UInt8.self)
     var size = 1
     size &+= Varint.write(UInt64(truncatingIfNeeded: element) &* 2 &+ 13, to: types + size)
@@ -138,13 +141,13 @@ struct PageRow {
     return headSize(size) &+ bodies
   }
 
-  /// The head's length counts itself.
+  /// The length of the header includes itself.
   @inline(__always)
   private func headSize(_ types: Int) -> Int {
     types < 127 ? types &+ 1 : types < 16_382 ? types &+ 2 : types &+ 3
   }
 
-  /// Writes the record that was measured, whose element is given in two parts.
+  /// Writes the measured record; its element is given in two parts.
   @inline(__always)
   func write(
     _ body: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer,
@@ -166,7 +169,9 @@ struct PageRow {
   }
 }
 
-/// What follows a record's own members in the stored element; from one record to the next the entry id grows by one.
+/// The text after a record's own members in the stored element.
+///
+/// The entry ID grows by one from record to record.
 struct ElementTail {
   private struct State {
     var count = 0
@@ -185,20 +190,20 @@ struct ElementTail {
     state.initialize(to: State())
   }
 
-  /// Lets go of the memory.
+  /// Frees the memory.
   func free() {
     bytes.deallocate()
     state.deallocate()
   }
 
-  /// Stands at an id.
+  /// Starts at an ID.
   func begin(_ id: Int64) {
     let (tail, digits) = composer.tail(id: id)
     tail.withUnsafeBytes { bytes.copyMemory(from: $0) }
     state.pointee = State(count: tail.count, digits: digits, id: id)
   }
 
-  /// Goes to the next id.
+  /// Advances to the next ID.
   @inline(__always)
   func advance() {
     state.pointee.id &+= 1
@@ -211,11 +216,11 @@ struct ElementTail {
       bytes.storeBytes(of: UInt8(ascii: "0"), toByteOffset: place, as: UInt8.self)
       place &-= 1
     }
-    // One digit more.
+    // The ID has one more digit.
     begin(state.pointee.id)
   }
 
-  /// What follows a record's body: with a comma where it has members.
+  /// The text after a record's body, starting with a comma if the record has members.
   @inline(__always)
   func behind(_ body: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     let skipped = body.count > 1 ? 0 : 1

@@ -1,10 +1,10 @@
 import System
 
-/// Sorted runs of keys in a file without a name.
+/// Sorted runs of keys in an unnamed file.
 final class SpilledRuns {
   private static let room = 256 << 10
 
-  /// The store's, for errors.
+  /// The path of the store, for error messages.
   let path: String
   private let file: FileDescriptorHandle
   private let buffer = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
@@ -22,7 +22,7 @@ final class SpilledRuns {
 
   deinit { buffer.deallocate() }
 
-  /// Adds a record to the run that is written.
+  /// Adds a record to the current run.
   @inline(__always)
   func add(_ record: UnsafeRawBufferPointer) throws {
     if used + record.count > Self.room {
@@ -51,13 +51,13 @@ final class SpilledRuns {
     end += bytes.count
   }
 
-  /// Reads what the file has from a place on.
+  /// Reads from an offset of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at place: Int) throws {
     let count = try PageFile.mapping(path) { () throws(SystemError) in
       try file.read(into: buffer, at: place)
     }
     guard count == buffer.count else {
-      throw StoreError.database(path: path, code: 10, message: "a run of keys is cut off")
+      throw StoreError.database(path: path, code: 10, message: "a run of keys is truncated")
     }
   }
 }

@@ -1,14 +1,14 @@
 import SQLite
 
-/// A value of a column as a record of SQLite's holds it: after the column's affinity, text by its bytes.
+/// The value of a column in an SQLite record: after the column's affinity, text as its bytes.
 enum StoredValue {
   case null
   case integer(Int64)
   case real(Double)
-  /// The bytes stay where they are as long as the value is used.
+  /// The bytes must stay valid as long as the value is used.
   case text(UnsafeRawBufferPointer)
 
-  /// SQLite's type number of the value in a record's head (fileformat2, "Record Format").
+  /// SQLite's type number of the value in a record's header (fileformat2, "Record Format").
   @inline(__always)
   var type: UInt64 {
     switch self {
@@ -22,7 +22,7 @@ enum StoredValue {
     }
   }
 
-  /// Bytes of the value in a record's body.
+  /// The size of the value in a record's body.
   @inline(__always)
   var bodySize: Int {
     switch self {
@@ -33,7 +33,7 @@ enum StoredValue {
     }
   }
 
-  /// Writes the value as it stands in a record's body: the bytes that it took.
+  /// Writes the value in the form of a record's body; returns the number of bytes.
   @inline(__always)
   func writeBody(to place: UnsafeMutableRawPointer) -> Int {
     switch self {
@@ -52,7 +52,7 @@ enum StoredValue {
     }
   }
 
-  /// Writes the last bytes of an integer, the highest first.
+  /// Writes the lowest bytes of an integer, big-endian.
   @inline(__always)
   static func write(_ value: Int64, _ size: Int, to place: UnsafeMutableRawPointer) {
     var rest = UInt64(bitPattern: value)
@@ -64,7 +64,7 @@ enum StoredValue {
     }
   }
 
-  /// Bytes of an integer: 1, 2, 3, 4, 6 or 8.
+  /// The size of an integer in bytes: 1, 2, 3, 4, 6 or 8.
   @inline(__always)
   static func size(of value: Int64) -> Int {
     let bits = 65 &- (value < 0 ? ~value : value).leadingZeroBitCount
@@ -73,7 +73,7 @@ enum StoredValue {
 }
 
 extension UnsafeMutableRawPointer {
-  /// Takes all the bytes over.
+  /// Copies all bytes.
   @inline(__always)
   func copyMemory(from bytes: UnsafeRawBufferPointer) {
     guard let base = bytes.baseAddress else { return }

@@ -1,7 +1,8 @@
-/// The b-tree of a table, laid down from its leaves up: rows come in the order of their ids.
+/// The b-tree of a table, built from its leaves up; rows are added in the order of their IDs.
 ///
-/// A row's record is written where it stays, on the leaf: its size is known before it is made. A leaf is laid down when
-/// the next row has no room on it, with its last id as the key behind it.
+/// A row's record is written directly at its place on the leaf, as its size is computed first. A
+/// leaf is written to the file when the next row does not fit on it, with its last ID as the key
+/// after it.
 final class TableTree {
   private let file: PageFile
   private let root: UInt32
@@ -9,7 +10,7 @@ final class TableTree {
   private let branches: TreeBranches
   private var lastID: Int64 = 0
 
-  /// The tree of a table that is empty.
+  /// Creates the tree of an empty table.
   init(_ file: PageFile, root: UInt32) {
     self.file = file
     self.root = root
@@ -18,7 +19,8 @@ final class TableTree {
 
   deinit { leaf.free() }
 
-  /// Takes room for a row behind all others: where its record is written; nil where it is too long for a page.
+  /// Reserves space for a row after all others and returns where to write its record; nil if it
+  /// does not fit on a page.
   @inline(__always)
   func add(_ id: Int64, recordOf count: Int) throws -> UnsafeMutableRawPointer? {
     guard count <= TreeCell.mostOfTable else { return nil }
@@ -31,7 +33,7 @@ final class TableTree {
     return place
   }
 
-  /// Adds a row behind all others whose record is too long for a page.
+  /// Adds a row after all others whose record does not fit on a page.
   func add(_ id: Int64, long record: UnsafeRawBufferPointer) throws {
     let cell = try TreeCell.make(record, rowID: id, file)
     if !leaf.fits(cell.count) { try endLeaf() }
@@ -49,7 +51,7 @@ final class TableTree {
     }
   }
 
-  /// Lays down what is left, and the branches.
+  /// Writes the remaining pages, and the branches.
   func finish() throws {
     guard !branches.isEmpty else { return try file.overwrite(root, leaf.finished()) }
     try branches.finish(try file.append(leaf.finished()))

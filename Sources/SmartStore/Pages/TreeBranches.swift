@@ -1,25 +1,26 @@
-/// The branches of a b-tree, laid down while its leaves are.
+/// The branches of a b-tree, built while its leaves are.
 ///
-/// Of each level one page is being filled, and the one before it is held back: memory is a few pages, whatever the
-/// number and the length of the keys.
+/// For each level, one page is being filled and the previous one is held back. So memory is limited
+/// to a few pages, regardless of the number and the length of the keys.
 ///
-/// - A level takes the number of a page below, and the key behind that page. A key that has no room on the page ends
-///   it: the page below stands right of all its cells, and the key goes up, behind the page itself.
-/// - The page that was ended is held back until the next one has a cell. If no cell comes, because the page below that
-///   begins the next one is the last of all, the next one takes the last page and key of the one held back: SQLite
-///   knows no branch without a cell.
-/// - At the end each level gives its last page to the level above, as the last of all there. The level that held
-///   nothing back is the root, whose number was known from the start.
+/// - A level receives the number of a page below, and the key after that page. A key that does not
+///   fit ends the page: the page below becomes its rightmost child, and the key moves up, after the
+///   page itself.
+/// - A page that has ended is held back until the next one has a cell. If the next one gets no
+///   cell, because the page below that starts it is the last of all, it takes the last child and
+///   key of the page held back: SQLite does not allow a branch without a cell.
+/// - At the end, each level passes its last page to the level above, as its last child. The level
+///   that held nothing back is the root, whose number was known from the start.
 final class TreeBranches {
   private struct Level {
     /// The page that is being filled, and the one that is held back.
     var page: TreePage
     var held: TreePage
-    /// What stands right of the cells of the page that is held back, and the key behind it.
+    /// The rightmost child of the page held back, and the key after it.
     var heldLast: UInt32 = 0
     var heldKey: [UInt8] = []
     var isHolding = false
-    /// Whether a page was laid down: then there is a level above.
+    /// Whether a page was written: then there is a level above.
     var isLaid = false
   }
 
@@ -28,7 +29,7 @@ final class TreeBranches {
   private let root: UInt32
   private var levels: [Level] = []
 
-  /// The branches above leaves, of a tree whose root is at a page.
+  /// Creates the branches above the leaves of a tree with a given root page.
   init(_ kind: TreePage.Kind, _ file: PageFile, root: UInt32) {
     self.kind = kind
     self.file = file
@@ -42,10 +43,10 @@ final class TreeBranches {
     }
   }
 
-  /// Whether no page is below.
+  /// Whether there is no page below.
   var isEmpty: Bool { levels.isEmpty }
 
-  /// Adds a leaf, and the key behind it as the cell of a branch without the leaf's number.
+  /// Adds a leaf, with the key after it as the cell of a branch without the leaf's number.
   func add(_ leaf: UInt32, _ key: UnsafeRawBufferPointer) throws {
     try add(leaf, key, to: 0)
   }
@@ -79,7 +80,7 @@ final class TreeBranches {
     try key.withUnsafeBytes { try add(number, $0, to: place + 1) }
   }
 
-  /// Adds the last leaf, and lays down what is left.
+  /// Adds the last leaf, and writes the remaining pages.
   func finish(_ leaf: UInt32) throws {
     var last = leaf
     var place = 0
@@ -93,7 +94,7 @@ final class TreeBranches {
     }
   }
 
-  /// A page that has no cell takes the last page and key of the one before.
+  /// Gives a page without cells the last child and key of the previous one.
   private func takeFromHeld(_ place: Int, _ last: UInt32) {
     let cell = levels[place].held.removeLast()
     let key = levels[place].heldKey

@@ -1,11 +1,11 @@
-/// The cell of a leaf whose payload may be too long for its page: how long it is, the row's id in a table, the payload
-/// as far as it stays on the page, and the first of the pages that hold the rest.
+/// The cell of a leaf whose payload may be too long for its page: its length, the row's ID in a
+/// table, the part that stays on the page, and the first overflow page.
 enum TreeCell {
-  /// The longest payload that stays on the page as a whole.
+  /// The longest payload that stays on the page completely.
   static let mostOfIndex = (TreePage.usable - 12) * 64 / 255 - 23
   static let mostOfTable = TreePage.usable - 35
 
-  /// How much of a payload stays on the page (fileformat2, "B-tree Pages").
+  /// The size of the part of a payload that stays on the page (fileformat2, "B-tree Pages").
   private static func local(_ count: Int, most: Int) -> Int {
     let usable = TreePage.usable
     guard count > most else { return count }
@@ -14,7 +14,7 @@ enum TreeCell {
     return wanted <= most ? wanted : least
   }
 
-  /// Makes the cell; a payload that is too long goes on, on pages of its own.
+  /// Creates the cell; a payload that is too long continues on overflow pages.
   static func make(
     _ payload: UnsafeRawBufferPointer, rowID: Int64?, _ file: PageFile
   ) throws -> [UInt8] {
@@ -38,7 +38,7 @@ enum TreeCell {
     return bytes
   }
 
-  /// Writes the rest of a payload: the number of its first page.
+  /// Writes the rest of a payload; returns the number of its first page.
   private static func spill(_ rest: UnsafeRawBufferPointer, _ file: PageFile) throws -> UInt32 {
     let room = TreePage.usable - 4
     var first: UInt32 = 0

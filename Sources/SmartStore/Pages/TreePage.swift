@@ -1,9 +1,10 @@
-/// A page of a b-tree that is being filled: cells grow from its end, their places from its head.
+/// A page of a b-tree that is being filled: cells are added from its end, their pointers from its
+/// header.
 ///
-/// It is a handle on memory that its owner frees: two pages change places without a copy. Between the places and the
-/// cells are zeros when the page is finished: what was there before is wiped then, and nothing else is.
+/// It is a handle on memory that its owner frees, so that two pages can be swapped without a copy.
+/// When the page is finished, the bytes between the pointers and the cells are zeroed.
 package struct TreePage {
-  /// What a page of a tree is, as its first byte says.
+  /// The type of a page, in its first byte.
   package enum Kind: UInt8 {
     case indexBranch = 2
     case tableBranch = 5
@@ -14,9 +15,9 @@ package struct TreePage {
     var header: Int { isLeaf ? 8 : 12 }
   }
 
-  /// Bytes of a page that a tree may use.
+  /// The bytes of a page that a tree may use.
   static let usable = SQLCipherPages.usable
-  /// SQLite gives no cell less: what it frees must hold a free block.
+  /// The minimum size that SQLite gives a cell: when freed, it must hold a free block.
   private static let leastCell = 4
 
   private struct State {
@@ -36,7 +37,7 @@ package struct TreePage {
     state.initialize(to: State(kind: kind, header: kind.header))
   }
 
-  /// Lets go of the memory.
+  /// Frees the memory.
   package func free() {
     bytes.deallocate()
     state.deallocate()
@@ -45,21 +46,21 @@ package struct TreePage {
   /// The number of cells.
   var count: Int { state.pointee.count }
 
-  /// Forgets the cells.
+  /// Removes all cells.
   @inline(__always)
   func clear() {
     state.pointee.count = 0
     state.pointee.content = Self.usable
   }
 
-  /// Whether a cell of so many bytes has room.
+  /// Whether a cell of the given size fits.
   @inline(__always)
   func fits(_ size: Int) -> Bool {
     state.pointee.header &+ 2 &* (state.pointee.count &+ 1) &+ max(size, Self.leastCell)
       <= state.pointee.content
   }
 
-  /// Takes room for a cell that fits: where it is written.
+  /// Reserves space for a cell that fits; returns where to write it.
   @inline(__always)
   func add(_ size: Int) -> UnsafeMutableRawPointer {
     let content = state.pointee.content &- max(size, Self.leastCell)
@@ -77,7 +78,7 @@ package struct TreePage {
   @inline(__always)
   func add(_ cell: UnsafeRawBufferPointer) { add(cell.count).copyMemory(from: cell) }
 
-  /// Takes the last cell back.
+  /// Removes the last cell and returns it.
   func removeLast() -> [UInt8] {
     let place = state.pointee.header + 2 * (count - 1)
     let end =
@@ -92,7 +93,7 @@ package struct TreePage {
     return taken
   }
 
-  /// The whole page, with its head; `last` is what stands right of all cells of a branch.
+  /// The whole page with its header; `last` is the rightmost child of a branch.
   package func finished(last: UInt32 = 0) -> UnsafeRawPointer {
     let state = self.state.pointee
     bytes.storeBytes(of: state.kind.rawValue, as: UInt8.self)

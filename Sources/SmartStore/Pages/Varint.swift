@@ -1,7 +1,7 @@
-/// Integers of variable length, as SQLite writes them (fileformat2, "Varint"): seven bits a byte, the highest first;
-/// the ninth byte has eight.
+/// Integers of variable length in SQLite's format (fileformat2, "Varint"): seven bits per byte,
+/// big-endian; the ninth byte has eight bits.
 package enum Varint {
-  /// Bytes that the integer takes.
+  /// The number of bytes of the integer.
   @inline(__always)
   package static func size(_ value: UInt64) -> Int {
     if value < 0x80 { return 1 }
@@ -9,7 +9,7 @@ package enum Varint {
     return value >> 56 != 0 ? 9 : (70 &- value.leadingZeroBitCount) / 7
   }
 
-  /// Writes the integer: the bytes that it took.
+  /// Writes the integer; returns the number of bytes.
   @inline(__always)
   package static func write(_ value: UInt64, to place: UnsafeMutableRawPointer) -> Int {
     if value < 0x80 {

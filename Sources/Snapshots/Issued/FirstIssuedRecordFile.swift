@@ -1,47 +1,47 @@
 import Archive
 
-/// The file of issued records that data directories of format 1 have, for the step to the next format
-/// and nothing else: `bases/<snapshot>/<generation>.base`.
+/// The file of issued records in data directories of format 1, used only for the conversion to the
+/// next format: `bases/<snapshot>/<generation>.base`.
 ///
-/// One stream, compressed by Zstandard: a marked beginning, each record as lengths and bytes, and an
-/// end that says how many there were, so that a file cut short is never taken for a small one.
+/// A stream compressed with Zstandard: a magic number, each record as lengths and bytes, and an end
+/// with the number of records, so that a truncated file is never taken for a complete one.
 package enum FirstIssuedRecordFile {
   private static let magic = Array("attache-base 1\n".utf8)
   private static let recordMark: UInt8 = 1
   private static let endMark: UInt8 = 0
-  /// The length that stands for an absent part.
+  /// The length that means an absent part.
   private static let absent = UInt32.max
-  /// Bytes of the longest part that is read.
+  /// The maximum length of a part in bytes.
   private static let longestPart = 64 << 20
 
-  /// Hands every record to `body`, with its SystemModstamp as text if it was asked for.
+  /// Calls `body` with every record, with its SystemModstamp as text if it was requested.
   package static func forEach(
     _ path: String, _ body: (IssuedRecord, _ systemModstamp: String?) throws -> Void
   ) throws(SnapshotError) {
     try SnapshotError.mapping {
       var stream = Stream(path: path, file: try CompressedFileReader(path: path))
       guard try stream.bytes(magic.count) == magic else {
-        throw stream.damage("are in no format that this program reads")
+        throw stream.damage("have an unknown format")
       }
       var count: UInt64 = 0
       while true {
         switch try stream.bytes(1)[0] {
         case endMark:
           guard try stream.number(UInt64.self) == count else {
-            throw stream.damage("have another number than their end says")
+            throw stream.damage("do not have the number of records that their end says")
           }
           return
         case recordMark:
           let (record, stamp) = try stream.record()
           try body(record, stamp)
           count += 1
-        default: throw stream.damage("have something else where a record should be")
+        default: throw stream.damage("have other data where a record should be")
         }
       }
     }
   }
 
-  /// The decompressed bytes, a piece at a time.
+  /// The decompressed bytes, piece by piece.
   private struct Stream {
     let path: String
     let file: CompressedFileReader
@@ -66,7 +66,7 @@ package enum FirstIssuedRecordFile {
     private mutating func refill() throws {
       var fresh = [UInt8](repeating: 0, count: 1 << 17)
       let count = try fresh.withUnsafeMutableBytes { try file.read(into: $0) }
-      if count == 0 { throw damage("end too early") }
+      if count == 0 { throw damage("are truncated") }
       piece = Array(fresh[..<count])
       at = 0
     }
@@ -88,12 +88,12 @@ package enum FirstIssuedRecordFile {
 
     mutating func record() throws -> (IssuedRecord, systemModstamp: String?) {
       guard let soup = try text(), let id = try text() else {
-        throw damage("have one without a soup or an Id")
+        throw damage("have a record without a soup or an ID")
       }
       let modified = try text()
       let stamp = try text()
       let lastModified = try text().flatMap { Int64($0) }
-      guard let fields = try part() else { throw damage("have one without fields") }
+      guard let fields = try part() else { throw damage("have a record without fields") }
       return (
         IssuedRecord(
           soup: soup, id: id, modified: modified, lastModified: lastModified, fields: fields), stamp

@@ -1,18 +1,18 @@
-/// One record as a generation gave it to its devices, kept for the comparison with what comes back.
+/// A record as a generation issued it to its devices, stored for the comparison with returns.
 package struct IssuedRecord: Sendable, Hashable {
-  /// The soup, as `PrimeInput.key` names it.
+  /// The soup, as named by `PrimeInput.key`.
   package var soup: String
-  /// The record's 18-character Id.
+  /// The record's 18-character ID.
   package var id: String
-  /// The server's modification date as it stands in the element.
+  /// The server's modification date, as in the element.
   package var modified: String?
-  /// The element's `_soupLastModifiedDate` as issued.
+  /// The element's `_soupLastModifiedDate`, as issued.
   package var lastModified: Int64?
-  /// One JSON object of the fields that the syncs name; a field that is not in it was not in the
-  /// element.
+  /// A JSON object with the fields of the syncs.
+  ///
+  /// A field that is missing here was missing in the element.
   package var fields: [UInt8]
 
-  /// Makes a record of its parts.
   package init(
     soup: String, id: String, modified: String?, lastModified: Int64? = nil, fields: [UInt8]
   ) {

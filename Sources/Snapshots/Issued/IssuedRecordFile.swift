@@ -2,17 +2,18 @@ import Archive
 import SQLite
 import System
 
-/// The file of the records that a generation issued: `issued/<snapshot>/<generation>.sqlite`.
+/// The file with the records that a generation issued: `issued/<snapshot>/<generation>.sqlite`.
 ///
-/// Rows are appended in any order, and found by an index of (Id, soup) that is made at the end. SQLite
-/// does not notice a changed byte in a value, so each row has a checksum of its own.
+/// Rows are appended in any order, and an index on (ID, soup) is created at the end. SQLite does
+/// not detect a changed byte in a value, so each row has a checksum.
 enum IssuedRecordFile {
   /// `PRAGMA application_id`: "atir".
   static let applicationID: Int64 = 0x6174_6972
   /// `PRAGMA user_version`.
   static let version: Int64 = 1
-  /// Bytes of a page: the file is written from its beginning to its end, and large pages cost fewer
-  /// calls.
+  /// The page size.
+  ///
+  /// The file is written sequentially, and large pages need fewer calls.
   static let pageBytes = 16_384
 
   static let tables = """
@@ -21,19 +22,20 @@ enum IssuedRecordFile {
       soup INTEGER NOT NULL, id TEXT NOT NULL, modified TEXT, last_modified INTEGER,
       fields TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
     """
-  /// Behind an INSERT into a file that has its index: a record takes the place of what it was.
+  /// The end of an INSERT into a file with its index: a record replaces its earlier version.
   static let replacing = """
      ON CONFLICT (id, soup) DO UPDATE SET modified = excluded.modified,
       last_modified = excluded.last_modified, fields = excluded.fields, checksum = excluded.checksum
     """
-  /// The same where an Id may stand in a soup more than once: the record with the later date stays.
+  /// The same for a soup in which an ID may occur more than once: the record with the later date is
+  /// kept.
   static let keepingLater =
     replacing + " WHERE issued.modified IS NULL OR excluded.modified >= issued.modified"
   static let index = "CREATE UNIQUE INDEX issued_by_id ON issued (id, soup)"
 
-  /// The checksum of a row: of its numbers and lengths, then of its texts one behind the other.
+  /// The checksum of a row: over its numbers and lengths, then over its texts in order.
   ///
-  /// - Parameter texts: Id, modification date (which may be absent) and fields.
+  /// - Parameter texts: The ID, the modification date (may be nil) and the fields.
   static func checksum(
     soup: Int64, lastModified: Int64?, texts: (Int, Int?, Int), bytes: UnsafeRawBufferPointer
   ) -> Int64 {
@@ -51,8 +53,8 @@ enum IssuedRecordFile {
     return Int64(bitPattern: hash.value)
   }
 
-  /// Proves that a database is such a file, whole, and answers its soups by their numbers; throws
-  /// `SnapshotError.damaged` where it is none.
+  /// Checks that a database is a complete file of issued records, and returns its soups by number;
+  /// throws `SnapshotError.damaged` otherwise.
   static func soups(of connection: Connection) throws -> [Int64: String] {
     let path = connection.path
     let marks = [
@@ -60,12 +62,12 @@ enum IssuedRecordFile {
       try connection.integer("PRAGMA user_version"),
     ]
     guard marks == [applicationID, version] else {
-      throw damage(path, "are in no format that this program reads")
+      throw damage(path, "have an unknown format")
     }
-    // SQLite takes what is missing of the last page for zeros.
+    // SQLite reads missing bytes of the last page as zeros.
     let bytes = try connection.integer(
       "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
-    guard try bytes == Files.size(of: path) else { throw damage(path, "end too early") }
+    guard try bytes == Files.size(of: path) else { throw damage(path, "are truncated") }
     var soups: [Int64: String] = [:]
     for row in try connection.all("SELECT number, name FROM soup") {
       soups[row[0].integer ?? -1] = row[1].text
@@ -77,8 +79,9 @@ enum IssuedRecordFile {
     .damaged(path: path, file: "the issued records", reason: reason)
   }
 
-  /// A file that is no such database, or lacks a table, is a damaged one: it was whole when it got its
-  /// name.
+  /// The error for a file that is not a database or lacks a table.
+  ///
+  /// Such a file is damaged, as it was complete when it got its name.
   static func readable(_ error: any Error, _ path: String) -> SnapshotError {
     switch error {
     case let error as SnapshotError: error

@@ -1,14 +1,16 @@
 import SQLite
 import System
 
-/// Looks up what a generation issued, by Ids: the file never changes once it has its name.
+/// Looks up issued records by ID.
+///
+/// The file never changes once it has its name.
 package final class IssuedRecordReader {
   private let connection: Connection
   private let soups: [Int64: String]
   private let byID: Statement
   private var path: String { connection.path }
 
-  /// Opens a file; throws `SnapshotError.damaged` for one that is none, or not whole.
+  /// Opens a file; throws `SnapshotError.damaged` if it is invalid or incomplete.
   package init(path: String) throws(SnapshotError) {
     do {
       let connection = try Connection(path, mode: .immutable)
@@ -21,19 +23,21 @@ package final class IssuedRecordReader {
     }
   }
 
-  /// The records of `ids` in one soup, by Id; those that were not issued are left out.
+  /// The records of `ids` in one soup, by ID.
+  ///
+  /// Records that were not issued are omitted.
   package func lookup(
     soup: String, ids: some Sequence<String>
   ) throws(SnapshotError) -> [String: IssuedRecord] {
     var found: [String: IssuedRecord] = [:]
-    // In their order each page of the file is read once.
+    // In sorted order, each page of the file is read once.
     for id in Set(ids).sorted() {
       for record in try records(id: id) where record.soup == soup { found[id] = record }
     }
     return found
   }
 
-  /// The records with an Id, one a soup that held it.
+  /// The records with an ID, one for each soup that contains it.
   package func records(id: String) throws(SnapshotError) -> [IssuedRecord] {
     do {
       defer { byID.reset() }
@@ -58,13 +62,13 @@ package final class IssuedRecordReader {
         texts: (id.utf8.count, modified?.utf8.count, fields.count), bytes: $0)
     }
     guard let soup = soups[number], checksum == row.columnInteger(4) else {
-      throw IssuedRecordFile.damage(path, "are not as they were written")
+      throw IssuedRecordFile.damage(path, "have been modified")
     }
     return IssuedRecord(
       soup: soup, id: id, modified: modified, lastModified: lastModified, fields: fields)
   }
 
-  /// Every Id that was issued: a walk over the index.
+  /// Every issued ID, read from the index.
   package func allIDs() throws(SnapshotError) -> Set<String> {
     do {
       return Set(try connection.texts("SELECT id FROM issued ORDER BY id"))

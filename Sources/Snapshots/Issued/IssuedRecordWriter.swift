@@ -4,12 +4,12 @@ import SQLite
 import SmartStore
 import System
 
-/// Writes what a generation issued into a file of its own, soup by soup.
+/// Writes the records that a generation issues to a new file, soup by soup.
 ///
-/// The rows of a batch stand in one buffer and are bound from there by one statement; nothing is
-/// journalled, for until it is whole the file has a temporary name.
+/// The rows of a batch are collected in one buffer and bound from there to one statement. There is
+/// no journal, as the file has a temporary name until it is complete.
 package final class IssuedRecordWriter {
-  /// A row that waits: places in `buffer`.
+  /// A waiting row: positions in `buffer`.
   private struct Row {
     let soup: Int64
     let id: Range<Int>
@@ -28,21 +28,21 @@ package final class IssuedRecordWriter {
   private var rows: [Row] = []
   private let isIndexed: Bool
   private var isFinished = false
-  /// How many records were added.
+  /// The number of added records.
   package private(set) var count = 0
-  /// How many statements were run for them.
+  /// The number of statements run for them.
   package private(set) var statements = 0
 
-  /// Rows of one INSERT.
+  /// The number of rows per INSERT.
   private static let rowsPerStatement = 32
   private static let columns: Int32 = 6
-  /// Bytes of long rows that are not waited with.
+  /// The number of bytes after which rows no longer wait.
   private static let bytesPerBatch = 1 << 20
 
   /// Starts a file that gets its name, `path`, when it is finished.
   ///
-  /// It begins empty, or with all that `previous` holds, for `renew`. Where an Id `repeats` in a soup, the record with
-  /// the later date stays.
+  /// It starts empty, or for `renew` with the content of `previous`. If an ID `repeats` in a soup,
+  /// the record with the later date is kept.
   package init(
     path: String, renewing previous: String? = nil, repeats: Bool = false
   ) throws(SnapshotError) {
@@ -69,7 +69,7 @@ package final class IssuedRecordWriter {
     self.isIndexed = isIndexed
   }
 
-  /// Makes the file and opens it, with the numbers of the soups that it has.
+  /// Creates and opens the file, with the numbers of its soups.
   private static func open(
     _ temporary: String, _ previous: String?
   ) throws -> (Connection, [String: Int64]) {
@@ -115,7 +115,7 @@ package final class IssuedRecordWriter {
 
   // MARK: records
 
-  /// Adds a record; no other of its soup may have its Id.
+  /// Adds a record; its ID must be unique in its soup.
   package func append(_ record: IssuedRecord) throws(SnapshotError) {
     let soup = try number(of: record.soup)
     let start = buffer.count
@@ -134,7 +134,7 @@ package final class IssuedRecordWriter {
         fields: end..<buffer.count))
   }
 
-  /// The number that stands for a soup in the rows.
+  /// The number of a soup in the rows.
   private func number(of soup: String) throws(SnapshotError) -> Int64 {
     if let known = soups[soup] { return known }
     let number = Int64(soups.count)
@@ -198,14 +198,14 @@ package final class IssuedRecordWriter {
     statements += 1
   }
 
-  /// Makes the index and gives the file its name, durably.
+  /// Creates the index and gives the file its name, durably.
   package func finish() throws(SnapshotError) {
     try flush()
     do {
       if !isIndexed { try connection.execute(IssuedRecordFile.index) }
       try connection.execute("COMMIT")
     } catch  where error.isOfTheValues {
-      throw .invalid("\(path) was given two records of one soup with one Id")
+      throw .invalid("\(path) was given two records with the same soup and ID")
     } catch {
       throw .database(error)
     }
@@ -216,20 +216,18 @@ package final class IssuedRecordWriter {
 }
 
 extension IssuedRecordWriter {
-  /// What of a soup is kept.
+  /// The part of a soup that is stored.
   package struct SoupFields: Sendable, Hashable {
-    /// The soup.
     package var soup: String
-    /// What the soup is called in the file, where that is not its name.
+    /// The soup's key in the file, if it differs from its name.
     package var key: String
-    /// The path of the record's Id.
+    /// The path of the record's ID.
     package var idPath: String
     /// The path of the server's modification date.
     package var modificationPath: String
-    /// The fields that the syncs name.
+    /// The fields of the syncs.
     package var fields: [String]
 
-    /// Makes a choice of its parts.
     package init(
       soup: String, key: String? = nil, fields: [String],
       idPath: String = TargetFields().idFieldName,
@@ -243,8 +241,8 @@ extension IssuedRecordWriter {
     }
   }
 
-  /// Adds all records of a soup of a store, in the order of their rows and without making a tree of
-  /// any.
+  /// Adds all records of a soup in a store, in the order of their rows and without parsing them
+  /// into trees.
   package func append(_ choice: SoupFields, of store: Store) throws(SnapshotError) {
     try append(choice, of: store, .all)
   }
@@ -253,7 +251,7 @@ extension IssuedRecordWriter {
     _ choice: SoupFields, of store: Store, _ filter: ElementFilter
   ) throws(SnapshotError) {
     let paths = [choice.idPath, choice.modificationPath] + choice.fields
-    // What stands before each value, written once.
+    // The text before each value, written once.
     let names = choice.fields.map { name in
       var bytes: [UInt8] = [0x2C]
       JSONText.appendQuoted(name, to: &bytes)
@@ -269,7 +267,7 @@ extension IssuedRecordWriter {
     }
   }
 
-  /// Writes a record behind those that wait; nil for an element without an Id.
+  /// Adds a record to the waiting ones; nil for an element without an ID.
   private static func write(
     _ element: borrowing StoredElement, _ names: [[UInt8]], _ soup: Int64,
     to buffer: inout [UInt8]
@@ -285,7 +283,7 @@ extension IssuedRecordWriter {
       lastModified: element.lastModified, fields: end..<buffer.count)
   }
 
-  /// Appends the text of a member; false for a member that is no text.
+  /// Appends the text of a member; returns false if the member is not text.
   private static func appendText(
     _ index: Int, of element: borrowing StoredElement, to buffer: inout [UInt8]
   ) -> Bool {
@@ -298,7 +296,7 @@ extension IssuedRecordWriter {
     return true
   }
 
-  /// Appends an object of the fields that are there, with the element's own bytes for values.
+  /// Appends an object with the existing fields and the element's own bytes as values.
   private static func appendObject(
     _ names: [[UInt8]], of element: borrowing StoredElement, to buffer: inout [UInt8]
   ) {
@@ -312,21 +310,23 @@ extension IssuedRecordWriter {
       buffer.append(contentsOf: element.raw(2 + index))
       if isText { buffer.append(0x22) }
     }
-    // The comma of the first is the brace.
+    // The first comma becomes the brace.
     if buffer.count > start { buffer[start] = 0x7B } else { buffer.append(0x7B) }
     buffer.append(0x7D)
   }
 }
 
 extension IssuedRecordWriter {
-  /// Of so many records of a soup one may have changed; of more, all are written anew.
+  /// If more than one in this number of a soup's records has changed, all are written again.
   private static let share = 4
 
-  /// Takes over what a store has of a soup where the file holds what an earlier store of the same had: the records
-  /// of the rows that were written since a time of the store's clock, and not those whose rows are gone.
+  /// Updates the file from a store, if the file has the content of an earlier version of the store.
   ///
-  /// False where that would be no less work than to write them all, or does not come to what the store holds: then
-  /// the file is worth nothing.
+  /// Records whose rows were written since a time of the store's clock are replaced, and records
+  /// whose rows are gone are removed.
+  ///
+  /// Returns false if writing all records would be no more work, or if the result does not match
+  /// the store. The file must then be discarded.
   package func renew(
     _ choice: SoupFields, of store: Store, since: Int64
   ) throws(SnapshotError) -> Bool {
@@ -352,7 +352,7 @@ extension IssuedRecordWriter {
     }
   }
 
-  /// Removes the records that the store has no more.
+  /// Removes the records that the store no longer has.
   private func removeLost(
     _ choice: SoupFields, _ soup: Int64, of store: Store
   ) throws(SnapshotError) {

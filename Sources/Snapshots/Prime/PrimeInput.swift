@@ -1,32 +1,31 @@
 import MobileSync
 import SmartStore
 
-/// One store file of a snapshot on one platform.
+/// A store file of a snapshot on one platform.
 package struct PrimeFile: Sendable, Hashable {
-  /// The published store to go on from, which is only read; nil for a first prime.
+  /// The published store to start from, which is only read; nil for a first prime.
   package var previous: String?
-  /// Where the new store is written; nothing is there before a store is whole.
+  /// The path of the new store; no file has this name until the store is complete.
   package var new: String
 
-  /// A file.
   package init(previous: String? = nil, new: String) {
     self.previous = previous
     self.new = new
   }
 }
 
-/// One store of a snapshot with its configuration.
+/// A store of a snapshot with its configuration.
 package struct PrimeStore: Sendable {
   /// The store's name, as an app opens it.
   package var storeName: String
-  /// The soups.
   package var config: StoreConfig
-  /// The syncs in the order of their file: downs are run, ups are only written down.
+  /// The syncs in the order of their file.
+  ///
+  /// Syncs down are run; syncs up are only recorded.
   package var syncs: [SyncDefinition]
   /// The file of each platform.
   package var files: [Platform: PrimeFile]
 
-  /// A store.
   package init(
     storeName: String, config: StoreConfig, syncs: [SyncDefinition],
     files: [Platform: PrimeFile]
@@ -38,53 +37,56 @@ package struct PrimeStore: Sendable {
   }
 }
 
-/// What to prime: one snapshot, fetched once and written for every platform.
+/// The input of a prime: one snapshot, fetched once and written for every platform.
 package struct PrimeInput: Sendable {
-  /// The stores; the names of all their syncs are distinct, or the stores do not share cursors.
+  /// The stores.
+  ///
+  /// The names of all their syncs must be distinct, or the stores do not share cursors.
   package var stores: [PrimeStore]
-  /// The org's time, which cursors are compared with, in milliseconds.
+  /// The org's time in milliseconds, with which cursors are compared.
   package var now: Int64
-  /// The date of the rows that are written, in milliseconds; `now` unless somebody says otherwise.
+  /// The date of the written rows in milliseconds; `now` by default.
   ///
-  /// It is no later than the generation's own: a row with a later one was written by its device.
+  /// It is not later than the generation's own date: a row with a later date was written by a
+  /// device.
   package var rowDate: Int64
-  /// How far an incremental sync looks back.
+  /// The overlap of an incremental sync with the previous one.
   package var overlapSeconds: Int
-  /// Above how many records a `soql` sync that fetches everything goes by a bulk job.
+  /// The number of records above which a `soql` sync that fetches everything uses a bulk job.
   package var bulkAbove = SyncDefaults.bulkAbove
-  /// How a first prime writes its stores; another way than finished pages is slower and takes less memory.
+  /// The method by which a first prime writes its stores; the alternative to finished pages is
+  /// slower and needs less memory.
   package var method = BulkLoader.Method.pages
-  /// The greatest modification date seen, in milliseconds, by store and sync (`PrimeInput.key`).
+  /// The greatest modification date seen in milliseconds, by store and sync (`PrimeInput.key`).
   package var cursors: [String: Int64]
-  /// What the previous generation knows of a briefcase: by store and soup (`PrimeInput.key`), the
-  /// stamp in milliseconds of every id of 18 characters.
+  /// The previous generation's knowledge of a briefcase: by store and soup (`PrimeInput.key`), the
+  /// stamp in milliseconds of every 18-character ID.
   package var knownStamps: [String: [String: Int64]]
-  /// When they were last held against the org, by its clock; nil where that does not matter.
+  /// The org's time when they were last compared with the org; nil if it does not matter.
   ///
-  /// A record may change twice in one second, or be committed late: of what changed less than the overlap before,
-  /// the same stamp proves nothing, and it is retrieved once more.
+  /// A record may change twice in one second, or be committed late. For records that changed within
+  /// the overlap before that time, an equal stamp shows nothing, so they are retrieved again.
   package var stampsRead: Int64?
-  /// True where the previous generation lacks records that the org could not give.
+  /// Whether the previous generation lacks records that the org could not return.
   package var wasIncomplete = false
-  /// True where there is to be another generation although the org may have nothing new.
+  /// Whether to create a generation even if the org has no changes.
   package var isRenewed = false
-  /// The syncs (`PrimeInput.key`) whose ids are listed whole in this run; the others only ask for
-  /// what was deleted.
+  /// The syncs (`PrimeInput.key`) that list all IDs in this run; the others only query deletions.
   package var listIDs: Set<String> = []
-  /// The records that the user's own edits have changed since the last prime.
+  /// The records changed by the user's own edits since the last prime.
   package var changed: Set<String> = []
-  /// How many records that the org no longer gives may go.
+  /// The limit on the records that are removed because the org no longer returns them.
   package var ghosts = DeletionGuard()
-  /// What to do when a briefcase rule failed.
+  /// The policy for a failed briefcase rule.
   package var onRuleErrors = RuleErrorPolicy.standard
-  /// SOQL literals for `:name` in queries.
+  /// The SOQL literals for `:name` in queries.
   package var variables: [String: String] = [:]
-  /// Syncs (`PrimeInput.key`) that are to be fetched whole, because their definition changed.
+  /// The syncs (`PrimeInput.key`) to fetch completely, because their definition has changed.
   package var changedDefinitions: Set<String> = []
   /// Called with each new or changed store before it is closed.
   package var finish: @Sendable (Store, Platform) throws -> Void = { _, _ in }
 
-  /// A first prime of these stores.
+  /// Creates the input of a first prime of these stores.
   package init(
     stores: [PrimeStore], now: Int64, overlapSeconds: Int = SyncDefaults.overlapSeconds,
     cursors: [String: Int64] = [:],
@@ -97,6 +99,6 @@ package struct PrimeInput: Sendable {
     self.knownStamps = knownStamps
   }
 
-  /// The name of a sync or soup among all stores of a snapshot.
+  /// The key of a sync or soup among all stores of a snapshot.
   package static func key(_ storeName: String, _ name: String) -> String { "\(storeName)/\(name)" }
 }

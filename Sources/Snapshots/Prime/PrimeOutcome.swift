@@ -1,28 +1,25 @@
 import MobileSync
 
-/// What became of one soup of one sync.
+/// The outcome of one soup in one sync.
 package struct SoupCount: Sendable, Hashable {
-  /// The store's name.
   package var store: String
-  /// The sync's name.
   package var sync: String
-  /// The soup's name.
   package var soup: String
-  /// Records that arrived.
+  /// The number of fetched records.
   package var fetched = 0
-  /// Elements that were inserted or replaced.
+  /// The number of elements inserted or replaced.
   package var written = 0
-  /// Records that the store had already, to the byte.
+  /// The number of records that the store already had, byte for byte.
   package var unchanged = 0
-  /// Elements that were removed because the org no longer gives them.
+  /// The number of elements removed because the org no longer returns them.
   package var ghosts = 0
-  /// Records whose locally changed element was left.
+  /// The number of records whose locally changed element was kept.
   package var skipped = 0
-  /// Ids that the org listed and would not give; an element that is there is kept.
+  /// The IDs that the org listed but did not return; existing elements are kept.
   package var unreadable: [String] = []
-  /// Records that came twice.
+  /// The number of records that occurred twice.
   package var doubles = 0
-  /// The elements of the soup in the end.
+  /// The number of elements in the soup after the sync.
   package var total = 0
 }
 
@@ -36,37 +33,38 @@ extension SoupCount {
   }
 }
 
-/// What a prime did.
+/// The outcome of a prime.
 package struct PrimeOutcome: Sendable {
-  /// False: no file was written at all.
+  /// Whether any file was written.
   package var changed = false
-  /// What became of each soup, in the order of the syncs.
+  /// The outcome of each soup, in the order of the syncs.
   package var soups: [SoupCount] = []
   /// The cursors for the next run, by store and sync.
   package var cursors: [String: Int64] = [:]
   /// The stamps for the next run, by store and soup.
   package var stamps: [String: [String: Int64]] = [:]
-  /// What a person should know of.
+  /// Warnings for the operator.
   package var warnings: [String] = []
-  /// True when more records would have been removed than the guard allows; they are still there.
+  /// Whether more records would have been removed than the guard allows; they were kept.
   package var guardTripped = false
-  /// True when a briefcase rule failed in the org: records may be missing.
+  /// Whether a briefcase rule failed in the org, so that records may be missing.
   package var hadRuleErrors = false
-  /// True when records are missing, or stand as they were before, that the org could not give: a device
-  /// that goes on from the stores' cursors asks for them.
+  /// Whether records are missing or outdated because the org could not return them.
+  ///
+  /// A device that continues from the stores' cursors requests them.
   package var isIncomplete: Bool { hadRuleErrors || soups.contains { !$0.unreadable.isEmpty } }
-  /// The syncs (`PrimeInput.key`) whose ids were listed whole in this run.
+  /// The syncs (`PrimeInput.key`) that listed all IDs in this run.
   package var listed: Set<String> = []
-  /// The syncs (`PrimeInput.key`) of which the guard kept records that the org no longer gives: a list of
-  /// all ids tells them again, and the question for what was deleted lately does not.
+  /// The syncs (`PrimeInput.key`) for which the guard kept records that the org no longer returns.
+  ///
+  /// A list of all IDs shows them again; a query of recent deletions does not.
   package var refused: Set<String> = []
-  /// The states in each store's `syncs_soup`, by the store's name.
+  /// The states in each store's `syncs_soup`, by the name of the store.
   package var syncStates: [String: [SyncState]] = [:]
 
-  /// Nothing done yet.
   package init() {}
 
-  /// Adds to what became of a soup of a sync.
+  /// Adds to the outcome of a soup in a sync.
   mutating func add(_ count: SoupCount) {
     let place = soups.firstIndex {
       $0.store == count.store && $0.sync == count.sync && $0.soup == count.soup

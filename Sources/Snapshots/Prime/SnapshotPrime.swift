@@ -2,12 +2,13 @@ import MobileSync
 import Salesforce
 import System
 
-/// Primes a snapshot: what one user may see, or all users share, in the stores of every platform.
+/// Primes a snapshot, the records that one user may see or that all users share, in the stores of
+/// every platform.
 package enum SnapshotPrime {
-  /// Fetches what is new and writes it into new stores; without a change no file is touched.
+  /// Fetches changes and writes them into new stores; without a change no file is touched.
   ///
-  /// The work on the stores is done on `thread`, while the next pages arrive on the client's. A run
-  /// that fails or dies leaves no store behind, only temporary files, and these only if it dies.
+  /// The stores are processed on `thread`, while the next pages arrive on the client's thread. A
+  /// failed run leaves no files. An interrupted one leaves only temporary files.
   package static func run(
     _ input: PrimeInput, session: Session, thread: StoreThread,
     report: @escaping @Sendable (SyncEvent) -> Void = { _ in }
@@ -40,10 +41,10 @@ package enum SnapshotPrime {
     }
   }
 
-  /// Publishes all stores when one of them changed: together they are one generation.
+  /// Publishes all stores if one of them has changed: together they are one generation.
   ///
-  /// One that follows an incomplete one and lacks nothing is another one too: its devices need not ask
-  /// for anything any more.
+  /// A generation that follows an incomplete one and lacks nothing is new too, as its devices need
+  /// not request anything any more.
   private static func publish(
     _ primes: [StorePrimer], _ input: PrimeInput
   ) throws(SyncError) -> PrimeOutcome {

@@ -2,11 +2,13 @@ import MobileSync
 import SmartStore
 import System
 
-/// The files of a snapshot's store, one a platform: a page is read once and written to all.
+/// The files of a snapshot's store, one per platform.
 ///
-/// As long as nothing differs from the files of the last prime nothing is written (`SoupLoad`).
+/// A page is parsed once and written to all.
+///
+/// While nothing differs from the files of the last prime, nothing is written (`SoupLoad`).
 final class SnapshotSink: RecordSink {
-  /// What a load is of: elements of one soup, for one platform where platforms differ.
+  /// The key of a load: the elements of one soup, for one platform if platforms differ.
   private struct Key: Hashable {
     let place: SyncDestination
     let platform: Platform?
@@ -18,11 +20,11 @@ final class SnapshotSink: RecordSink {
   private let progress: (SoupCount, Int, (SyncEvent.Progress) -> SyncEvent) -> Void
   private var loads: [(key: Key, load: SoupLoad)] = []
 
-  /// Loads into the soups of these places.
+  /// Creates a sink that loads into the given soups.
   ///
   /// - Parameters:
-  ///   - make: Makes a load, when the first record comes for it.
-  ///   - progress: Is told how a soup stands, and of how many records.
+  ///   - make: Creates a load when its first record arrives.
+  ///   - progress: Called with the state of a soup and the number of records.
   init(
     _ files: StoreFiles, _ places: [SyncDestination],
     make: @escaping (SyncDestination, Platform?) throws(SyncError) -> SoupLoad,
@@ -38,7 +40,7 @@ final class SnapshotSink: RecordSink {
 
   var stores: [Store] { files.stores }
   var isInitialLoad: Bool { files.isInitialLoad }
-  /// Nobody but a prime writes into the files of a snapshot.
+  /// Only a prime writes into the files of a snapshot.
   var mayHoldOrphans: Bool { false }
 
   func makeWritable() throws(SyncError) { try files.makeWritable() }
@@ -55,13 +57,14 @@ final class SnapshotSink: RecordSink {
       records += try load.load(part.bytes, in: part.container)
       progress(load.count, expected(key.place.soupName), SyncEvent.progressed)
     }
-    // Targets bring one soup after the other, or the same ones with each page.
+    // Targets provide one soup after the other, or the same ones with each page.
     for (key, load) in loads where !used.contains(key) { try load.finish() }
     return records
   }
 
   private func load(of key: Key, expected: Int) throws(SyncError) -> SoupLoad {
-    // Two loads into one soup would give their elements the same ids: one goes on when the others have ended.
+    // Two loads into one soup would assign the same IDs, so one continues when the others have
+    // ended.
     for (other, load) in loads
     where other != key && other.place.soupName == key.place.soupName
       && (other.platform == nil || key.platform == nil || other.platform == key.platform)
@@ -87,7 +90,7 @@ final class SnapshotSink: RecordSink {
     }.max()
   }
 
-  /// What became of each soup; where platforms differ, the first one's records count.
+  /// The outcome of each soup; if platforms differ, the records of the first one count.
   func counts(of store: String, _ sync: String) -> [SoupCount] {
     let platform = loads.lazy.compactMap(\.key.platform).first
     return soups.map { soup in

@@ -2,24 +2,25 @@ import JSON
 import MobileSync
 import SmartStore
 
-/// The loading of one sync's records into one soup of all platforms' stores.
+/// Loads one sync's records into one soup of all platforms' stores.
 ///
-/// As long as nothing differs from the previous stores nothing is written: each page is compared
-/// first, and the first difference copies the stores.
+/// While nothing differs from the previous stores, nothing is written: each page is compared first,
+/// and the first difference copies the stores.
 final class SoupLoad {
   private let files: StoreFiles
   private let options: BulkLoader.Options
   private let mergeMode: MergeMode
-  /// Later syncs that fill the same soup: a record belongs to the last sync that brings it.
+  /// The later syncs that fill the same soup: a record belongs to the last sync that fetches it.
   private let laterSyncIDs: [Int64]
   /// The only platform whose stores are loaded; nil for all.
   var platform: Platform?
-  /// The ids that LEAVE_IF_CHANGED leaves in a store; nil for those of the soup's dirty elements.
+  /// Returns the IDs that LEAVE_IF_CHANGED must not replace in a store; nil for those of the soup's
+  /// dirty elements.
   var reader: ((Store) throws(SyncError) -> Set<String>)?
   private var loader: BulkLoader?
-  /// Ids that a comparison leaves alone; the same on every platform.
+  /// The IDs that a comparison ignores; the same on every platform.
   private var skip: Set<String>?
-  /// What became of the records so far.
+  /// The outcome so far.
   private(set) var count: SoupCount
   /// The greatest modification date of all pages.
   private(set) var latestModification: String?
@@ -36,7 +37,7 @@ final class SoupLoad {
     self.count = count
   }
 
-  /// Loads a page; answers how many records it held.
+  /// Loads a page; returns the number of its records.
   func load(_ page: [UInt8], in container: RecordScanner.Container) throws(SyncError) -> Int {
     let records = try loadRecords(page, container)
     count.fetched += records
@@ -88,7 +89,7 @@ final class SoupLoad {
     }
     var result = try changes()
     let places = Dictionary(uniqueKeysWithValues: zip(result.changed, result.ranges))
-    // What a later sync brought, and will bring again, is no change of this one.
+    // Records that a later sync fetched, and will fetch again, are no changes of this one.
     for later in laterSyncIDs where !result.isEmpty {
       options.syncID = later
       let others = Set(try changes().changed)
@@ -136,7 +137,7 @@ final class SoupLoad {
     files.stores.filter { platform == nil || $0.platform == platform }
   }
 
-  /// LEAVE_IF_CHANGED leaves what a device changed; OVERWRITE takes it back.
+  /// LEAVE_IF_CHANGED keeps changes of a device; OVERWRITE discards them.
   private func idsToSkip(in store: Store) throws(SyncError) -> Set<String> {
     guard mergeMode == .leaveIfChanged, !files.isInitialLoad else { return [] }
     if let reader { return try reader(store) }

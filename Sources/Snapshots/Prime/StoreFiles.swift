@@ -3,11 +3,11 @@ import MobileSync
 import SmartStore
 import System
 
-/// The files of one store while it is primed, one a platform.
+/// The files of a store during a prime, one per platform.
 ///
-/// A cold prime writes new files from the start. An incremental one reads the previous files and
-/// copies them, all platforms together, when the first change comes. What is written has another
-/// name until all is done: a prime that dies leaves nothing but temporary files.
+/// A first prime writes new files from the start. An incremental one reads the previous files, and
+/// copies those of all platforms at the first change. New files have temporary names until
+/// everything is done, so an interrupted prime leaves only temporary files.
 final class StoreFiles {
   private struct Item {
     let platform: Platform
@@ -18,16 +18,16 @@ final class StoreFiles {
   private let store: PrimeStore
   private let items: [Item]
   private let now: Int64
-  /// The stores to read from: the previous ones, or those that are written.
+  /// The stores to read from: the previous ones, or those being written.
   private(set) var stores: [Store] = []
-  /// True when the stores are new or copies, which may be written.
+  /// Whether the stores are new or copies, which may be written.
   private(set) var isWritable = false
-  /// True when there was nothing to go on from.
+  /// Whether there are no previous stores to start from.
   private(set) var isInitialLoad = false
-  /// The syncs of the store by name; their ids stand in every element.
+  /// The syncs of the store by name; every element contains the ID of its sync.
   private(set) var states: [String: SyncState] = [:]
 
-  /// Opens the previous stores, or makes new ones where they cannot be gone on from.
+  /// Opens the previous stores, or creates new ones if the previous ones cannot be used.
   init(_ store: PrimeStore, now: Int64, initial: [SyncState]) throws(SyncError) {
     self.store = store
     self.now = now
@@ -46,7 +46,8 @@ final class StoreFiles {
     }
   }
 
-  /// True when every previous file has the soups and the syncs of the configuration.
+  /// Opens the previous files; returns whether every one has the soups and syncs of the
+  /// configuration.
   private func openPrevious(_ initial: [SyncState]) throws(SyncError) -> Bool {
     for item in items {
       guard let previous = item.file.previous, Files.exists(previous) else {
@@ -122,7 +123,7 @@ final class StoreFiles {
     }
   }
 
-  /// A store's directory is made with its first file: where nothing changes, nothing is made.
+  /// A store's directory is created with its first file; without changes, none is created.
   private static func makeDirectory(of path: String) throws(SystemError) {
     guard let directory = Files.parent(of: path), !Files.isDirectory(directory) else { return }
     try Files.makeDirectory(directory)
@@ -134,7 +135,7 @@ final class StoreFiles {
     states[name] = state
   }
 
-  /// Closes the stores and gives the files their names; `finish` has the last word on each.
+  /// Closes the stores and gives the files their names; `finish` is the last to write to each.
   func publish(_ finish: (Store, Platform) throws -> Void) throws(SyncError) {
     for (store, item) in zip(stores, items) {
       try Self.naming(item) {
@@ -143,7 +144,7 @@ final class StoreFiles {
         try store.close()
       }
     }
-    // All files go to the disk at once, and are then waited for one after the other.
+    // All files are written to disk at once, and then awaited one after another.
     for item in items { DurableFile.beginWriteback(of: item.temporary) }
     for item in items {
       try Self.naming(item) { try DurableFile.rename(item.temporary, to: item.file.new) }
@@ -167,14 +168,14 @@ final class StoreFiles {
     }
   }
 
-  /// Closes the stores; what was written is left to be removed by `removeTemporaries`.
+  /// Closes the stores; written files are left for `removeTemporaries`.
   func discard() {
-    // Nothing was meant to stay in these files: an error of closing them says nothing.
+    // These files are discarded, so an error while closing them does not matter.
     for store in stores { try? store.close() }
     stores = []
   }
 
-  /// Removes the temporary files of a prime that failed.
+  /// Removes the temporary files of a failed prime.
   func removeTemporaries() {
     for item in items {
       for suffix in ["", "-journal"] { try? Files.remove(item.temporary + suffix) }

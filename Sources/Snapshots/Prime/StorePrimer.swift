@@ -11,7 +11,7 @@ final class StorePrimer {
   /// The cursors of the syncs that ran, for `syncs_soup`.
   private var cursors: [String: SyncCursor] = [:]
   private let initial: [SyncState]
-  /// What syncs have fetched of what others lost.
+  /// The records that syncs have fetched in place of those that other syncs removed.
   private var held: [(sync: SyncDefinition, sink: SnapshotSink)] = []
   private let report: @Sendable (SyncEvent) -> Void
 
@@ -94,7 +94,7 @@ final class StorePrimer {
     try files.publish(input.finish)
   }
 
-  /// The other syncs that select records of some soups, the last one first.
+  /// The other syncs that select records of the given soups, the last one first.
   private func others(
     than sync: SyncDefinition, of soups: Set<String>
   ) throws(SyncError) -> [SyncDownEngine] {
@@ -117,10 +117,11 @@ final class StorePrimer {
     return engines
   }
 
-  // MARK: what the syncs use
+  // MARK: environment of the syncs
 
-  /// Where the records of a sync go; `isOfLost` says that they are what other syncs, later ones too, have
-  /// lost.
+  /// The sink for the records of a sync.
+  ///
+  /// `isOfLost` means that they are records that other syncs, even later ones, have removed.
   private func makeSink(
     _ sync: SyncDefinition, _ places: [SyncDestination], _ context: SyncContext,
     isOfLost: Bool = false
@@ -138,13 +139,13 @@ final class StorePrimer {
       }, progress: isOfLost ? { _, _, _ in } : progress)
   }
 
-  /// The name of a sync or soup among all stores.
+  /// The key of a sync or soup among all stores.
   private func key(_ name: String) -> String { PrimeInput.key(store.storeName, name) }
 
   private func syncID(_ sync: SyncDefinition) -> Int64 { files.states[sync.syncName]?.id ?? -1 }
 
-  /// True when a sync cannot go on from where it stood: nothing is there, or its definition
-  /// changed.
+  /// Whether a sync cannot continue from its cursor: there is no earlier state, or its definition
+  /// has changed.
   private func isFull(_ sync: SyncDefinition) -> Bool {
     guard !files.isInitialLoad, !input.changedDefinitions.contains(key(sync.syncName)),
       let index = store.syncs.firstIndex(where: { $0.syncName == sync.syncName }),
@@ -153,14 +154,14 @@ final class StorePrimer {
     return state.target != initial[index].target || state.soupName != initial[index].soupName
   }
 
-  /// Where a sync goes on from: nowhere when it is full.
+  /// The cursor of a sync; empty if the sync is full.
   private func cursor(of sync: SyncDefinition) -> SyncCursor {
     SyncCursor(
       highWaterMark: isFull(sync) ? nil : input.cursors[key(sync.syncName)],
       overlapSeconds: input.overlapSeconds)
   }
 
-  /// What the target works with: the stores as they are before it changes anything.
+  /// The context of a target: the stores before its changes.
   private func makeContext(_ sync: SyncDefinition) throws(SyncError) -> SyncContext {
     guard let state = files.states[sync.syncName], let first = files.stores.first else {
       throw SyncError(.store, "no store is open to sync into")
@@ -176,8 +177,9 @@ final class StorePrimer {
     return context
   }
 
-  /// The stamps of what the soups have, as far as they prove that it has not changed since: another sync of one
-  /// may have removed a record as its ghost.
+  /// The stamps of the soups' records, if they show that a record has not changed since.
+  ///
+  /// If another sync shares a soup, it may have removed a record as its ghost.
   private func knownStamps(
     of places: [SyncDestination], _ sync: SyncDefinition
   ) throws(SyncError) -> [String: [String: Int64]] {
@@ -196,8 +198,9 @@ final class StorePrimer {
     return known
   }
 
-  /// Keeps the stamps of what the target listed, for the next run; an id that could not be read is
-  /// asked for again, and what was kept as a ghost is still known.
+  /// Keeps the stamps that the target listed for the next run.
+  ///
+  /// An ID that could not be read is requested again, and a record kept as a ghost is still known.
   private func keepStamps(_ result: SyncDownEngine.Outcome, _ context: SyncContext) {
     for (soup, listed) in result.stamps {
       let before = context.knownStamps?[soup] ?? [:]
@@ -227,7 +230,7 @@ final class StorePrimer {
       count: SoupCount(store: store.storeName, sync: sync.syncName, soup: place.soupName))
   }
 
-  /// The syncs down after this one that fill the same soup.
+  /// The later syncs down that fill the same soup.
   private func laterSyncs(than sync: SyncDefinition, of soup: String) -> [SyncDefinition] {
     store.syncs.drop { $0.syncName != sync.syncName }.dropFirst().filter { fills(soup, $0) }
   }
@@ -242,7 +245,7 @@ final class StorePrimer {
       && sync.target.filledSoups(soupName: sync.soupName).contains(soup)
   }
 
-  /// Tells how a soup stands.
+  /// Reports the progress of a soup.
   private func progress(
     _ count: SoupCount, of total: Int, _ event: (SyncEvent.Progress) -> SyncEvent
   ) {
@@ -259,7 +262,7 @@ final class StorePrimer {
     report(.warning(text))
   }
 
-  /// Tells what the target reported.
+  /// Reports the target's messages.
   private func tell(_ report: SyncReport, _ counts: inout [SoupCount], _ sync: SyncDefinition) {
     for warning in report.warnings { warn(warning, sync) }
     outcome.hadRuleErrors = outcome.hadRuleErrors || !report.ruleErrors.isEmpty
@@ -273,7 +276,7 @@ final class StorePrimer {
     }
   }
 
-  /// Tells which records the org no longer gives, gone or kept by the guard.
+  /// Reports the records that the org no longer returns, removed or kept by the guard.
   private func tell(
     _ ghosts: [GhostCleaner.Ghosts], _ counts: inout [SoupCount], _ sync: SyncDefinition
   ) {
@@ -291,7 +294,7 @@ final class StorePrimer {
     }
   }
 
-  /// Ends a soup: its count is part of the outcome.
+  /// Ends a soup and adds its count to the outcome.
   private func end(_ count: SoupCount) throws(SyncError) {
     var count = count
     if let first = files.stores.first {
@@ -302,6 +305,6 @@ final class StorePrimer {
   }
 
   private static let isCustom = SyncError(
-    .definition, "the target is code of the app, which a prime has not",
-    fix: "leave the sync out of the pipeline")
+    .definition, "the target is implemented in the app, so a prime cannot run it",
+    fix: "remove the sync from the pipeline")
 }

@@ -1,25 +1,25 @@
-/// What happens while a snapshot is primed, for a terminal, a log or a counter.
+/// An event during a prime, for a terminal, a log or a counter.
 public enum SyncEvent: Sendable, Hashable {
-  /// How a soup of a sync stands.
+  /// The progress of a soup in a sync.
   public struct Progress: Sendable, Hashable {
-    /// The store's name.
+    /// The name of the store.
     public var store: String
-    /// The sync's name.
+    /// The name of the sync.
     public var sync: String
-    /// The soup's name.
+    /// The name of the soup.
     public var soup: String
-    /// The records that have arrived.
+    /// The number of records that have arrived.
     public var records: Int
-    /// The records expected; nil while unknown.
+    /// The expected number of records; nil if unknown.
     public var total: Int?
   }
 
-  /// A sync of a soup began.
+  /// A sync of a soup started.
   case started(Progress)
   /// A page was written.
   case progressed(Progress)
-  /// A sync of a soup ended.
+  /// A sync of a soup finished.
   case finished(Progress)
-  /// Something a person should know of; the run goes on.
+  /// A warning for the operator; the run continues.
   case warning(String)
 }

@@ -10,17 +10,17 @@ import Testing
     return ExternalIDQuery.condition(describe, field: "key__c", values: values)
   }
 
-  @Test func `text stands in quotes, and what is in it ends none`() throws {
+  @Test func `text is quoted, and its content cannot end the quotes`() throws {
     #expect(try condition("string", "a", "o'b") == "Key__c IN ('a', 'o\\'b')")
   }
 
   @Test(arguments: ["double", "int", "currency"])
-  func `where a number is asked for only a number goes into the query`(_ type: String) throws {
+  func `only a number is accepted for a number field`(_ type: String) throws {
     #expect(try condition(type, "1) OR (Name != ''", "12", "nan", "0x1F") == "Key__c IN (12)")
     #expect(try condition(type, "1 OR Id != null") == nil)
   }
 
-  @Test func `an org tells no text from the same in capitals, and no number from its other form`() {
+  @Test func `case and the form of a number do not matter, as in an org`() {
     #expect(ExternalIDQuery.isSame("Ab-1", "aB-1"))
     #expect(!ExternalIDQuery.isSame("Ab-1", "Ab-2"))
     #expect(ExternalIDQuery.isSame(.number("12.0"), "12"))

@@ -4,7 +4,7 @@ import Testing
 /// Rows 46–72 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
 @Suite struct SOQLTextTests {
   // SDK: testMutatorNoChange (46)
-  @Test func `a query in normal form is written as it was`() throws {
+  @Test func `a query in normal form is written unchanged`() throws {
     let text =
       "select Id, Name from Account where Id in (select Id from Account) "
       + "and Name like 'A%' limit 10"
@@ -45,12 +45,12 @@ import Testing
     ("SELECT Id FROM A ORDER BY Name", false),
     ("SELECT Id FROM A ORDER BY LastModifiedDate ASC", false),
   ])
-  func `ordered by a field means by it alone`(_ query: String, _ expected: Bool) throws {
+  func `ordered by a field means by that field only`(_ query: String, _ expected: Bool) throws {
     #expect(try SOQLText(query).isOrdered(by: "LastModifiedDate") == expected)
   }
 
   // SDK: testAddSelectField (56)
-  @Test func `fields are put before the others`() throws {
+  @Test func `fields are added before the others`() throws {
     var query = try SOQLText("SELECT Description FROM Account")
     query.addField("Name")
     query.addField("Id")
@@ -66,7 +66,7 @@ import Testing
 
   // SDK: testAddWherePredicateWhenWhereClausePresent (58)
   // SDK: testAddWherePredicateWhenWhereClauseAbsent (59)
-  @Test func `a condition is put before the others`() throws {
+  @Test func `a condition is added before the others`() throws {
     var query = try SOQLText("SELECT Id FROM A WHERE B = 'x' AND C = 'y'")
     query.addCondition("D > 1")
     #expect(query.text == "select Id from A where D > 1 and B = 'x' AND C = 'y'")
@@ -75,7 +75,8 @@ import Testing
     #expect(query.text == "select Id from A where D > 1")
   }
 
-  // The SDK leaves the OR open; here it is closed.
+  // The SDK leaves the OR open; here it is parenthesized.
+  //
   // SDK: testAddWherePredicateToQueryWithOrClause (72)
   @Test(arguments: [
     ("B = 1 OR C = 2", "D > 1 and (B = 1 OR C = 2)"),
@@ -84,7 +85,9 @@ import Testing
     ("B = ' or '", "D > 1 and B = ' or '"),
     ("B NOT IN ('x')", "D > 1 and (B NOT IN ('x'))"),
   ])
-  func `an open OR or NOT is put in parentheses`(_ conditions: String, _ expected: String) throws {
+  func `an unparenthesized OR or NOT gets parentheses`(_ conditions: String, _ expected: String)
+    throws
+  {
     var query = try SOQLText("SELECT Id FROM A WHERE \(conditions)")
     query.addCondition("D > 1")
     #expect(query.text == "select Id from A where \(expected)")
@@ -99,7 +102,7 @@ import Testing
     ("SELECT Id FROM A ORDER BY N", "", "select Id from A"),
     ("SELECT Id FROM A ORDER BY N LIMIT 10", "", "select Id from A limit 10"),
   ])
-  func `the order is replaced or dropped`(
+  func `the order is replaced or removed`(
     _ query: String, _ order: String, _ expected: String
   ) throws {
     var query = try SOQLText(query)
@@ -116,7 +119,7 @@ import Testing
     ("SELECT Id FROM A LIMIT 10", false),
     ("SELECT Id FROM A ORDER\n\tBY B", true),
   ])
-  func `an order is seen on the top level only`(_ query: String, _ expected: Bool) throws {
+  func `an order is found on the top level only`(_ query: String, _ expected: Bool) throws {
     #expect((try SOQLText(query)[.orderBy] != nil) == expected)
   }
 
@@ -125,7 +128,7 @@ import Testing
     "Id IN ('001000000000001AAA','001000000000002AAA')",
     "((A = 'b c') or (A = 'd')) and (E like '%f%')",
   ])
-  func `what is in parentheses is not touched`(_ conditions: String) throws {
+  func `text in parentheses is not changed`(_ conditions: String) throws {
     var query = try SOQLText("select Name from Account where \(conditions) order by Name")
     query.addField("LastModifiedDate")
     query.addField("Id")
@@ -136,7 +139,7 @@ import Testing
   }
 
   // SDK: testModifyOrderByTwiceInComplexQuery (71)
-  @Test func `replacing the order twice is replacing it once`() throws {
+  @Test func `replacing the order twice equals replacing it once`() throws {
     let conditions =
       "(OwnerId = '<<x>>' OR (What.Type = 'Account' AND (A.B = 'c' OR A.D.E = 'f'))) "
       + "AND (LastModifiedDate > 2019-05-15T07:52:27.000Z )"
@@ -150,12 +153,12 @@ import Testing
   }
 
   // SDK: testQueryWithFromField (41)
-  @Test func `a field whose name begins like FROM is a field`() throws {
+  @Test func `a field whose name starts with FROM is a field`() throws {
     let text = "SELECT From_customer__c, Id FROM Account"
     #expect(try SOQLText(text).text == "select From_customer__c, Id from Account")
   }
 
-  @Test func `clauses that the SDK does not know keep their place`() throws {
+  @Test func `clauses that the SDK does not know keep their position`() throws {
     var query = try SOQLText(
       "SELECT Id FROM Account USING SCOPE mine WHERE A = 1 WITH SECURITY_ENFORCED "
         + "ORDER BY B LIMIT 5 OFFSET 2 FOR VIEW")
@@ -174,7 +177,7 @@ import Testing
   }
 
   @Test(arguments: ["", "SELECT Id", "FROM Account", "SELECT FROM Account", "SELECT Id FROM"])
-  func `a query that selects nothing or from nothing is refused`(_ text: String) {
+  func `a query without SELECT or FROM is rejected`(_ text: String) {
     #expect(throws: SOQLError.self) { try SOQLText(text) }
   }
 }

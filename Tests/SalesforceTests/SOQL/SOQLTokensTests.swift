@@ -14,7 +14,7 @@ import Testing
   }
 
   // SDK: testTokenizeWithOrderGroupBy (74)
-  @Test func `order by and group by are one token whatever white space is between`() {
+  @Test func `order by and group by are one token with any white space between`() {
     #expect(joined("a order by b") == "a# #order by# #b")
     #expect(joined("a GROUP  BY b") == "a# #group by# #b")
     #expect(joined("a other by b") == "a# #other# #by# #b")
@@ -22,14 +22,14 @@ import Testing
   }
 
   // SDK: testTokenizeWithQuotes (75)
-  @Test func `a quoted value is one token, escaped quotes and all`() {
+  @Test func `a quoted value is one token, including escaped quotes`() {
     #expect(joined("a 'b c'") == "a# #'b c'")
     #expect(joined(#"a 'b \' c' d"#) == #"a# #'b \' c'# #d"#)
     #expect(joined(#"a 'b\\' d"#) == #"a# #'b\\'# #d"#)
   }
 
   // SDK: testTokenizeWithParentheses (76)
-  @Test func `a group is one token with what is nested in it`() {
+  @Test func `a group is one token with its nested content`() {
     #expect(joined("a (b c)") == "a# #(b c)")
     #expect(joined("a (b (c d) e),(f g)") == "a# #(b (c d) e)#,#(f g)")
   }
@@ -45,7 +45,7 @@ import Testing
     #expect(joined("a '( ) )))' b") == "a# #'( ) )))'# #b")
   }
 
-  @Test func `a text that ends in the middle of something is kept whole`() {
+  @Test func `an incomplete text is kept completely`() {
     #expect(joined("a 'b") == "a# #'b")
     #expect(joined("a (b") == "a# #(b")
     #expect(joined(#"a 'b\"#) == #"a# #'b\"#)

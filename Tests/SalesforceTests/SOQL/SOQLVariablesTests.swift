@@ -15,13 +15,13 @@ import Testing
     #expect(try SOQLVariables.substitute(variables, in: query) == expected)
   }
 
-  @Test func `a text is one literal whatever it holds`() {
+  @Test func `a text is one literal, whatever it contains`() {
     #expect(SOQLLiteral.text("O'Neil") == #"'O\'Neil'"#)
     #expect(SOQLLiteral.text(#"a\' OR Name != 'b"#) == #"'a\\\' OR Name != \'b'"#)
     #expect(SOQLLiteral.text("a\nb\tc\r") == #"'a\nb\tc\r'"#)
   }
 
-  @Test func `a variable without a value is refused by name`() {
+  @Test func `a variable without a value is rejected by name`() {
     #expect {
       try SOQLVariables.substitute([:], in: "WHERE A = :nobody")
     } throws: {
