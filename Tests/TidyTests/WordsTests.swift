@@ -99,8 +99,7 @@ import Testing
     "Tests/HistoriesTests", "Tests/JSONTests", "Tests/LocalOrgTests", "Tests/MobileSyncTests",
     "Tests/PipelinesTests", "Tests/ReconciliationTests", "Tests/RehearsalTests",
     "Tests/SQLiteTests", "Tests/SalesforceTests", "Tests/SmartStoreTests", "Tests/SnapshotsTests",
-    "Tests/SystemTests", "Tests/TidyTests", "docs/app-integration.md", "docs/coming-from.md",
-    "docs/tutorial.md", "pipelines/samples/README.md",
+    "Tests/SystemTests", "Tests/TidyTests",
   ]
 
   /// Every sentence of the repository, by its file.
