@@ -132,9 +132,9 @@ extension Decision.Kind {
   package var meaning: String {
     switch self {
     case .device: "send the device's edit"
-    case .server: "leave the org's values"
-    case .set: "send the values that were entered"
-    case .record: "this is the record"
+    case .server: "keep the org's values"
+    case .set: "send the entered values"
+    case .record: "use this record"
     case .retry: "retry the edit"
     case .discard: "discard the edit"
     case .undo: "undo what it changed in the org"
@@ -208,20 +208,20 @@ package struct PendingDecision: Sendable, Hashable {
 
   /// The message that a decision is already pending, for decisions about many edits at once.
   package var waitingWords: String {
-    "\(by) has decided to \(decision.kind.meaning), which waits for the next run; name the edit by its "
-      + "number to decide otherwise"
+    "\(by) already decided to \(decision.kind.meaning), and the decision is pending; "
+      + "name the edit by its number to replace it"
   }
 
   /// The message that the org's values are no longer those that were shown.
   package var movedWords: String {
-    "\(by) decided to \(decision.kind.meaning), and the org has moved on from what was shown then; "
-      + "nothing was sent: decide again"
+    "\(by) decided to \(decision.kind.meaning), and the org's values have changed since they "
+      + "were shown; nothing was sent: decide again"
   }
 
   /// The message that fields in the decision are no longer sent.
   package func unsentWords(_ names: [String]) -> String {
     "\(by) decided to \(decision.kind.meaning), and no sync up sends \(names.joined(separator: ", ")) any more; "
-      + "nothing was sent: put it into a field list again, and decide again"
+      + "nothing was sent: add it to a field list again, and decide again"
   }
 }
 

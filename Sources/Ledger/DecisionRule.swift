@@ -104,13 +104,15 @@ package enum DecisionRule {
     let possible = possible(subject)
     if possible.contains(kind) { return nil }
     guard let verdict = subject.verdict else {
-      return "no run has taken it up yet, so it can only be discarded (--discard)"
+      return "no run has processed it yet, so it can only be discarded (--discard)"
     }
     if subject.isToBeUndone {
       return
-        "what it changed in the org is to be undone; the undo can only be discarded (--discard)"
+        "its changes in the org are to be undone; the undo can only be discarded (--discard)"
     }
-    if possible.isEmpty { return "it is settled (\(verdict.rawValue)): nothing is left to decide" }
+    if possible.isEmpty {
+      return "it is resolved (\(verdict.rawValue)), so there is nothing to decide"
+    }
     let options = possible.map(\.option).joined(separator: ", ")
     return
       "\(kind.option) is not possible for an edit that is \(words(verdict)); possible: \(options)"

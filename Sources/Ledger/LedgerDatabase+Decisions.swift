@@ -12,7 +12,7 @@ package struct DecisionRefusal: Error, Sendable, Hashable, CustomStringConvertib
 
   /// No edit has the number.
   package static func unknown(_ edit: Int64) -> DecisionRefusal {
-    DecisionRefusal(edit, "there is no edit of this number")
+    DecisionRefusal(edit, "no edit has this number")
   }
 
   package var description: String { "edit \(edit): \(reason)" }
@@ -155,7 +155,7 @@ extension LedgerDatabase {
         "SELECT 1 FROM edit e WHERE e.id = \(found.edit) AND \(Self.isReplaceable)") != nil
       && replacement(of: found.edit) != nil
     if isReplaced, !LeftOut.rules.contains(.laterEdits) {
-      return "a later hand-back of the same device stands for it, so it is not decided any more"
+      return "a later return of the same device replaces it, so it can no longer be decided"
     }
     if let words = DecisionRule.refusal(decision.kind, of: found.subject) { return words }
     guard case .record(let id) = decision else { return nil }
@@ -170,7 +170,7 @@ extension LedgerDatabase {
         AND action IN ('create', 'upsert')
       """)
     return isSent == nil
-      ? "it waits for an earlier edit of its record; decide about that one" : nil
+      ? "it waits for an earlier edit of its record; decide that one" : nil
   }
 
   // MARK: applying decisions

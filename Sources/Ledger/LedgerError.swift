@@ -18,17 +18,18 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
     switch self {
     case .newer(let path, let found, let known):
       "\(path) was written by a newer attache (ledger version \(found), this one knows \(known)); "
-        + "use that version"
+        + "use that version or a later one"
     case .notALedger(let path):
-      "\(path) is a database, but no ledger of attache; move it away, or restore the ledger"
+      "\(path) is a database, but not a ledger of attache; move it away, or restore the ledger"
     case .foreignOrganization(let pinned, let found):
-      "the ledger belongs to org \(pinned), and this is org \(found); "
+      "the ledger belongs to org \(pinned), but this is org \(found); "
         + "check org.url, or use another data directory"
-    case .unknownRun(let id): "the ledger knows no run \(id)"
+    case .unknownRun(let id): "the ledger has no run \(id)"
     case .damaged(let path, let what):
-      "\(path) holds \(what) that cannot be read; bring back a copy of it from a backup"
+      "\(path) has \(what) that cannot be read; restore it from a backup"
     case .unaccounted(let run, let edits, let verdicts):
-      "run \(run) took up \(edits) edits and has \(verdicts) verdicts; this is a bug, please report"
+      "run \(run) processed \(edits) edits but has \(verdicts) verdicts; "
+        + "this is a bug, please report it"
     }
   }
 }

@@ -122,7 +122,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .notUndone: "Its change in the org was to be undone, and stays."
     case .blocked: "It refers to a record that did not reach the org."
     case .notPermitted:
-      "It would be sent with other rights than its user's, and the user was not issued the record."
+      "It would be sent with other permissions than its user's, "
+        + "and the user was not issued the record."
     case .notConfigured: "The pipeline has no sync up for it; nothing was sent."
     case .failed: "The org refused it, or the returned row cannot be read."
     case .notAttempted: "It was not attempted in this run; it stays open."
@@ -159,7 +160,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .failed: "Fix the reported error and retry, send another value, or discard the edit"
     case .notAttempted: "The next run retries it; if the reason stays, decide"
     case .unconfirmed:
-      "The next run asks again; if it stays, look at the record in the org and decide"
+      "The next run checks again; if it stays, look at the record in the org and decide"
     }
   }
 }

@@ -1,6 +1,5 @@
-/// Briefcases.
 extension Org {
-  /// The ids that a user's briefcases hold, page by page.
+  /// Returns the IDs in a user's briefcases, page by page.
   package func primingRecords(
     as user: OrgUser, app clientID: String?, changedAfter: Int64? = nil, relayToken: String? = nil,
     pageSize: Int = 2000
@@ -11,9 +10,9 @@ extension Org {
     }
   }
 
-  /// Adds a briefcase and assigns it; answers its id.
+  /// Adds a briefcase and assigns it; returns its ID.
   ///
-  /// Nil for `app` is any connected app.
+  /// Nil for `app` means any connected app.
   @discardableResult
   package func addBriefcase(
     _ name: String, rules: [BriefcaseRule], users: [String], app clientID: String? = nil
@@ -25,7 +24,7 @@ extension Org {
     }
   }
 
-  /// The ids of the rules that apply to a user, in the order in which they are served.
+  /// Returns the IDs of the rules that apply to a user, in serving order.
   package func briefcaseRules(of user: OrgUser, app clientID: String?) throws(OrgError)
     -> [(id: String, object: String)]
   {
@@ -34,7 +33,7 @@ extension Org {
     }
   }
 
-  /// Makes a rule fail, or work again: it is named in `ruleErrors` and serves nothing.
+  /// Makes a rule fail or work again; a failing rule is listed in `ruleErrors` and serves nothing.
   package func setRuleError(_ ruleID: String, _ failing: Bool) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.setRuleError(ruleID, failing) }

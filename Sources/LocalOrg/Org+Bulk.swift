@@ -1,9 +1,8 @@
 import SQLite
 import System
 
-/// Jobs of the Bulk API.
 extension Org {
-  /// Starts a job; a query's records are chosen here and now.
+  /// Starts a job; the records of a query are selected at this moment.
   ///
   /// A batch comes with its rows.
   func addBulkJob(_ job: BulkJob, rows: [UInt8] = [], as user: OrgUser) throws(OrgError) -> BulkJob
@@ -26,12 +25,12 @@ extension Org {
     }
   }
 
-  /// A job of Bulk API 2.0 that this user may see.
+  /// Returns a job of Bulk API 2.0 that is visible to the user.
   func bulkJob(_ id: String, _ kind: BulkJob.Kind, as user: OrgUser) throws(OrgError) -> BulkJob {
     try bulk { jobs in try Self.find(id, kind, user, jobs) }
   }
 
-  /// A job of Bulk API 1 that this user may see.
+  /// Returns a job of Bulk API 1 that is visible to the user.
   func bulkContainer(_ id: String, as user: OrgUser) throws(OrgError) -> BulkJob {
     try bulk { jobs in try Self.container(id, user, jobs) }
   }
@@ -54,12 +53,12 @@ extension Org {
     try bulk { jobs in try jobs.batches(of: jobID) }
   }
 
-  /// The jobs of a kind that this user may see, newest first.
+  /// Returns the jobs of a kind that are visible to the user, newest first.
   func bulkJobs(_ kind: BulkJob.Kind, as user: OrgUser) throws(OrgError) -> [BulkJob] {
     try bulk { jobs in try jobs.list(kind, of: user.viewsAll ? nil : user.id) }
   }
 
-  /// Changes a job, in one transaction with what `body` does beside it.
+  /// Changes a job in one transaction with the changes that `body` makes.
   func changeBulkJob(
     _ id: String, _ kind: BulkJob.Kind, as user: OrgUser,
     _ body: (inout BulkJob, BulkJobs) throws -> Void
@@ -73,7 +72,7 @@ extension Org {
     }
   }
 
-  /// Forgets a job that no work is left of.
+  /// Removes a job without remaining work.
   func removeBulkJob(_ id: String, _ kind: BulkJob.Kind, as user: OrgUser) throws(OrgError) {
     try bulk { jobs in
       let job = try Self.find(id, kind, user, jobs)
@@ -84,8 +83,9 @@ extension Org {
     }
   }
 
-  /// Works on a job until it is done, or so many runs are, or the time is over: others get a turn
-  /// after each run, and what was done stays done.
+  /// Processes a job until it is done, the given number of runs is done, or the time is up.
+  ///
+  /// Other requests get a turn after each run, and completed runs persist.
   func workOnBulkJob(_ id: String, runs: Int?) throws(OrgError) {
     let start = Clock.monotonicNanoseconds()
     var left = runs ?? Int.max
@@ -96,10 +96,10 @@ extension Org {
     }
   }
 
-  /// How long one request works on a job, so that its client need not wait.
+  /// How long one request processes a job, so that its client need not wait.
   private static let bulkMilliseconds: UInt64 = 2000
 
-  /// How many batches and query jobs of the last day there are.
+  /// Returns the number of batches and query jobs of the last day.
   func bulkUsage() throws(OrgError) -> (batches: Int, queries: Int) {
     try bulk { jobs in
       let since = jobs.store.clock.now() - 24 * 3_600_000
@@ -136,7 +136,7 @@ extension Org {
 }
 
 extension OrgError {
-  /// The job is not in a state in which this can be done.
+  /// The error for an operation that the job's state does not allow.
   static func jobState(_ message: String) -> OrgError {
     OrgError(code: "INVALIDJOBSTATE", message: message)
   }

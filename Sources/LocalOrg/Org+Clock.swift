@@ -1,17 +1,18 @@
-/// The org's time, for tests and the demo.
+/// The org's clock, for tests and the demo.
 extension Org {
-  /// Sets the clock, to the future or to the past, in milliseconds since 1970.
+  /// Sets the clock to a future or past time, in milliseconds since 1970.
   package func setClock(_ milliseconds: Int64) throws(OrgError) {
     try locked { store in try store.adjustClock { $0.set(milliseconds) } }
   }
 
-  /// Moves the clock; backwards, when the number is negative.
+  /// Moves the clock; a negative number moves it back.
   package func moveClock(by milliseconds: Int64) throws(OrgError) {
     try locked { store in try store.adjustClock { $0.set($0.now() + milliseconds) } }
   }
 
-  /// How far the clock moves with each record written, and not otherwise; with 0 it stands, and
-  /// what is written has one date.
+  /// Sets how far the clock moves with each record written; it does not move otherwise.
+  ///
+  /// With 0 it stands still, and all records get the same date.
   package func setClockStep(_ milliseconds: Int64) throws(OrgError) {
     try locked { store in
       try store.adjustClock {
@@ -21,10 +22,10 @@ extension Org {
     }
   }
 
-  /// Dates what `body` writes so many milliseconds back, as a transaction does that began then and
-  /// is seen only now.
+  /// Dates the writes of `body` back by the given number of milliseconds, like a transaction that
+  /// started then and is committed only now.
   ///
-  /// No record gets a date before the one that it has.
+  /// No record gets an earlier date than it already has.
   package func committingLate<T>(by milliseconds: Int64, _ body: () throws -> T) rethrows -> T {
     try OrgClock.$lag.withValue(milliseconds, operation: body)
   }

@@ -1,9 +1,8 @@
-/// SOQL.
 extension Org {
-  /// Runs a statement and answers its first page.
+  /// Runs a statement and returns its first page.
   ///
-  /// `includeDeleted` is what `queryAll` does; of one record's children a page holds at most
-  /// `childPageSize`.
+  /// `includeDeleted` corresponds to `queryAll`; a page contains at most `childPageSize` children
+  /// of one record.
   package func query(
     _ soql: String, as user: OrgUser, includeDeleted: Bool = false,
     batchSize: Int = OrgLimits.queryPage.upperBound,
@@ -17,9 +16,10 @@ extension Org {
     }
   }
 
-  /// Another page by its locator (`0r8…-2000`): any page, any number of times, until it expires.
+  /// Returns another page by its locator (`0r8…-2000`): any page, any number of times, until the
+  /// locator expires.
   ///
-  /// As in a real org the locators of children that earlier pages gave end with that, unless
+  /// As in a real org, this invalidates the locators of children on earlier pages, unless
   /// `endsChildLocators` is false.
   package func queryMore(
     _ locator: String, as user: OrgUser, batchSize: Int = OrgLimits.queryPage.upperBound,
@@ -35,7 +35,7 @@ extension Org {
     }
   }
 
-  /// How many records there are of the objects that are wanted; of those that have some.
+  /// Returns the number of records of the selected objects; objects without records are omitted.
   func recordCounts(as user: OrgUser, where wanted: (ObjectSchema) -> Bool) throws(OrgError) -> [(
     object: String, count: Int64
   )] {
@@ -49,7 +49,7 @@ extension Org {
     }
   }
 
-  /// Makes every locator given out so far invalid.
+  /// Invalidates all query locators.
   package func expireCursors() throws(OrgError) {
     try locked { try $0.cursors.expire() }
   }

@@ -1,6 +1,7 @@
-/// What users used last.
+/// The users' recent items.
 extension Org {
-  /// The records that a user made, changed or viewed last, newest first; of one object or of all.
+  /// Returns the records that a user created, changed or viewed last, newest first; of one object
+  /// or of all.
   package func recentItems(_ object: String? = nil, as user: OrgUser, limit: Int? = nil)
     throws(OrgError) -> [RecentItem]
   {

@@ -11,7 +11,7 @@ extension Org {
 
   /// Updates a record.
   ///
-  /// An unknown or invisible one fails with `NOT_FOUND` (in a collection an org says
+  /// An unknown or invisible record fails with `NOT_FOUND` (in a collection, an org returns
   /// `INVALID_CROSS_REFERENCE_KEY`). With `ifUnmodifiedSince`, in milliseconds, a record modified
   /// in a later second fails with status 412.
   package func update(
@@ -23,20 +23,20 @@ extension Org {
     }
   }
 
-  /// Puts a record in the recycle bin, with the children that belong to it; nil for `object` takes
-  /// it from the id.
+  /// Moves a record to the recycle bin, with the children that belong to it; if `object` is nil,
+  /// the ID determines it.
   package func delete(_ object: String?, id: String, as user: OrgUser) -> RowOutcome {
     writing(as: user) { writer in try writer.delete(object, id: id) }
   }
 
-  /// Takes a record out of the recycle bin, with the children that were deleted with it.
+  /// Restores a record from the recycle bin, with the children that were deleted with it.
   package func undelete(_ id: String, as user: OrgUser) -> RowOutcome {
     writing(as: user) { writer in try writer.undelete(id: id) }
   }
 
-  /// Creates or updates the record that has this value in an external id field.
+  /// Creates or updates the record with this value in an external ID field.
   ///
-  /// With the field `Id` it is an update, or a create when the value is nil.
+  /// With the field `Id` it is an update, or a create if the value is nil.
   package func upsert(
     _ object: String, externalField: String, value: String?, _ fields: JSONObject, as user: OrgUser
   ) -> RowOutcome {
@@ -45,9 +45,10 @@ extension Org {
     }
   }
 
-  /// One record with its `attributes`, all readable fields unless some are named.
+  /// Returns one record with its `attributes`, and all readable fields unless some are named.
   ///
-  /// Deleted: status 404 `ENTITY_IS_DELETED`; absent or invisible: `NOT_FOUND`.
+  /// A deleted record throws status 404 `ENTITY_IS_DELETED`; an absent or invisible one
+  /// `NOT_FOUND`.
   package func read(
     _ object: String, id: String, fields: [String]? = nil, as user: OrgUser,
     version: String = VersionResource.newest
@@ -58,7 +59,7 @@ extension Org {
     }
   }
 
-  /// The id of the record with this value in an external id field; nil when there is none.
+  /// The ID of the record with this value in an external ID field; nil if there is none.
   package func find(_ object: String, externalField: String, value: String, as user: OrgUser)
     throws(OrgError) -> String?
   {
@@ -68,7 +69,7 @@ extension Org {
     }
   }
 
-  /// The ids of all records with this value in an external id field, which need not be unique.
+  /// The IDs of all records with this value in an external ID field, which need not be unique.
   package func findAll(_ object: String, externalField: String, value: String, as user: OrgUser)
     throws(OrgError) -> [String]
   {
@@ -78,10 +79,10 @@ extension Org {
     }
   }
 
-  /// A JSON array of records in the order of `ids`, null for each that is unknown, deleted or
-  /// invisible.
+  /// Returns a JSON array of records in the order of `ids`, with null for each that is unknown,
+  /// deleted or invisible.
   ///
-  /// A wrong field refuses the whole call.
+  /// An invalid field makes the whole call fail.
   package func retrieve(
     _ object: String, ids: [String], fields: [String], as user: OrgUser,
     version: String = VersionResource.newest
@@ -92,7 +93,7 @@ extension Org {
     }
   }
 
-  /// The ids of records modified, or deleted, in a window of milliseconds, oldest first.
+  /// Returns the IDs of records modified or deleted in a window of milliseconds, oldest first.
   package func changes(
     _ object: String, deleted: Bool, from start: Int64, to end: Int64, as user: OrgUser
   ) throws(OrgError) -> [(id: String, date: String)] {

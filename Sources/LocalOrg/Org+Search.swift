@@ -1,4 +1,3 @@
-/// SOSL.
 extension Org {
   /// Runs a search: `FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)`.
   package func search(_ sosl: String, as user: OrgUser, version: String = VersionResource.newest)

@@ -1,8 +1,8 @@
 import JSON
 
-/// Profiles, permission sets, and what else an administrator sets up.
+/// Profiles, permission sets, and other setup.
 extension Org {
-  /// Sets the org up as a file says, instead of what was set up before.
+  /// Replaces the org's setup with that of a file.
   package func setUp(_ setup: OrgSetup) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.setUp(setup) }
@@ -15,7 +15,7 @@ extension Org {
     (try? locked { $0.catalog(of: user).objects }) ?? []
   }
 
-  /// The object of that name as a user sees it, whatever the name's case; nil when it is hidden.
+  /// The object with that name as the user sees it, ignoring case; nil if it is hidden.
   package func schema(_ name: String, as user: OrgUser) -> ObjectSchema? {
     (try? locked { $0.catalog(of: user).object(name) }) ?? nil
   }
@@ -25,7 +25,7 @@ extension Org {
     (try? locked { try $0.recordTypes(of: object) }) ?? []
   }
 
-  /// How often the org was set up since it was opened, and when last.
+  /// Returns how often the org was set up since it was opened, and the time of the last setup.
   func setupAge() -> (count: Int, changedAt: Int64) {
     (try? locked { ($0.setups, $0.setUpAt) }) ?? (0, 0)
   }

@@ -1,6 +1,6 @@
-/// Who sees what: for tests and the demo, past the checks of the API.
+/// Sharing of records, for tests and the demo; bypasses the checks of the API.
 extension Org {
-  /// Lets a user read a record, and with `edit` change it.
+  /// Gives a user read access to a record, and with `edit` also write access.
   package func share(_ recordID: String, with username: String, edit: Bool = true)
     throws(OrgError)
   {
@@ -9,44 +9,45 @@ extension Org {
     }
   }
 
-  /// Takes a record from a user that it was shared with.
+  /// Removes a user's share of a record.
   package func unshare(_ recordID: String, from username: String) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.unshare(recordID, from: username) }
     }
   }
 
-  /// Gives a record another owner; what was shared stays shared.
+  /// Changes a record's owner; existing shares remain.
   package func transfer(_ recordID: String, to username: String) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.transfer(recordID, to: username) }
     }
   }
 
-  /// Takes a record out of the recycle bin.
+  /// Restores a record from the recycle bin.
   package func undelete(_ recordID: String) throws(OrgError) {
     try locked { store in try store.transaction { try store.undelete(recordID) } }
   }
 
-  /// Removes a record from the recycle bin for good.
   package func purge(_ recordID: String) throws(OrgError) {
     try locked { store in try store.transaction { try store.purge(recordID) } }
   }
 
-  /// Merges a record into another of its object: it is deleted, with `MasterRecordId` set.
+  /// Merges a record into another record of its object: the first is deleted, with `MasterRecordId`
+  /// set.
   package func merge(_ recordID: String, into masterID: String) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.merge(recordID, into: masterID) }
     }
   }
 
-  /// Locks a record, as an approval does, or unlocks it: only who may modify all data changes it.
+  /// Locks a record, as an approval does, or unlocks it; only users who may modify all data can
+  /// change a locked record.
   package func lock(_ recordID: String, _ locked: Bool = true) throws(OrgError) {
     try self.locked { store in try store.transaction { try store.setLock(recordID, locked) } }
   }
 
-  /// The records of some objects (all, when nil) as JSON lines in the order of ids: two orgs fed
-  /// the same calls have the same.
+  /// Returns the records of some objects (nil for all) as JSON lines, ordered by ID; two orgs that
+  /// received the same calls return the same text.
   package func dump(objects: [String]? = nil) throws(OrgError) -> String {
     try locked { try OrgDump(store: $0).lines(objects: objects) }
   }

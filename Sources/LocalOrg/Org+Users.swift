@@ -1,12 +1,11 @@
-/// Who may use the org.
+/// The org's users.
 extension Org {
-  /// The user of that name, whatever its case; inactive ones too.
+  /// The user with that name, ignoring case; includes inactive users.
   package func user(named username: String) -> OrgUser? {
     (try? locked { try $0.users(where: "u.\"Username\" = \(username) COLLATE NOCASE").first })
       ?? nil
   }
 
-  /// The user of that id.
   package func user(id: String) -> OrgUser? {
     guard let id = OrgID.normalize(id) else { return nil }
     return (try? locked { try $0.users(where: "u.\"Id\" = \(id)").first }) ?? nil
@@ -15,13 +14,13 @@ extension Org {
   /// The first user.
   var administrator: OrgUser? { user(id: OrgStore.administratorID) }
 
-  /// All users, in the order of their ids.
+  /// All users, ordered by ID.
   package func users() -> [OrgUser] { (try? locked { try $0.users(where: "1") }) ?? [] }
 
   /// Adds an active user.
   ///
   /// Profiles: `System Administrator`, `Integration` (reads and writes everything) and `Field
-  /// Technician`; another name becomes a profile without permissions.
+  /// Technician`; any other name creates a profile without permissions.
   @discardableResult
   package func addUser(
     _ username: String, firstName: String? = nil, lastName: String, profile: String
@@ -34,7 +33,7 @@ extension Org {
     }
   }
 
-  /// Makes a user active or inactive.
+  /// Activates or deactivates a user.
   package func setActive(_ username: String, _ active: Bool) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.setActive(username, active) }

@@ -1,18 +1,16 @@
 import System
 
-/// An embedded org: its records in one directory, read and written by one caller at a time.
+/// An embedded org, with its records in one directory and one caller at a time.
 package final class Org: Sendable {
-  /// How an org behaves.
   package struct Options: Sendable {
-    /// Where the org's clock starts, in milliseconds; it then moves one second with each record
-    /// written, so that two orgs fed the same calls are equal.
+    /// The start of the org's clock, in milliseconds; it then moves one second with each record
+    /// written, so that two orgs that received the same calls are equal.
     ///
-    /// Nil: the wall clock.
+    /// Nil uses the wall clock.
     package var clockStart: Int64?
-    /// Whether an org that is made gets an id that no other has, as a refreshed sandbox does.
+    /// Whether a newly created org gets a unique ID, as a refreshed sandbox does.
     package var hasOwnID: Bool
 
-    /// Makes options.
     package init(clockStart: Int64? = nil, hasOwnID: Bool = false) {
       self.clockStart = clockStart
       self.hasOwnID = hasOwnID
@@ -21,23 +19,23 @@ package final class Org: Sendable {
 
   /// The directory of the org's data.
   package let directory: String
-  /// The 18-character id of the org.
+  /// The org's 18-character ID.
   package let organizationID: String
 
-  // Proof: `store` is reached through `locked` alone, which holds `gate`, or runs on the thread of
+  // Safe because `store` is accessed only through `locked`, which holds `gate`, or on the thread of
   // a `transaction` that holds it and waits for its body.
   private struct Guarded: @unchecked Sendable {
     let store: OrgStore
   }
 
-  // A value with a size: the address of an empty one is the next object's, and the thread sanitizer
-  // takes the two for one.
+  // The value must not be empty: an empty one shares its address with the next object, and the
+  // thread sanitizer confuses the two.
   private let gate = Locked(false)
   private let guarded: Guarded
-  /// The org whose transaction this thread is in.
+  /// The org whose transaction the current task is in.
   @TaskLocal private static var holder: ObjectIdentifier?
 
-  /// Opens the org in a directory; an empty one becomes an org with one administrator.
+  /// Opens the org in a directory; an empty directory becomes an org with one administrator.
   package init(directory: String, options: Options = Options()) throws(OrgError) {
     self.directory = directory
     do {
@@ -50,9 +48,9 @@ package final class Org: Sendable {
     }
   }
 
-  /// Runs `body` alone on the org.
+  /// Runs `body` with exclusive access to the org.
   ///
-  /// A call from inside `transaction` is let through; `admitting` is what makes one.
+  /// A call from within `transaction` is allowed; `admitting` makes the call a transaction.
   func locked<T>(admitting: Bool = false, _ body: (OrgStore) throws -> T) throws(OrgError) -> T {
     do {
       if Org.holder == ObjectIdentifier(self) { return try body(guarded.store) }
@@ -69,12 +67,13 @@ package final class Org: Sendable {
     }
   }
 
-  /// Milliseconds since 1970 by the org's clock, which is what its `Date` header says.
+  /// Milliseconds since 1970 by the org's clock, as in its `Date` header.
   package func now() -> Int64 { (try? locked { $0.clock.now() }) ?? 0 }
 
-  /// Runs several operations as one: if `body` throws, none of them happened.
+  /// Runs several operations in one transaction: if `body` throws, none of them takes effect.
   ///
-  /// May be nested; the operations inside are called on the org as usual, from the same thread.
+  /// Transactions may be nested. The operations inside are called on the org as usual, from the
+  /// same thread.
   @discardableResult
   package func transaction<T>(_ body: () throws -> T) throws -> T {
     var failure: (any Error)?
@@ -96,9 +95,9 @@ package final class Org: Sendable {
   /// Every object, in the order of a global describe.
   package func objects() -> [ObjectSchema] { Catalog.standard.objects }
 
-  /// The object of that name, whatever its case.
+  /// The object with that name, ignoring case.
   package func schema(_ name: String) -> ObjectSchema? { Catalog.standard.object(name) }
 
-  /// The object to which an id belongs by its key prefix.
+  /// The object of an ID, found by its key prefix.
   package func schema(ofID id: String) -> ObjectSchema? { Catalog.standard.object(ofID: id) }
 }

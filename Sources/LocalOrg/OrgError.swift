@@ -1,15 +1,14 @@
-/// What the org refuses, in the words of an API error entry.
+/// An error of the org, in the form of an API error entry.
 package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The HTTP status that a single-record resource answers with.
+  /// The HTTP status of a single-record resource.
   package let status: Int
-  /// The error code, as `INVALID_FIELD`.
+  /// The error code, such as `INVALID_FIELD`.
   package let code: String
-  /// The sentence for a person.
+  /// The message for users.
   package let message: String
-  /// The names of the fields to blame, empty when the record itself is.
+  /// The names of the invalid fields; empty if the record as a whole is refused.
   package let fields: [String]
 
-  /// Makes an error.
   package init(status: Int = 400, code: String, message: String, fields: [String] = []) {
     self.status = status
     self.code = code
@@ -17,12 +16,11 @@ package struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     self.fields = fields
   }
 
-  /// The code and the message.
   package var description: String { "\(code): \(message)" }
 }
 
 extension OrgError {
-  /// No record of that id that this user may see.
+  /// No record with that ID is visible to the user.
   static let notFound = OrgError(
     status: 404, code: "NOT_FOUND", message: "The requested resource does not exist")
 
@@ -30,21 +28,20 @@ extension OrgError {
   static let deleted = OrgError(
     status: 404, code: "ENTITY_IS_DELETED", message: "entity is deleted")
 
-  /// The record is not in the recycle bin, as far as the user sees.
+  /// The record is not in the recycle bin, or not visible to the user.
   static let notInBin = OrgError(
     code: "UNDELETE_FAILED", message: "Entity is not in the recycle bin")
 
-  /// The record may be read but not changed in that way.
+  /// The record can be read but not changed in this way.
   static let readOnlyRecord = OrgError(
     status: 403, code: "INSUFFICIENT_ACCESS_OR_READONLY",
     message: "insufficient access rights on object id")
 
-  /// The id is not one.
+  /// The ID is invalid.
   static func malformedID(_ id: String) -> OrgError {
     OrgError(code: "MALFORMED_ID", message: "malformed id \(id)")
   }
 
-  /// The object does not exist.
   static func unknownObject(_ name: String) -> OrgError {
     OrgError(
       code: "INVALID_TYPE",

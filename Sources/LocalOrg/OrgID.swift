@@ -1,14 +1,14 @@
-/// Record ids: three characters of key prefix, twelve of instance and sequence, three of checksum.
+/// Record IDs: three characters of key prefix, twelve of instance and sequence, three of checksum.
 package enum OrgID {
   private static let digits = Array(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   private static let checks = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345".utf8)
 
-  /// The 18-character id of the `sequence`-th record under a key prefix; ids sort in sequence.
+  /// The 18-character ID of the `sequence`-th record with a key prefix; IDs sort by sequence.
   package static func make(prefix: String, sequence: Int64) -> String {
     var bytes = Array(prefix.utf8.prefix(3))
     bytes.reserveCapacity(18)
-    // Two characters that name the instance, one that is reserved.
+    // Two characters for the instance, one reserved.
     bytes.append(contentsOf: [0x35, 0x67, 0x30])
     var tail = [UInt8](repeating: 0x30, count: 9)
     var rest = sequence
@@ -23,7 +23,7 @@ package enum OrgID {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The 18-character form of a 15- or 18-character id; nil when it is no id.
+  /// The 18-character form of a 15- or 18-character ID; nil if it is invalid.
   package static func normalize(_ id: some StringProtocol) -> String? {
     var bytes = Array(id.utf8)
     guard bytes.count == 15 || bytes.count == 18 else { return nil }
@@ -35,10 +35,9 @@ package enum OrgID {
     return repaired(bytes)
   }
 
-  /// The key prefix of an id.
   package static func prefix(_ id: String) -> String { String(id.prefix(3)) }
 
-  /// The sequence number in an 18-character id of this org; other ids answer a number too.
+  /// The sequence number in an 18-character ID of this org; other IDs return a number too.
   static func sequence(_ id: String) -> Int64 {
     var value: Int64 = 0
     for byte in id.utf8.dropFirst(6).prefix(9) {
@@ -53,7 +52,7 @@ package enum OrgID {
     return value
   }
 
-  /// An 18-character id whose case may have been lost: the checksum restores it.
+  /// Returns an 18-character ID with its case restored from the checksum.
   private static func repaired(_ given: [UInt8]) -> String? {
     var bytes = Array(given[0..<15])
     for group in 0..<3 {
@@ -72,14 +71,14 @@ package enum OrgID {
         }
       }
     }
-    // A checksum that disagrees in most places would rewrite the id; only a lost case is mended.
+    // Only lost case is repaired: a checksum that disagrees in most positions would change the ID.
     let changed = zip(bytes, given).contains { $0 != $1 }
     if changed, !looksFolded(given) { return nil }
     appendChecksum(&bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether every letter has the same case, as after a case-folding store.
+  /// Whether every letter has the same case, as after case folding.
   private static func looksFolded(_ bytes: [UInt8]) -> Bool {
     let uppers = bytes.contains { $0 >= 0x41 && $0 <= 0x5A }
     let lowers = bytes.contains { $0 >= 0x61 && $0 <= 0x7A }

@@ -1,7 +1,7 @@
-/// How much the local org gives in one answer, as real ones do.
+/// The maximum sizes of the local org's responses, equal to those of real orgs.
 package enum OrgLimits {
-  /// Records of a page of a query; a client may ask for fewer.
+  /// The records per page of a query; a client may request fewer.
   package static let queryPage = 200...2000
-  /// Children of one record in a page.
+  /// The children of one record per page.
   package static let children = 2000
 }

@@ -1,22 +1,22 @@
 import SQLite
 import System
 
-/// The org's file and what is kept beside its records: clock, sequences, shares, cursors.
+/// The org's file, with clock, sequences, shares and cursors in addition to its records.
 final class OrgStore {
   let connection: Connection
-  /// The objects as they are set up, to somebody who may do everything.
+  /// The objects as set up, with all permissions.
   private(set) var catalog = Catalog.standard
-  /// What is set up beside the records; `use` changes it.
+  /// The org's setup; `use` changes it.
   private(set) var setup = OrgSetup.none
-  /// The catalog as users see it, by the names of what gives them their rights.
+  /// The catalogs as users see them, by the names of the profiles and permission sets that
+  /// determine their rights.
   var views: [String: Catalog] = [:]
-  /// How often the org was set up since it was opened.
+  /// The number of setups since the org was opened.
   private(set) var setups = 0
-  /// When it was set up last, by the org's clock; 0 before.
+  /// The time of the last setup by the org's clock; 0 if there was none.
   private(set) var setUpAt: Int64 = 0
-  /// The first user, who stands behind what the org does by itself.
+  /// The first user, who owns what the org itself does.
   static let administratorID = OrgID.make(prefix: "005", sequence: 1)
-  /// Of the org's time.
   private(set) var clock: OrgClock
   private var sequences: [String: Int64] = [:]
   private var depth = 0
@@ -40,7 +40,7 @@ final class OrgStore {
       adopt(try keptSetup())
     }
     if try connection.integer("SELECT count(*) FROM \"o_Organization\"") == 0 {
-      // An id's sequence has nine characters of 62.
+      // An ID's sequence has nine base-62 digits.
       if hasOwnID { sequences["00D"] = Int64.random(in: 1..<(1 << 53)) }
       try transaction { try bootstrap() }
     }
@@ -68,7 +68,7 @@ final class OrgStore {
     }
   }
 
-  /// An org that was made before a field was thought of gets its column.
+  /// Adds a column for a field that did not exist when the org was created.
   private func addMissingColumns(_ table: StoredObject) throws {
     let rows = try connection.all(
       "SELECT name FROM pragma_table_info(\("o_" + table.schema.name))")
@@ -78,7 +78,7 @@ final class OrgStore {
     }
   }
 
-  /// Takes up clock and sequences where the last process left them.
+  /// Restores clock and sequences from the last process.
   private func restoreState(clockStart: Int64?) throws {
     for row in try connection.all("SELECT key, value FROM meta") {
       guard let key = row[0].text, let value = row[1].integer else { continue }
@@ -93,7 +93,7 @@ final class OrgStore {
 
   // MARK: Transactions
 
-  /// Runs `body` whole or not at all; nests.
+  /// Runs `body` in a transaction, which may be nested.
   func transaction<T>(_ body: () throws -> T) throws -> T {
     let level = depth
     let before = (clock, sequences)
@@ -132,7 +132,7 @@ final class OrgStore {
 
   // MARK: Statements and tables
 
-  /// A statement kept for the next time.
+  /// Returns a statement, which is cached.
   func prepared(_ sql: String) throws -> Statement {
     if let statement = statements[sql] {
       statement.reset()
@@ -144,7 +144,6 @@ final class OrgStore {
     return statement
   }
 
-  /// The table of an object of the catalog.
   func table(_ object: String) throws -> StoredObject {
     guard let schema = catalog.object(object), let table = tables[schema.name] else {
       throw OrgError.unknownObject(object)
@@ -152,24 +151,24 @@ final class OrgStore {
     return table
   }
 
-  // MARK: Time and ids
+  // MARK: Time and IDs
 
-  /// The moment of the next record written.
+  /// Returns the time of the next record written.
   func tick() -> Int64 { clock.tick() }
 
-  /// Changes the clock for good.
+  /// Changes the clock persistently.
   func adjustClock(_ body: (inout OrgClock) -> Void) throws {
     try transaction { body(&clock) }
   }
 
-  /// The next sequence number under a key prefix.
+  /// Returns the next sequence number for a key prefix.
   func nextSequence(_ prefix: String) -> Int64 {
     let next = (sequences[prefix] ?? 0) + 1
     sequences[prefix] = next
     return next
   }
 
-  /// From now on the org is set up like this.
+  /// Applies a setup from now on.
   func use(_ new: OrgSetup) {
     adopt(new)
     setups += 1
@@ -185,7 +184,6 @@ final class OrgStore {
 
   var cursors: Cursors { Cursors(store: self) }
 
-  /// The id of the organisation.
   func organizationID() throws -> String {
     guard let id = try connection.text("SELECT \"Id\" FROM \"o_Organization\"") else {
       throw OrgError.notFound

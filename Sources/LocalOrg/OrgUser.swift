@@ -1,30 +1,22 @@
-/// A user of the org, as the token of a request names one.
+/// A user of the org, as identified by the token of a request.
 package struct OrgUser: Sendable, Hashable {
-  /// The administrator whom every org has from its beginning.
+  /// The administrator that every new org has.
   package static let adminUsername = "admin@example.com"
   /// The integration user of a seeded org.
   package static let integrationUsername = "attache@example.com"
 
-  /// The 18-character id.
+  /// The 18-character ID.
   package let id: String
-  /// The user name, in the form of an e-mail address.
   package let username: String
-  /// First and last name.
   package let name: String
-  /// The first name, where there is one.
   package let firstName: String?
-  /// The last name.
   package let lastName: String
-  /// The e-mail address.
   package let email: String
-  /// Whether the user may log in.
   package let isActive: Bool
-  /// The id of the profile.
   package let profileID: String
-  /// The name of the profile.
   package let profileName: String
-  /// Whether the profile reads every record.
+  /// Whether the profile may read every record.
   package let viewsAll: Bool
-  /// Whether the profile changes every record.
+  /// Whether the profile may change every record.
   package let modifiesAll: Bool
 }

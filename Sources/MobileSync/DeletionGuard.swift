@@ -1,21 +1,21 @@
-/// How many deletions of one soup go through without being confirmed, here or in the org.
+/// The number of deletions of one soup that are applied without confirmation, in the store or in
+/// the org.
 package struct DeletionGuard: Sendable, Hashable {
-  /// The share of the soup, in percent, that may go at once.
+  /// The share of the soup, in percent, that may be deleted at once.
   package var maxDeletesPercent: Int
-  /// What may always go, however small the soup.
+  /// The number of records that may always be deleted, however small the soup.
   package var minimumDeletes: Int
 
-  /// The share where nobody says otherwise.
+  /// The share unless configured otherwise.
   package static let standardPercent = 10
-  /// What may always go, where nobody says otherwise.
+  /// The number always allowed unless configured otherwise.
   package static let standardMinimum = 10
 
-  /// What a person does about deletions that it did not let through.
-  package static let fix = "look why, then allow the deletions once"
-  /// The same for whoever has a command line.
+  /// How an operator resolves refused deletions.
+  package static let fix = "check the reason, then allow the deletions once"
+  /// The same, for messages of the command line.
   package static let fixByOption = fix + " with --max-deletes"
 
-  /// A guard.
   package init(
     maxDeletesPercent: Int = Self.standardPercent,
     minimumDeletes: Int = Self.standardMinimum
@@ -24,7 +24,7 @@ package struct DeletionGuard: Sendable, Hashable {
     self.minimumDeletes = minimumDeletes
   }
 
-  /// True when this many of a soup's records may be deleted at once.
+  /// Whether this many of a soup's records may be deleted at once.
   package func allows(deleting count: Int, of records: Int) -> Bool {
     count <= max(minimumDeletes, records * maxDeletesPercent / 100)
   }

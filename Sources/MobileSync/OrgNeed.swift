@@ -1,26 +1,26 @@
-/// What a sync needs of the org's objects and fields, so that it can be held against what the org says of
-/// them before anything is fetched or sent.
+/// An object or a field of the org that a sync needs; it is validated against the org's describes
+/// before anything is fetched or sent.
 package struct OrgNeed: Sendable, Hashable {
-  /// What is done with a field.
+  /// How the sync uses a field.
   package enum Use: Sendable, Hashable {
-    /// Its values are fetched.
+    /// The field's values are fetched.
     case read
-    /// A query compares it.
+    /// A query filters by the field.
     case filter
-    /// It is sent in new records.
+    /// The field is sent in new records.
     case create
-    /// It is sent in changes.
+    /// The field is sent in updates.
     case update
-    /// New records are sent under it.
+    /// New records are upserted by this field.
     case externalID
-    /// Records are known by it.
+    /// Records are identified by the field.
     case id
-    /// It says when a record was changed.
+    /// The field has the record's modification date.
     case modificationDate
-    /// It names the parent, which is of this object.
+    /// The field refers to the parent, which is a record of this object.
     case parent(String)
 
-    /// Whether the name is looked for in the rows of a soup, and not by the org alone.
+    /// Whether the field is also looked up in the rows of a soup.
     package var isOfRows: Bool {
       switch self {
       case .read, .filter: false
@@ -29,18 +29,18 @@ package struct OrgNeed: Sendable, Hashable {
     }
   }
 
-  /// The object's API name as the file has it.
+  /// The object's API name as spelled in the file.
   package var sobject: String
-  /// The field, or the way to one such as `Account.Name`; nil for the object alone.
+  /// The field, or a relationship path such as `Account.Name`; nil for the object alone.
   package var field: String?
-  /// What is done with the field.
   package var use = Use.read
-  /// The keys below the sync's definition that lead to the text which names it.
+  /// The keys below the sync's definition that lead to the text that names the field.
   package var keys: [String]
 }
 
 extension OrgNeed {
-  /// An object, the fields that are read of it, and those by which a sync knows its records.
+  /// An object, the fields that are read from it, and the fields by which a sync identifies its
+  /// records.
   static func fetching(
     _ sobject: String, _ place: [String], reads: [String], _ list: [String], _ fields: TargetFields,
     namedIn section: [String] = ["target"]

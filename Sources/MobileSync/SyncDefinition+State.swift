@@ -11,19 +11,19 @@ extension SyncDefinition {
 }
 
 extension SoqlTarget {
-  /// The queries of this target with its variables filled in.
+  /// The target's queries with its variables replaced by their values.
   func syncQuery(variables: [String: String] = [:]) throws(SyncError) -> SyncQuery {
     try SyncQuery(
       SyncError.inQuery { try SOQLVariables.substitute(variables, in: query) },
       idField: idFieldName, modificationField: modificationDateFieldName)
   }
 
-  /// What a sync of this target asks an org for, the first time.
+  /// The query that the first run of the sync sends.
   package func statement() throws(SyncError) -> String { try syncQuery().fetch() }
 }
 
 extension SyncState {
-  /// The sync as a file would define it; nil for one whose target cannot be read.
+  /// The sync as a configuration file would define it; nil if its target cannot be read.
   package var definition: SyncDefinition? {
     guard let target = try? syncTarget() else { return nil }
     return SyncDefinition(
@@ -31,10 +31,10 @@ extension SyncState {
       options: SyncOptions(stored: options))
   }
 
-  /// The target, read back from what is stored.
+  /// Reads the target from the stored state.
   package func syncTarget() throws(SyncError) -> SyncTarget {
     do { return try SyncTarget(stored: target, type: type) } catch {
-      throw SyncError(.definition, "the target cannot be used: \(error)", syncName: name)
+      throw SyncError(.definition, "the target is invalid: \(error)", syncName: name)
     }
   }
 }

@@ -2,17 +2,19 @@ import Salesforce
 import SmartStore
 import System
 
-/// Why a sync could not be done.
+/// The reason why a sync failed.
 public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it is; the code is stable and printed in brackets.
+  /// The kind of failure.
+  ///
+  /// The code is stable and is printed in brackets.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The definition of a sync, or its query, cannot be used.
+    /// The definition of a sync, or its query, is invalid.
     case definition = "sync.definition"
-    /// The feature is planned, not there.
+    /// The feature is not implemented.
     case notYet = "sync.not-yet"
     /// The org refused a query.
     case queryRefused = "sync.query-refused"
-    /// The org's answer is not what the protocol says.
+    /// The org's response does not follow the protocol.
     case badResponse = "sync.bad-response"
     /// Fewer records arrived than the org promised.
     case incomplete = "sync.incomplete"
@@ -22,9 +24,9 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyDeletes = "sync.too-many-deletes"
     /// The store could not be read or written.
     case store = "sync.store"
-    /// The org could not be reached, or did not let us in.
+    /// The org could not be reached, or the login failed.
     case org = "sync.org"
-    /// No sync has this id or name.
+    /// No sync has this ID or name.
     case unknownSync = "sync.unknown"
     /// The sync is still running.
     case running = "sync.running"
@@ -38,26 +40,26 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What kind of failure it is.
   public var code: Code
-  /// What is wrong; never a record's values.
+  /// What is wrong; never contains a record's values.
   public var message: String
-  /// What to do about it.
+  /// How to fix it.
   public var fix: String?
-  /// The sync that failed, where one is known.
+  /// The sync that failed, if known.
   public var syncName: String?
 
-  /// What the org or the way to it said, where that was the cause.
+  /// The org's error or the connection error that caused the failure.
   package var cause: OrgError?
-  /// Whether the cause is that the disk is full.
+  /// Whether the disk is full.
   package var isOfFullDisk = false
 
-  /// The HTTP status of the org's answer, where that was the cause.
+  /// The HTTP status of the org's response, if that was the cause.
   public var status: Int? { cause?.status }
-  /// The org's `errorCode`, where that was the cause.
+  /// The org's `errorCode`, if that was the cause.
   public var errorCode: String? { cause?.code }
-  /// True when the login failed or the session was revoked: somebody must log in again.
+  /// Whether the login failed or the session was revoked, so that a new login is needed.
   public var isAuthentication: Bool { cause?.kind == .authentication }
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(_ code: Code, _ message: String, fix: String? = nil, syncName: String? = nil) {
     self.code = code
     self.message = message
@@ -65,7 +67,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     self.syncName = syncName
   }
 
-  /// A failure that the org, or the way to it, is the cause of.
+  /// Creates an error that was caused by the org or by the connection to it.
   package init(_ error: OrgError, syncName: String? = nil) {
     let code: Code =
       switch error.kind {
@@ -78,20 +80,21 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     cause = error
   }
 
-  /// A failure of a store, or of the disk that it is on; `place` is the file, where the error does not name it.
+  /// Creates an error of a store or of its disk; `place` is the file, for errors that do not name
+  /// it.
   package init(store error: any Error, at place: String? = nil) {
     self.init(.store, (place.map { "\($0): " } ?? "") + "\(error)")
     isOfFullDisk = (error as? StoreError)?.isFull ?? (error as? SystemError)?.isFull ?? false
   }
 
-  /// The error, told of a sync unless it is of one already.
+  /// Returns the error with the sync's name, unless it already has one.
   package func of(_ syncName: String) -> SyncError {
     var error = self
     error.syncName = error.syncName ?? syncName
     return error
   }
 
-  /// One sentence: the sync, what is wrong, what to do.
+  /// The sync, the problem and the fix in one sentence.
   public var description: String {
     let sync = syncName.map { "sync \"\($0)\": " } ?? ""
     return sync + message + (fix.map { "; \($0)" } ?? "") + " [\(code.rawValue)]"
@@ -99,8 +102,10 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SyncError {
-  /// Runs what works on a store; a failure that is none of a sync is one of the store, but for a page that cannot
-  /// be read: the org, or what stands before it, has sent that.
+  /// Runs `body`, which uses a store, and converts its errors to `SyncError`.
+  ///
+  /// They become errors of the store, except an HTML page instead of a response: this is an error
+  /// of the org or of a proxy.
   package static func inStore<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
       if case .recordWithoutID(_, _, let path) = error as? StoreError,
@@ -116,7 +121,7 @@ extension SyncError {
     }
   }
 
-  /// Runs what reads a query; one that cannot be used is a wrong definition.
+  /// Runs `body`, which parses a query; an invalid query becomes an invalid definition.
   static func inQuery<T>(_ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SOQLError {
       throw SyncError(.definition, error.message, fix: error.fix)
@@ -125,7 +130,7 @@ extension SyncError {
     }
   }
 
-  /// Runs what asks an org; a failure that is none of a sync is the org's.
+  /// Runs `body`, which sends requests; its errors become errors of the org.
   static func inOrg<T>(_ body: () async throws -> T) async throws(SyncError) -> T {
     do { return try await body() } catch let error as SyncError { throw error } catch {
       guard let error = error as? OrgError else { throw SyncError(.org, "\(error)") }
@@ -133,7 +138,7 @@ extension SyncError {
     }
   }
 
-  /// Runs what reads an answer of the org; a failure says that `what` cannot be read.
+  /// Runs `body`, which parses a response; an error reports that `what` cannot be read.
   static func reading<T>(_ what: String, _ body: () throws -> T) throws(SyncError) -> T {
     do { return try body() } catch let error as SyncError { throw error } catch {
       throw SyncError(.badResponse, "\(what) cannot be read: \(error)")

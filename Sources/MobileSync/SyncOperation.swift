@@ -3,16 +3,16 @@ import SmartStore
 
 /// The local flags of an element.
 public struct LocalState: Sendable, Hashable {
-  /// The element differs from what the server is known to hold.
+  /// Whether the element differs from the last known state of the org's record.
   public var isLocal: Bool
-  /// The element was made on the device.
+  /// Whether the element was created on the device.
   public var isCreated: Bool
-  /// The element was changed on the device.
+  /// Whether the element was changed on the device.
   public var isUpdated: Bool
-  /// The element was deleted on the device.
+  /// Whether the element was deleted on the device.
   public var isDeleted: Bool
 
-  /// Flags one by one.
+  /// Creates a state from its flags.
   public init(
     isLocal: Bool, isCreated: Bool = false, isUpdated: Bool = false, isDeleted: Bool = false
   ) {
@@ -22,7 +22,7 @@ public struct LocalState: Sendable, Hashable {
     self.isDeleted = isDeleted
   }
 
-  /// Reads the flags of an element as the SDK of its store's platform does.
+  /// Reads the flags of an element like the SDK of its store's platform.
   ///
   /// An element without `__local__` is not dirty.
   package init(element: JSONValue, platform: Platform) {
@@ -33,17 +33,18 @@ public struct LocalState: Sendable, Hashable {
   }
 }
 
-/// What a sync up has to do with an element.
+/// The request that a sync up sends for an element.
 public enum SyncOperation: String, Sendable, Hashable, CaseIterable {
   case create, update, delete
   /// The element is not dirty.
   case none
-  /// Made and deleted on the device: it only leaves the store.
+  /// The element was created and deleted on the device, so it is only removed from the store.
   case dropLocally
 
-  /// Decides by the flags: deleted goes before created, anything else is an update.
+  /// Derives the operation from the flags: deleted comes before created, and anything else is an
+  /// update.
   ///
-  /// `__locally_updated__` is not looked at, as in the SDK's batch and collection targets.
+  /// `__locally_updated__` is ignored, as in the SDK's batch and collection targets.
   public init(_ state: LocalState) {
     switch (state.isLocal, state.isDeleted, state.isCreated) {
     case (false, _, _): self = .none

@@ -2,12 +2,14 @@ import JSON
 
 /// The options of a sync.
 public struct SyncOptions: Sendable, Hashable {
-  /// The fields that a sync up sends where its target names none; an empty list is a list.
+  /// The fields that a sync up sends if its target names none.
+  ///
+  /// An empty list sends no fields.
   public var fieldlist: [String]?
-  /// What happens to a record that has changed on both sides.
+  /// What happens to a record that changed on both sides.
   public var mergeMode: MergeMode
 
-  /// Options made in code; the SDK's own default is to overwrite.
+  /// Creates options; the default is that of the SDK, to overwrite.
   public init(fieldlist: [String]? = nil, mergeMode: MergeMode = .overwrite) {
     self.fieldlist = fieldlist
     self.mergeMode = mergeMode
@@ -20,16 +22,16 @@ public struct SyncOptions: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Reads options as they are stored in `syncs_soup`; without a merge mode it is the SDK's own.
+  /// Reads options as stored in `syncs_soup`; a missing merge mode is the SDK's default.
   package init(stored json: JSONValue) {
     self.init(
       fieldlist: json["fieldlist"]?.array?.compactMap(\.string),
       mergeMode: json["mergeMode"]?.string.flatMap(MergeMode.init(rawValue:)) ?? .overwrite)
   }
 
-  /// Reads the options of a sync; nil when the merge mode is wrong.
+  /// Reads the options of a sync; nil if the merge mode is wrong.
   ///
-  /// A sync down without one overwrites; a sync up has to have one.
+  /// A sync down without a merge mode overwrites. A sync up must have one.
   init?(_ node: JSONNode, of type: SyncType?, _ reader: ConfigurationReader) {
     let misplaced = ["createFieldlist", "updateFieldlist"]
     guard
@@ -47,8 +49,8 @@ public struct SyncOptions: Sendable, Hashable {
       mergeMode = .overwrite
       if type == .syncUp {
         reader.report(
-          node, "a sync up without \"mergeMode\" is refused by Android, and crashes iOS",
-          "add \"mergeMode\": \"LEAVE_IF_CHANGED\", which never goes over what others have "
+          node, "Android rejects a sync up without \"mergeMode\", and iOS crashes",
+          "add \"mergeMode\": \"LEAVE_IF_CHANGED\", which never overwrites what others have "
             + "changed, or \"OVERWRITE\"")
       }
       return

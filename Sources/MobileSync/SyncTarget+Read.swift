@@ -2,7 +2,7 @@ import JSON
 import System
 
 extension SyncTarget {
-  /// The kinds of sync down; their types are named to a person in this order.
+  /// The kinds of sync down, in the order in which messages list them.
   static let downKinds: [any ConfiguredDownKind.Type] = [
     SoqlTarget.self, SoslTarget.self, MruTarget.self, RefreshTarget.self, LayoutTarget.self,
     MetadataTarget.self, BriefcaseTarget.self, CustomTarget.self, ParentChildrenTarget.self,
@@ -13,8 +13,7 @@ extension SyncTarget {
     "type", "idFieldName", "modificationDateFieldName", "iOSImpl", "androidImpl",
   ]
 
-  /// Reads a target as it is stored in `syncs_soup`, by attache or by a device; unknown keys are
-  /// passed over.
+  /// Reads a target that attache or a device stored in `syncs_soup`; unknown keys are ignored.
   package init(stored json: JSONValue, type: SyncType) throws(Problems) {
     let reader = ConfigurationReader(file: "syncs_soup", isLenient: true)
     let target = reader.parse(json.bytes).flatMap { SyncTarget(node: $0, type: type, reader) }
@@ -29,7 +28,7 @@ extension SyncTarget {
     self = target
   }
 
-  /// Reads the target of a sync; nil with problems when it is none.
+  /// Reads the target of a sync; nil, with problems reported, if it is invalid.
   init?(node: JSONNode, type: SyncType, _ reader: ConfigurationReader) {
     let target =
       switch type {
@@ -51,14 +50,14 @@ extension SyncTarget {
       ?? members.first { Spelling.nearest($0.name, among: ["type"]) != nil }
     guard let value = member?.value else {
       reader.report(
-        node, "the target of a sync down needs \"type\"",
+        node, "the target of a sync down requires \"type\"",
         "add \"type\": " + types.map(JSONText.quoted).joined(separator: " or "))
       return nil
     }
     guard let type = reader.string(value) else { return nil }
     guard let named = downKinds.first(where: { $0.type == type }) else {
       reader.report(
-        value, "\(JSONText.quoted(type)) is not a type of target",
+        value, "\(JSONText.quoted(type)) is not a target type",
         ConfigurationReader.oneOf(types, near: type))
       return nil
     }
@@ -69,8 +68,8 @@ extension SyncTarget {
       .flatMap { kind.init($0) }.map { SyncTarget($0) }
   }
 
-  /// The kind whose stock class a `custom` target names on each platform that it names; nil for the
-  /// app's own.
+  /// The kind whose built-in class a `custom` target names on each of its platforms; nil for a
+  /// class of the app.
   private static func stockKind(_ node: JSONNode) -> (any ConfiguredDownKind.Type)? {
     let names = ["iOSImpl", "androidImpl"].compactMap { node[$0]?.string }.filter { !$0.isEmpty }
     let kinds = names.map { name -> (any ConfiguredDownKind.Type)? in
@@ -86,8 +85,8 @@ extension SyncTarget {
     return kind
   }
 
-  /// Says of an app's own class beside a kind that iOS runs the class; what a store holds was accepted
-  /// before.
+  /// Warns that iOS runs the app's own class instead of the kind; stored targets were accepted
+  /// before and are not checked.
   private static func checkClass(
     _ node: JSONNode, _ type: String, _ reader: ConfigurationReader
   ) {
@@ -96,7 +95,7 @@ extension SyncTarget {
     else { return }
     reader.report(
       value,
-      "iOS runs the class \(JSONText.quoted(name)) in the place of this \(type) target, "
+      "iOS runs the class \(JSONText.quoted(name)) instead of this \(type) target, "
         + "and Android does not",
       "remove \"iOSImpl\", or write \"type\": \"custom\" with the classes of both platforms")
   }

@@ -2,13 +2,13 @@ import JSON
 
 /// The two directions of a sync.
 public enum SyncType: String, Sendable, Hashable, CaseIterable {
-  /// From the org into a soup.
+  /// Fetches from the org into a soup.
   case syncDown
-  /// From a soup to the org.
+  /// Sends from a soup to the org.
   case syncUp
 }
 
-/// The target of a sync: one of those that Mobile Sync knows, or an app's own.
+/// The target of a sync: one of Mobile Sync's targets, or a custom one.
 ///
 /// ```swift
 /// extension SyncTarget {
@@ -20,19 +20,18 @@ public enum SyncType: String, Sendable, Hashable, CaseIterable {
 /// }
 /// ```
 public struct SyncTarget: Sendable, Hashable {
-  /// What it is: a `SoqlTarget`, a `SyncUpTarget` and so on.
+  /// The concrete target, such as a `SoqlTarget` or a `SyncUpTarget`.
   let kind: any SyncTargetKind
 
-  /// A target of a kind.
   init(_ kind: any SyncTargetKind) { self.kind = kind }
 
-  /// Records that a SOQL query finds.
+  /// Records found by a SOQL query.
   public static func soql(_ target: SoqlTarget) -> SyncTarget { SyncTarget(target) }
-  /// Records that a SOSL search finds.
+  /// Records found by a SOSL search.
   public static func sosl(_ target: SoslTarget) -> SyncTarget { SyncTarget(target) }
-  /// Records that the user opened last.
+  /// The records that the user opened last.
   public static func mru(_ target: MruTarget) -> SyncTarget { SyncTarget(target) }
-  /// Records that are in the soup already.
+  /// The records that are already in the soup.
   public static func refresh(_ target: RefreshTarget) -> SyncTarget { SyncTarget(target) }
   /// A page layout.
   public static func layout(_ target: LayoutTarget) -> SyncTarget { SyncTarget(target) }
@@ -44,30 +43,31 @@ public struct SyncTarget: Sendable, Hashable {
   }
   /// Records that briefcases assign to the user.
   public static func briefcase(_ target: BriefcaseTarget) -> SyncTarget { SyncTarget(target) }
-  /// Local changes on their way up.
+  /// Local changes to send to the org.
   public static func syncUp(_ target: SyncUpTarget) -> SyncTarget { SyncTarget(target) }
-  /// A target whose code is in the app, or in the embedding program (`CustomTargets`).
+  /// A target whose code is in the app or in the embedding program (`CustomTargets`).
   public static func custom(_ target: CustomTarget) -> SyncTarget { SyncTarget(target) }
 
-  /// Says whether two targets are of one kind and say the same.
+  /// Whether two targets have the same kind and configuration.
   public static func == (one: SyncTarget, other: SyncTarget) -> Bool {
     AnyHashable(one.kind) == AnyHashable(other.kind)
   }
 
-  /// Hashes what the target says.
+  /// Hashes the target's kind and configuration.
   public func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(kind)) }
 
-  /// The target as one of a kind, such as `SoqlTarget.self`; nil for one of another kind.
+  /// Returns the target as a kind such as `SoqlTarget.self`; nil if it has another kind.
   package func of<Kind>(_ kind: Kind.Type) -> Kind? { self.kind as? Kind }
 
-  /// The target as a file has it.
+  /// The target as written in a configuration file.
   package var json: JSONValue { kind.json }
 
-  /// The target as a device stores it once it has constructed it (`SyncTargetKind.stored`).
+  /// Returns the target as a device stores it once the target was constructed
+  /// (`SyncTargetKind.stored`).
   package func stored(variables: [String: String] = [:]) throws(SyncError) -> JSONValue {
     try kind.stored(variables: variables)
   }
 
-  /// The texts in which `:name` stands for a value.
+  /// The texts in which `:name` is a variable.
   package var queries: [String] { kind.queries }
 }

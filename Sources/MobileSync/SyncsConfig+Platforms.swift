@@ -2,7 +2,7 @@ import JSON
 import SmartStore
 
 extension SyncsConfig {
-  /// Adds what the SDK of one of the platforms would take otherwise than this file means it.
+  /// Reports what the SDK of one of the platforms would interpret differently.
   package func check(for platforms: [Platform], _ reader: ConfigurationReader) {
     for sync in syncs {
       guard let target = definitions[sync.syncName]?["target"] else { continue }
@@ -12,12 +12,13 @@ extension SyncsConfig {
       else { continue }
       let modes = LayoutTarget.Mode.allCases.map { JSONText.quoted($0.rawValue) }
       reader.report(
-        target, "a layout target without \"mode\" crashes the app on Android",
+        target, "Android crashes on a layout target without \"mode\"",
         "add \"mode\": \(modes.joined(separator: " or "))")
     }
   }
 
-  /// Says of a class that is named for one platform alone: the other one's SDK makes a target for collections.
+  /// Reports a class that is named for only one platform, because the other platform's SDK would
+  /// create a collection target.
   private func checkClasses(
     _ target: JSONNode, _ platforms: [Platform], _ reader: ConfigurationReader
   ) {
@@ -29,13 +30,13 @@ extension SyncsConfig {
     else { return }
     reader.report(
       value,
-      "this class is for \(platform.words) alone: \(other.0.words) sends collections in its place",
-      "name the class of \(other.0.words) too, in \"\(other.1)\"")
+      "this class is only for \(platform.words): \(other.0.words) sends collections instead",
+      "also name the class for \(other.0.words), in \"\(other.1)\"")
   }
 }
 
 extension Platform {
-  /// The platform's name as it is written in a sentence.
+  /// The platform's name in a sentence.
   fileprivate var words: String {
     switch self {
     case .ios: "iOS"

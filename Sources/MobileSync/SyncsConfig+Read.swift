@@ -3,14 +3,14 @@ import JSON
 extension SyncsConfig {
   private static let syncKeys = ["syncName", "syncType", "soupName", "target", "options"]
 
-  /// Reads a file as far as it can be understood; the problems are the reader's.
+  /// Reads as much of a file as can be understood; problems are reported to the reader.
   package static func read(_ json: [UInt8], _ reader: ConfigurationReader) -> SyncsConfig {
     guard let node = reader.parse(json) else { return SyncsConfig(syncs: []) }
     var names: [String: Int] = [:]
     var places: [String: JSONNode] = [:]
     if isOneSync(node) {
       reader.report(
-        node, "this is one sync, not a file of syncs", "wrap it: {\"syncs\": [ … ]}")
+        node, "this is a single sync, not a file of syncs", "wrap it: {\"syncs\": [ … ]}")
       let sync = definition(node, &names, &places, reader)
       return SyncsConfig(syncs: sync.map { [$0] } ?? [], places: places, definitions: [:])
     }
@@ -41,7 +41,7 @@ extension SyncsConfig {
     if let name, let value = object["syncName"] {
       if let line = names[name] {
         reader.report(
-          value, "the sync \(JSONText.quoted(name)) is there twice; the SDK keeps only the first",
+          value, "the sync \(JSONText.quoted(name)) is defined twice; the SDK keeps only the first",
           "rename it, or remove the one on line \(line)")
       } else {
         names[name] = value.line
@@ -66,8 +66,10 @@ extension SyncsConfig {
       line: node.line, column: node.column)
   }
 
-  /// A sync up must know which fields to send, or the whole sync fails on the device; one that only creates, or only
-  /// updates, needs the list of that alone.
+  /// Checks that a sync up has a list of fields to send: without one, the whole sync fails on the
+  /// device.
+  ///
+  /// A sync up that only creates or only updates needs only the list for that.
   private static func checkLists(
     _ target: SyncTarget, _ options: SyncOptions, _ object: ConfigurationObject,
     _ reader: ConfigurationReader
@@ -89,7 +91,7 @@ extension SyncsConfig {
 }
 
 extension SyncDefinition {
-  /// The definition as a file has it.
+  /// The definition as written in a configuration file.
   package var json: JSONValue {
     [
       "syncName": .string(syncName), "syncType": .string(syncType.rawValue),

@@ -11,12 +11,12 @@ import System
 public struct SyncsConfig: Sendable {
   /// The syncs, in the order of the file.
   public let syncs: [SyncDefinition]
-  /// Where each sync names its soup, for problems that another file brings to light.
+  /// Where each sync names its soup, for problems found in combination with another file.
   let places: [String: JSONNode]
-  /// The definition of each sync in its file, for problems that the org brings to light.
+  /// The definition of each sync in its file, for problems found in the org.
   let definitions: [String: JSONNode]
 
-  /// A configuration made in code.
+  /// Creates a configuration in code.
   public init(syncs: [SyncDefinition]) {
     self.init(syncs: syncs, places: [:], definitions: [:])
   }
@@ -29,11 +29,11 @@ public struct SyncsConfig: Sendable {
     self.definitions = definitions
   }
 
-  /// Reads a file in the Mobile SDK's format; throws everything that is wrong with it at once.
+  /// Reads a file in the Mobile SDK's format; throws all its problems at once.
   ///
   /// - Parameters:
   ///   - json: The file's bytes.
-  ///   - file: The file's name, for the text of problems.
+  ///   - file: The file's name, for error messages.
   public init(json: [UInt8], file: String) throws {
     let reader = ConfigurationReader(file: file)
     let config = Self.read(json, reader)
@@ -41,28 +41,28 @@ public struct SyncsConfig: Sendable {
     self = config
   }
 
-  /// Whether the file names such a sync, be its definition good or not.
+  /// Whether the file names this sync, even if its definition is invalid.
   package func declares(_ syncName: String) -> Bool { places[syncName] != nil }
 
-  /// Where the file defines the sync of this name; nil for one made in code.
+  /// The location where the file defines the sync; nil if it was created in code.
   package func definition(of syncName: String) -> JSONNode? { definitions[syncName] }
 
-  /// The sync of this name.
+  /// The sync with this name.
   public subscript(_ syncName: String) -> SyncDefinition? {
     syncs.first { $0.syncName == syncName }
   }
 
-  /// The configuration as a file has it, with the defaults that a device stores.
+  /// The configuration as written in a file, with the defaults that a device stores.
   package var json: JSONValue {
     .object(["syncs": .array(syncs.map(\.json))])
   }
 
-  /// Adds what is wrong between these syncs and the soups of their store.
+  /// Reports problems between these syncs and the soups of their store.
   ///
-  /// - Parameter storeFile: The store file's name, for the mend.
+  /// - Parameter storeFile: The store file's name, for the proposed fix.
   package func check(against store: StoreConfig, storeFile: String, _ reader: ConfigurationReader) {
     let names = store.soups.map(\.soupName)
-    // What a soup lacks is said once, however many syncs use it.
+    // Each missing index of a soup is reported once, however many syncs need it.
     var said: Set<String> = []
     for sync in syncs {
       if let problem = (sync.target.kind as? SyncUpTarget)?.idProblem {
@@ -100,7 +100,7 @@ public struct SyncsConfig: Sendable {
 }
 
 extension JSONNode {
-  /// Where a sync names a soup: as its own, or as that of an object or of children.
+  /// The node in which a sync names a soup: its own soup, or the soup of an object or of children.
   fileprivate func naming(soup: String) -> JSONNode? {
     for member in members ?? [] {
       if member.name.lowercased().hasSuffix("soupname"), member.value.string == soup {
@@ -121,15 +121,16 @@ extension SoupUse {
     return needed.compactMap { path in
       let spec = "{\"path\": \(JSONText.quoted(path)), \"type\": \"string\"}"
       let reason =
-        path == "__local__" ? "a device finds its edits by it" : "records are looked up by it"
+        path == "__local__"
+        ? "a device finds its edits by this path" : "records are looked up by this path"
       switch soup.indexType(of: path) {
       case .string?: return nil
-      // The store file's own check has said so.
+      // The check of the store file has already reported this.
       case _? where path == "__local__": return nil
       case .json1?, .fullText?: return nil
       case .integer?, .floating?:
         return (
-          "the soup \(name) indexes \(path) as a number, but ids are text",
+          "the soup \(name) indexes \(path) as a number, but IDs are text",
           "write \(spec) in \(storeFile)"
         )
       case nil:

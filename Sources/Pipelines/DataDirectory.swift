@@ -93,8 +93,8 @@ package struct DataDirectory: Sendable, Hashable {
     guard isOwn || Files.isWithin(home, place) || Files.isWithin(file, place) else { return }
     throw PipelineError(
       .configuration, "inbox.own",
-      "the inbox holds what is attache's own, which would be taken for returns",
-      location: place, fix: "name a directory of its own as inbox.path")
+      "the inbox contains attache's own files, which would be taken for returns",
+      location: place, fix: "name a separate directory as inbox.path")
   }
 
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.

@@ -49,14 +49,14 @@ package enum DataFormat {
     guard let number, number > 0 else {
       throw PipelineError(
         .configuration, "data.format", "the format of the data directory cannot be read",
-        location: data.format, reason: "it is not one number on one line",
-        fix: "bring the file back from a backup")
+        location: data.format, reason: "the file is not one number on one line",
+        fix: "restore the file from a backup")
     }
     guard number <= current else {
       throw PipelineError(
         .configuration, "data.newer-format",
-        "the data directory has format \(number), and this program knows none above \(current)",
-        location: data.path, fix: "use the program that made it, or a newer one")
+        "the data directory has format \(number), and this program supports formats up to \(current)",
+        location: data.path, fix: "use the program that created it, or a newer one")
     }
     return number
   }
@@ -106,7 +106,7 @@ private struct IssuedRecordsStep {
         guard error.isDamage else { throw error }
         warn(
           "returns of generation \(file.generation) of \(file.snapshot) are compared as the SDK "
-            + "compares, for what it issued cannot be read: \(error)")
+            + "does, because the issued records cannot be read: \(error)")
       }
     }
   }

@@ -31,9 +31,10 @@ package enum Explanation {
 
   private static func unknown(_ name: String, _ data: DataDirectory) -> PipelineError {
     PipelineError(
-      .configuration, "explain.unknown", "nothing is known here of \(name)", location: data.path,
-      fix: "name a record's Id, a device's own id of it, or an edit's number as status and the "
-        + "report list it")
+      .configuration, "explain.unknown", "nothing is known about \(name)", location: data.path,
+      fix:
+        "name a record's Id, a device's local id, or an edit's number as listed by status and in "
+        + "the report")
   }
 
   // MARK: generations

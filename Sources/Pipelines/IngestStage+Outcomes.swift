@@ -79,7 +79,7 @@ extension IngestStage {
       return .failure(
         Refusal(
           .failed, "\(name) cannot be read: \(words)",
-          fix: "hand it back again, and tell who looks after attache if it is refused again"))
+          fix: "return it again, and report it to the administrator if it is refused again"))
     }
   }
 

@@ -36,8 +36,8 @@ struct IngestStage {
     try await settle(isDryRun ? try processing.taken() : try inbox.unfinished(), inbox)
     for name in try processing.strangers() {
       let refusal = Refusal(
-        .unknown, "\(name) in \(processing.processing) is nothing that was taken from the inbox",
-        fix: "take it out of there")
+        .unknown, "\(name) in \(processing.processing) was not taken from the inbox",
+        fix: "remove it from there")
       try tell(
         ReturnOutcome(name: name, path: processing.processing + "/" + name, result: .left(refusal)))
     }
@@ -51,7 +51,7 @@ struct IngestStage {
   /// The error for a named file that does not exist.
   static func missing(_ path: String) -> PipelineError {
     PipelineError(
-      .configuration, "ingest.no-file", "there is no file to ingest", location: path,
+      .configuration, "ingest.no-file", "the file to ingest does not exist", location: path,
       fix: "name a store file or a bundle")
   }
 
@@ -150,7 +150,7 @@ struct IngestStage {
     case .success(.duplicate(let sha256)):
       try tell(
         ReturnOutcome(name: name, path: candidate.path, sha256: sha256, result: .known))
-    case .success(.gone): run.warn("\(name) was taken away before it could be read")
+    case .success(.gone): run.warn("\(name) was removed before it could be read")
     case .success(.left(let refusal)), .failure(let refusal):
       try tell(ReturnOutcome(name: name, path: candidate.path, result: .left(refusal)))
     }
@@ -196,7 +196,7 @@ struct IngestStage {
       if try isOwnTrouble(error) { throw error }
       let words = PipelineError(describing: error).reason ?? "\(error)"
       run.warn(
-        "\(taken.name) was taken in, and stays in \(taken.directory), as it cannot be put away: \(words)"
+        "\(taken.name) was ingested, and stays in \(taken.directory), as it cannot be moved: \(words)"
       )
       return taken
     }
@@ -295,7 +295,7 @@ struct IngestStage {
       throw PipelineError(
         .configuration, "ingest.no-snapshot",
         "there is no generation \(named.generation) of a snapshot \(named.id)",
-        location: run.data.path, fix: "name a directory of users/ and one of the generations in it")
+        location: run.data.path, fix: "name a directory in users/ and one of the generations in it")
     }
   }
 }

@@ -16,17 +16,18 @@ package enum LedgerCheck {
       let user = ProcessEnvironment.userName()
       if let home = astray(place, owner, data, user) {
         throw PipelineError(
-          .configuration, "data.rights", "the user \(user) may not read and write it",
+          .configuration, "data.rights", "the user \(user) cannot read and write it",
           location: path,
           reason:
-            "it belongs to \(owner), and its directory to \(home): \(owner) ran a command once",
+            "it belongs to \(owner), and its directory to \(home): \(owner) once ran a command",
           fix: "sudo chown -R \(home) \(ShellWord.quoted(data.path))")
       }
       // The directory's owner is kept out only by the directory's mode.
       let isOwn = owner == user
       throw PipelineError(
-        .configuration, "data.rights", "the user \(user) may not read and write it", location: path,
-        reason: isOwn ? "the mode of \(place) keeps it from its owner" : "it belongs to \(owner)",
+        .configuration, "data.rights", "the user \(user) cannot read and write it", location: path,
+        reason: isOwn
+          ? "the mode of \(place) denies access to its owner" : "it belongs to \(owner)",
         fix: isOwn
           ? "chmod u+rwX \(ShellWord.quoted(place))"
           : "run the command as that user: sudo -u \(owner) attache …")
@@ -55,9 +56,9 @@ package enum LedgerCheck {
     if let time = try state?.backupTime {
       throw PipelineError(
         .configuration, "ledger.backup",
-        "the ledger is that of a backup: edits of devices could be sent twice",
+        "the ledger was restored from a backup: edits of devices could be sent twice",
         location: data.state, reason: "it was copied at \(Dates.utcSeconds(time))",
-        fix: "attache recover lets the pipeline go on from it")
+        fix: "run attache recover to continue from it")
     }
     let (epoch, run) = (Int(try state?.epoch ?? 0), Int(try state?.runNumber ?? 0))
     for id in try data.snapshots() {
@@ -72,14 +73,14 @@ package enum LedgerCheck {
     let asked = try state?.lastOrgTime()
     if let last = try data.lastReport(beyond: run, since: asked) {
       throw behind(
-        state, data, "\(data.reports)/\(last.name) is of run \(last.run), and ",
+        state, data, "\(data.reports)/\(last.name) belongs to run \(last.run), and ",
         "the ledger knows \(run)")
     }
     // A return is moved there only after the ledger has it.
     for directory in try PipelineReturns.directories(in: data.done)
     where try state?.isKnown(sha256: Files.name(of: directory)) != true {
       throw behind(
-        state, data, "\(directory) is a return that a run has taken in, and ",
+        state, data, "\(directory) is a return that a run has ingested, and ",
         "the ledger does not know it")
     }
   }
@@ -117,8 +118,8 @@ package enum LedgerCheck {
       "the ledger is older than what was published or sent: edits of devices could be sent twice",
       location: data.state, reason: found + (state == nil ? "there is no ledger" : known),
       fix:
-        "bring back \(lost); if it is lost, \(recovery) lets the pipeline go on: what may have been sent "
-        + "since is looked for in the org first")
+        "restore \(lost); if it is lost, \(recovery) continues without it: what may have been sent "
+        + "since then is first looked up in the org")
   }
 
   /// The error code for a ledger that is older than the files next to it.
@@ -140,9 +141,9 @@ package enum LedgerCheck {
     throw PipelineError(
       .configuration, "pipeline.twice",
       "two pipeline files are named \(pipeline.name), and \(data.path) belongs to the other one",
-      location: path, reason: "its runs were those of \(known)",
-      fix: "give this one another name, or another data directory with --data; if it has taken the "
-        + "other's place, remove that one")
+      location: path, reason: "its runs used \(known)",
+      fix: "give this one another name, or another data directory with --data; if it replaces the "
+        + "other one, remove that one")
   }
 
   /// A file that is gone since it was read is identified by its name.
@@ -192,10 +193,10 @@ package enum LedgerCheck {
   private static func unfinished(_ place: String, _ pipeline: Pipeline) -> PipelineError {
     PipelineError(
       .configuration, "recover.unfinished",
-      "a recovery of this pipeline has begun and has not ended",
-      location: place, reason: "until it has, a run would begin with nothing",
-      fix: "unless it is at work still, repeat it: attache recover \(pipeline.called) --from FILE; "
-        + "or remove \(place) to begin with nothing")
+      "a recovery of this pipeline was started and has not finished",
+      location: place, reason: "a run would start without any data",
+      fix: "unless it is still running, repeat it: attache recover \(pipeline.called) --from FILE; "
+        + "or remove \(place) to start without data")
   }
 
   private static func renamed(
@@ -203,12 +204,13 @@ package enum LedgerCheck {
   ) -> PipelineError {
     PipelineError(
       .configuration, "pipeline.renamed",
-      "the pipeline was named \(name) before, and its data lie in \(other.path)",
+      "the pipeline was named \(name) before, and its data are in \(other.path)",
       location: pipeline.file,
-      reason: "as \(pipeline.name) it would begin with nothing, and the open edits, the returns "
-        + "and the phones with bundles of \(name) would be left behind",
-      fix: "write \"name\": \"\(name)\" again: phones' bundles carry that name; or move "
-        + "\(other.path) away to begin with nothing")
+      reason:
+        "as \(pipeline.name) it would start without data, and leave behind the open edits, the returns "
+        + "and the phones with bundles of \(name)",
+      fix: "write \"name\": \"\(name)\" again, because phones' bundles have that name; or move "
+        + "\(other.path) away to start without data")
   }
 
   private static func putAside(
@@ -216,11 +218,12 @@ package enum LedgerCheck {
   ) -> PipelineError {
     PipelineError(
       .configuration, "pipeline.put-aside",
-      "the data of this pipeline were put aside in \(other.path)", location: data.path,
-      reason: "it would begin with nothing, and the open edits, the returns and the phones "
-        + "with its bundles would be left behind",
-      fix: "move them back; or go on from a backup: attache recover \(pipeline.called) "
-        + "--from FILE; or move them out of \(root) to begin with nothing")
+      "the data of this pipeline were moved aside to \(other.path)", location: data.path,
+      reason:
+        "it would start without data, and leave behind the open edits, the returns and the phones "
+        + "with its bundles",
+      fix: "move them back; or continue from a backup: attache recover \(pipeline.called) "
+        + "--from FILE; or move them out of \(root) to start without data")
   }
 
   /// Whether a path exists and is not another name of the same file.

@@ -40,23 +40,25 @@ package enum MetricsFile {
       end.costs.map { (label("stage", $0.stage.rawValue), value($0)) }
     }
     add(
-      "attache_last_run_timestamp_seconds", "When the last run ended.",
+      "attache_last_run_timestamp_seconds", "Time of the end of the last run.",
       [(nil, String(end.ended / 1000))])
-    add(lastSuccess, "When a whole run last did its work.", success.map { [(nil, $0)] } ?? [])
     add(
-      "attache_last_run_exit_status", "What the last run ended with; attache help lists them.",
+      lastSuccess, "Time of the end of the last whole run that succeeded.",
+      success.map { [(nil, $0)] } ?? [])
+    add(
+      "attache_last_run_exit_status", "Exit status of the last run; attache help lists them.",
       [(nil, String(end.status.rawValue))])
     add(
-      "attache_last_run_duration_seconds", "How long the last run took.",
+      "attache_last_run_duration_seconds", "Duration of the last run.",
       [(nil, String(end.seconds))])
     add(
-      "attache_last_run_stage_duration_seconds", "How long each stage took.",
+      "attache_last_run_stage_duration_seconds", "Duration of each stage.",
       stages { String(Double($0.milliseconds) / 1000) })
     add(
       "attache_last_run_requests", "Requests sent to the org, by stage.",
       stages { String($0.requests) })
     add(
-      "attache_last_run_records", "Records fetched or edits settled, by stage.",
+      "attache_last_run_records", "Records fetched or edits resolved, by stage.",
       stages { String($0.records) })
     add(
       "attache_last_run_received_bytes", "Bytes of the org's answers, by stage.",
@@ -68,15 +70,15 @@ package enum MetricsFile {
     add(
       "attache_last_run_bundles", "Bundles written.", end.bundles.map { [(nil, String($0))] } ?? [])
     add(
-      "attache_last_run_edits", "Edits taken up, by verdict.",
+      "attache_last_run_edits", "Edits processed, by verdict.",
       end.verdicts.map { counts("verdict", $0) } ?? [])
     if let open = end.open {
-      add("attache_open_edits", "Edits that are not settled, by verdict.", counts("verdict", open))
+      add("attache_open_edits", "Open edits, by verdict.", counts("verdict", open))
     }
     if let findings = end.findings {
       let kinds = Finding.Kind.allCases.filter(\.wantsPerson)
       add(
-        "attache_open_findings", "What else waits for a person, by kind.",
+        "attache_open_findings", "Other items that need review, by kind.",
         kinds.map { (label("kind", $0.rawValue), String(findings[$0] ?? 0)) })
     }
     return text

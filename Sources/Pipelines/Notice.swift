@@ -24,7 +24,7 @@ struct Notice: Sendable {
   /// A test notice, without a run.
   init(testOf pipeline: String) {
     (self.pipeline, run, outcome, status) = (pipeline, "", "test", .done)
-    words = "attache: \(pipeline): this is a test; no run has ended"
+    words = "attache: \(pipeline): this is a test; no run has finished"
     json = [
       "type": "test", "pipeline": .string(pipeline), "outcome": "test",
       "status": JSONValue(Int(ExitStatus.done.rawValue)), "words": .string(words),

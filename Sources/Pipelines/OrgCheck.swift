@@ -133,7 +133,7 @@ package struct OrgCheck: Sendable {
     var lines = ["org \(organizationID), API version \(apiVersion)"]
     lines.append(
       requests.map { "requests left today: \($0.remaining) of \($0.maximum)" }
-        ?? "requests left today: this user may not see the limits")
+        ?? "requests left today: this user has no access to the limits")
     for identity in identities {
       let objects = identity.briefcase.sorted { $0.key < $1.key }
         .map { "\($0.key) \($0.value)" }.joined(separator: ", ")

@@ -26,8 +26,8 @@ struct PackStage {
       if try isWithoutStores(record) { continue }
       guard isWhole(record, with: global) else {
         run.warn(
-          "\(username): the newest generation lacks a store that the pipeline has now; "
-            + "no bundle of it is written before it is primed again")
+          "\(username): the newest generation lacks a store that was added to the pipeline; "
+            + "no bundle of it is written before the user is primed again")
         continue
       }
       if run.options.isDryRun {
@@ -190,7 +190,7 @@ struct PackStage {
       ($0.notes["warnings"]?.array ?? []).compactMap(\.string)
     }
     if isIntegration {
-      warnings.append("the records are those that the integration user may see")
+      warnings.append("the records are those that the integration user can see")
     }
     return Manifest(
       org: try run.ledger.organizationID ?? "", user: record.snapshot,

@@ -192,7 +192,7 @@ package struct PipelineDecisions: Sendable {
       }
       if let seen = request.seen {
         guard found.subject.verdict == seen.verdict, found.detail.limit == seen.limit else {
-          throw DecisionRefusal(request.edit, "a run has taken it up since; look at it again")
+          throw DecisionRefusal(request.edit, "a run has processed it since; look at it again")
         }
         found.detail.fields = seen.fields
       }
@@ -218,7 +218,7 @@ package struct PipelineDecisions: Sendable {
   private var noLedger: PipelineError {
     PipelineError(
       .configuration, "decide.no-ledger", "\(pipeline.name) has no edits: it never ran",
-      location: data.state, fix: "attache run \(pipeline.called) takes in what came back")
+      location: data.state, fix: "attache run \(pipeline.called) ingests returns")
   }
 
   private func refused(_ refusals: [DecisionRefusal]) -> PipelineError {
@@ -226,8 +226,9 @@ package struct PipelineDecisions: Sendable {
     var words = refusals.prefix(most).map(\.description).joined(separator: "; ")
     if refusals.count > most { words += "; and \(refusals.count - most) more" }
     return PipelineError(
-      .configuration, "decide.refused", "nothing was decided", reason: words,
-      fix: "attache decide \(pipeline.called) --list shows what is open, and what may be decided")
+      .configuration, "decide.refused", "no decision was recorded", reason: words,
+      fix:
+        "attache decide \(pipeline.called) --list shows the open edits and the possible decisions")
   }
 }
 

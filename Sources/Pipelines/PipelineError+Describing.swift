@@ -29,11 +29,11 @@ extension PipelineError {
     case let error as LedgerError: self.init(state: error)
     case let error as CorrelationError:
       self.init(
-        .configuration, "reconcile.correlation-field", "a correlation field cannot serve",
+        .configuration, "reconcile.correlation-field", "a correlation field is not suitable",
         reason: error.description,
         fix:
-          "make it a text field of 48 characters or more, unique, an external id, and visible to "
-          + "the users; or take it out of reconcile.correlationField")
+          "make it a text field of 48 or more characters, unique, an external ID, and visible to "
+          + "the users; or remove it from reconcile.correlationField")
     case let error as BundleError:
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
     case let error as SnapshotError:
@@ -50,13 +50,13 @@ extension PipelineError {
         .configuration, "ledger.damaged", "the ledger is damaged", location: error.path,
         reason: "\(error.message) (SQLite code \(error.code))",
         fix:
-          "attache recover lets the pipeline go on: what may have been sent is looked for in the org "
-          + "first; with a backup at hand, put its ledger back before that")
+          "run attache recover to continue: what may have been sent is first looked up in the "
+          + "org; if there is a backup, restore its ledger before that")
     case let error as SQLiteError:
       self.init(
         .failed, "sqlite", "\(error)",
         fix: error.isDisk
-          ? "check the disk, and that its user may write a file as large as that (ulimit -f)" : nil)
+          ? "check the disk, and that the user's file size limit (ulimit -f) is large enough" : nil)
     case is CancellationError:
       self.init(
         .tryLater, "run.cancelled", Self.stoppedText, fix: Self.goesOnText)
@@ -104,8 +104,8 @@ extension PipelineError {
       (kind, code) = (.tryLater, "org.limit")
       fix =
         error.code == APIBudget.code
-        ? "run it again: it goes on where it stopped; or raise org.apiBudget, or --api-budget"
-        : "run it again when the org's limit has recovered: it goes on where it stopped"
+        ? "run it again to resume it, or raise org.apiBudget or --api-budget"
+        : "run it again to resume it when the org's limit is available again"
     case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
     case .authentication:
       (kind, code) = (.authentication, "org.login")
@@ -123,7 +123,7 @@ extension PipelineError {
       fix = Self.badAnswerFix
     case .tooLarge:
       (kind, code) = (.failed, "org.too-large")
-      fix = "leave the long fields of the object out of the sync"
+      fix = "remove the object's long fields from the sync"
     case .locatorExpired: (kind, code) = (.tryLater, "org.cursor-expired")
     }
     let status = [error.status.map(String.init), error.code].compactMap { $0 }
@@ -135,13 +135,13 @@ extension PipelineError {
 
   /// The fix for an answer that cannot come from an org.
   private static let badAnswerFix =
-    "check org.url and what stands between here and the org, and run it again"
+    "check org.url and the network devices between here and the org, and run it again"
 
   /// Another run holds the lock.
   init(lockedBy holder: String, at path: String) {
     self.init(
-      .locked, "run.locked", "another run of this pipeline is at work", location: path,
-      reason: holder, fix: "wait until it ends; the lock is free as soon as its process is gone")
+      .locked, "run.locked", "another run of this pipeline is active", location: path,
+      reason: holder, fix: "wait until it finishes; the lock is released when its process ends")
   }
 
   /// A write that failed because the disk is full.
@@ -155,28 +155,28 @@ extension PipelineError {
   static let diskFullCode = "disk.full"
   /// The fix for a full disk.
   static func makingRoom(_ pipeline: String = "PIPELINE") -> String {
-    "attache status \(pipeline) --disk shows what lies there, attache prune \(pipeline) makes room; or free "
+    "attache status \(pipeline) --disk shows the disk use, attache prune \(pipeline) frees space; or free "
       + "some by hand"
   }
   /// The fix for a run that was interrupted.
-  package static let goesOnText = "run it again: it goes on where it stopped"
-  private static let stoppedText = "the run was stopped before its end"
+  package static let goesOnText = "run it again to resume it"
+  private static let stoppedText = "the run was interrupted"
 
   private static func sentence(_ kind: OrgError.Kind) -> String {
     switch kind {
-    case .unreachable: "the org cannot be reached"
+    case .unreachable: "the org is unreachable"
     case .timeout: "the org did not answer in time"
     case .authentication: "the org refused the login"
-    case .certificate: "the org's certificate cannot be trusted; nothing was sent to it"
+    case .certificate: "the org's certificate is not trusted; nothing was sent to it"
     case .permission: "the org refused a permission"
-    case .limit: "a limit of requests is reached"
+    case .limit: "a request limit is reached"
     case .cancelled: stoppedText
-    case .configuration: "the org cannot be asked as it is configured"
-    case .refused: "the org refused what was asked"
-    case .notFound: "the org does not know what was asked for"
-    case .invalidResponse: "the answer is not what an org answers"
-    case .tooLarge: "an answer of the org is too large, however little is asked for"
-    case .locatorExpired: "the org dropped the query while it was read"
+    case .configuration: "the configuration does not allow a request to the org"
+    case .refused: "the org refused the request"
+    case .notFound: "the org does not know the requested resource"
+    case .invalidResponse: "the answer is not one of an org"
+    case .tooLarge: "an answer of the org is too large, however little is requested"
+    case .locatorExpired: "the org dropped the query while its pages were read"
     }
   }
 

@@ -64,8 +64,8 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
   init(unknownUser name: String, in pipeline: Pipeline, near names: [String]) {
     let nearest = Spelling.nearest(name, among: names)
     self.init(
-      .usage, "users.unknown", "\(name) is no user of the pipeline", location: pipeline.file,
-      fix: nearest.map { "did you mean \($0)?" } ?? "name one of those that \"users\" gives")
+      .usage, "users.unknown", "\(name) is not a user of the pipeline", location: pipeline.file,
+      fix: nearest.map { "did you mean \($0)?" } ?? "name a user selected by \"users\"")
   }
 
   /// The four parts on one line.

@@ -55,7 +55,7 @@ package struct PipelineReturns: Sendable {
       } else if !candidate.hasStoodStill {
         one.state = .arriving
         one.reason =
-          "it was written to a moment ago; it is taken when it has stood still for "
+          "it was written to a moment ago; it is taken when it has been unchanged for "
           + "\(pipeline.inbox.settleSeconds) seconds (inbox.settleSeconds)"
       }
       found.append(one)
@@ -63,7 +63,7 @@ package struct PipelineReturns: Sendable {
     for name in try Files.list(directory) where Inbox.isUpload(name) {
       var one = waiting(directory + "/" + name)
       one.state = .arriving
-      one.reason = "its name says that it is still being uploaded: it is taken under its own name"
+      one.reason = "its name shows an upload in progress: it is taken under its final name"
       found.append(one)
     }
     return found
@@ -93,7 +93,7 @@ package struct PipelineReturns: Sendable {
       let detail = reasons[one.sha256 ?? ""]
       one.code = detail?["code"]?.string
       one.reason =
-        detail?["reason"]?.string ?? "its reason was taken away, so that no report tells of it"
+        detail?["reason"]?.string ?? "its reason file was removed, so no report lists it"
       one.fix = detail?["fix"]?.string
       return one
     }
@@ -144,7 +144,7 @@ package struct PipelineReturns: Sendable {
       guard TakenReturn(directory: data.quarantine + "/" + sha256) != nil else {
         throw PipelineError(
           .configuration, "returns.no-note",
-          "\(one.name) cannot be released: its note is not there",
+          "\(one.name) cannot be released: its note is missing",
           location: data.quarantine + "/" + sha256,
           fix: "put the file into the inbox, then discard the rest")
       }
@@ -196,7 +196,7 @@ package struct PipelineReturns: Sendable {
       .configuration, "returns.unknown", "there is no return \(word) in quarantine",
       location: data.quarantine,
       fix:
-        "attache returns list \(pipeline.called) shows what lies where; name it, or the beginning of its "
+        "attache returns list \(pipeline.called) shows all returns; name it, or the beginning of its "
         + "digest")
   }
 
@@ -204,7 +204,7 @@ package struct PipelineReturns: Sendable {
     PipelineError(
       .configuration, "returns.several", "\(word) names \(found.count) returns",
       location: data.quarantine,
-      fix: "name one of their digests: "
+      fix: "name one by its digest: "
         + found.compactMap(\.shortDigest).joined(separator: ", "))
   }
 }

@@ -104,8 +104,8 @@ package struct PipelineRun {
         resumed: resumed && !options.isDryRun))
     if let last = try ledger.recoveries().last, last.afterRun + 1 == row.number {
       context.warn(
-        "the ledger was recovered at \(Dates.utcSeconds(last.time)) by \(last.by): what bundles from before "
-          + "bring is looked for in the org before it is sent")
+        "the ledger was recovered at \(Dates.utcSeconds(last.time)) by \(last.by): edits from older bundles "
+          + "are first looked up in the org")
     }
     do {
       try await run.performStages()
@@ -161,7 +161,7 @@ package struct PipelineRun {
     let needed = Int64(pipeline.limits.freeDiskMiB) << 20
     guard let free, free < needed else { return }
     throw PipelineError(
-      .failed, PipelineError.diskFullCode, "too little disk space is free to begin a run",
+      .failed, PipelineError.diskFullCode, "too little disk space is free to start a run",
       location: data.path,
       reason: "\(free >> 20) MiB are free and limits.freeDiskMiB is \(pipeline.limits.freeDiskMiB)",
       fix: PipelineError.makingRoom(pipeline.called)
@@ -231,7 +231,7 @@ package struct PipelineRun {
     }
     if context.access.org.replacedHalves > 0 {
       context.warn(
-        "texts of the org hold halves of characters, which no device can read: in place of each stands U+FFFD"
+        "texts of the org contain unpaired surrogates, which no device can read: each is replaced by U+FFFD"
       )
     }
   }
@@ -266,7 +266,7 @@ package struct PipelineRun {
     try reporting.write()
     if let left = try stagesLeft() {
       context.warn(
-        "run \(context.row.id), which died, is not over yet: \(left) waits for the next run")
+        "the interrupted run \(context.row.id) is not finished: \(left) waits for the next run")
       return context.summary
     }
     try context.ledger.endRun(
@@ -286,7 +286,7 @@ package struct PipelineRun {
       let work = KeepWork(context.pipeline, context.data, ledger: context.ledger)
       context.summary.pruned = try work.obey()
     } catch {
-      let words = "what is old could not be removed: \(PipelineError(describing: error).message)"
+      let words = "expired files could not be removed: \(PipelineError(describing: error).message)"
       context.summary.warnings.append(words)
       context.report(.warning(words))
     }

@@ -99,15 +99,15 @@ package struct PipelineUndo: Sendable {
     if try ledger.isToBeUndone(edit) { return nil }
     if try ledger.isPruned(edit) {
       return
-        "the values that it took the place of are pruned (keep.runsDays): nothing is left to undo it with"
+        "the values that it replaced are pruned (keep.runsDays), so it cannot be undone"
     }
     let verdict = found.subject.verdict
     if verdict == .unconfirmed {
-      return "it is unconfirmed: no answer says yet what its request did: attache reconcile "
+      return "it is unconfirmed, the outcome of its request is unknown: attache reconcile "
         + "\(pipeline.called) asks the org; undo it then"
     }
     if let verdict, !verdict.isSettled, isWritten {
-      return "it is \(verdict.rawValue): decide about it first"
+      return "it is \(verdict.rawValue): decide it first"
     }
     if isWritten { return nil }
     return "run \(run) changed nothing in the org by it"
@@ -116,26 +116,28 @@ package struct PipelineUndo: Sendable {
 
   /// The refusal for a new record that was not sent because its parent was deleted.
   private static let neverSent =
-    "its new record was never sent, as its device deleted the parent: enter it in the org, or on a device"
+    "its new record was never sent, because its device deleted the parent: enter it in the org, or on a device"
 
   // MARK: errors
 
   private func unknown(_ run: String) -> PipelineError {
     PipelineError(
       .configuration, "undo.no-run", "there is no run \(run)", location: data.state,
-      fix: "attache status \(pipeline.called) lists the last runs; reports are named after theirs")
+      fix:
+        "attache status \(pipeline.called) lists the last runs; reports have the names of their runs"
+    )
   }
 
   private func notOver(_ run: String) -> PipelineError {
     PipelineError(
-      .configuration, "undo.not-over", "run \(run) is not over", location: data.state,
-      fix: "attache run \(pipeline.called) goes on with it; undo it then")
+      .configuration, "undo.not-over", "run \(run) is not finished", location: data.state,
+      fix: "attache run \(pipeline.called) resumes it; undo it then")
   }
 
   private func ofUndo(_ run: String) -> PipelineError {
     PipelineError(
       .configuration, "undo.of-undo", "run \(run) undid what another run had changed",
-      reason: "an undo is not undone: the values that it took back may be nobody's any more",
+      reason: "an undo cannot be undone, because the values that it removed may be outdated",
       fix: "its report has them; enter them in the org, or on a device")
   }
 
@@ -149,8 +151,8 @@ package struct PipelineUndo: Sendable {
   /// The error for a digest that does not match the plan.
   package func notConfirmed(_ plan: Plan) -> PipelineError {
     PipelineError(
-      .configuration, "undo.other-plan", "the digest is not that of this plan: nothing was undone",
+      .configuration, "undo.other-plan", "the digest does not match this plan: nothing was undone",
       reason: "the plan of run \(plan.run) with these edits has the digest \(plan.digest)",
-      fix: "look at it without --confirm first")
+      fix: "show the plan without --confirm first")
   }
 }

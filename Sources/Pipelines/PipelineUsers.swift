@@ -62,7 +62,7 @@ struct PipelineUsers {
         .configuration, "users.unexpected",
         "the pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
           + "allows \(least) to \(most)",
-        location: run.pipeline.file, fix: "check where the users come from, or change users.expect")
+        location: run.pipeline.file, fix: "check the source of the users, or change users.expect")
     }
     try checkAsked(names)
   }
@@ -103,7 +103,7 @@ struct PipelineUsers {
     guard let session = try await run.access.integrationSession() else {
       throw PipelineError(
         .configuration, "users.no-integration-user",
-        "users.query needs a user that asks it", location: run.pipeline.file,
+        "users.query needs a user to run as", location: run.pipeline.file,
         fix: "name one in org.login.integrationUser")
     }
     return try await Self.users(ofQuery: soql, of: run.pipeline, as: session)
@@ -144,7 +144,7 @@ struct PipelineUsers {
         try skip(
           username: name,
           PipelineError(
-            .authentication, "users.not-found", "the org has no user of this name that can be seen",
+            .authentication, "users.not-found", "no visible user of the org has this name",
             location: run.pipeline.file, fix: "correct the name, or remove it from \"users\""))
         continue
       }

@@ -55,8 +55,8 @@ extension Preflight {
     _ name: String, _ field: Describe.Field, _ object: Describe
   ) -> Words {
     Words(
-      message: "\(object.name) has the field \(JSONText.quoted(field.name)), and in the rows of a "
-        + "soup \(JSONText.quoted(name)) is another name",
+      message: "\(object.name) has the field \(JSONText.quoted(field.name)), but the rows of a "
+        + "soup would use \(JSONText.quoted(name))",
       fix: "write \(JSONText.quoted(field.name))", isInOtherCase: true)
   }
 
@@ -71,7 +71,7 @@ extension Preflight {
 
   static func fix(_ word: String, among known: [String]) -> String {
     Spelling.nearest(word, among: known).map { "did you mean \(JSONText.quoted($0))?" }
-      ?? "correct the name, or give the user access to it"
+      ?? "correct the name, or grant the user access to it"
   }
 
   private static func words(
@@ -82,24 +82,25 @@ extension Preflight {
     case .read, .id: return nil
     case .filter where !field.isFilterable:
       return Words(
-        message: "\(name) is of the type \(field.type), which no query can compare",
+        message: "\(name) has the type \(field.type), which no query can compare",
         fix: "compare another field")
     case .create where !field.isCreateable:
       return Words(
-        message: "this user cannot set \(name) in new records, so the org refuses each that has it",
-        fix: "take it out of the list, or give the user the right")
+        message:
+          "this user cannot set \(name) in new records, so the org refuses every record with it",
+        fix: "remove it from the list, or grant the user the right")
     case .update where !field.isUpdateable:
       return Words(
-        message: "this user cannot change \(name), so the org refuses each change that has it",
-        fix: "take it out of the list, or give the user the right")
+        message: "this user cannot edit \(name), so the org refuses every change of it",
+        fix: "remove it from the list, or grant the user the right")
     case .externalID where !field.isExternalID && !field.isIDLookup:
       return Words(
-        message: "\(name) is no external id, so no record can be sent under it",
-        fix: "name a field that is marked as external id")
+        message: "\(name) is not an external ID, so no record can be sent with it",
+        fix: "name a field that is an external ID")
     case .modificationDate where field.type != "datetime":
       return Words(
-        message: "\(name) is of the type \(field.type), not a date with a time",
-        fix: "name the field that says when a record was changed, such as \"LastModifiedDate\"")
+        message: "\(name) has the type \(field.type), not date and time",
+        fix: "name the field with the record's modification date, such as \"LastModifiedDate\"")
     case .parent(let type)
     where !field.referenceTo.contains { $0.lowercased() == type.lowercased() }:
       return Words(

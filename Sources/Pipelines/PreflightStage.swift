@@ -57,7 +57,7 @@ struct PreflightStage {
       if !stops.isEmpty { run.primeProblems = problems }
     } catch let error as OrgError where error.kind != .cancelled {
       try Task.checkCancellation()
-      return run.warn("the syncs could not be held against the org before the run: \(error)")
+      return run.warn("the syncs could not be validated against the org before the run: \(error)")
     }
     run.preflight = preflight
     run.findings = found
@@ -169,8 +169,8 @@ extension PipelineError {
   /// The error for a user who lacks access.
   init(lacking faults: [Preflight.Fault]) {
     self.init(
-      .authentication, "preflight", "the org does not give this user what the syncs fetch",
+      .authentication, "preflight", "the user has no access to what the syncs fetch",
       reason: faults.map(\.problem.description).joined(separator: "; "),
-      fix: "give the user access, or correct the syncs")
+      fix: "grant the user access, or correct the syncs")
   }
 }

@@ -92,7 +92,8 @@ struct PrimeJob: Sendable {
       guard error.kind != .cancelled else { throw error }
       // An unreachable org is reported when records are fetched.
       if !error.isOutage {
-        report(.warning("\(user.username): the syncs could not be held against the org: \(error)"))
+        report(
+          .warning("\(user.username): the syncs could not be validated against the org: \(error)"))
       }
       return nil
     }
@@ -106,7 +107,7 @@ struct PrimeJob: Sendable {
     guard let session = try await access.integrationSession() else {
       throw PipelineError(
         .configuration, "prime.no-integration-user",
-        "global stores and fetchAs \"integration\" need a user that fetches",
+        "global stores and fetchAs \"integration\" need a user to fetch as",
         location: pipeline.file, fix: "name one in org.login.integrationUser")
     }
     return session
@@ -170,7 +171,7 @@ struct PrimeJob: Sendable {
         let (old, new) = ((before[soup] ?? 0) - own, filled?.total ?? 0)
         if limits.allows(deleting: old - new, of: old) { continue }
         words.append(
-          "the soup \"\(soup)\" would have \(new) records where it has \(old), more than "
+          "the soup \"\(soup)\" would have \(new) records instead of \(old), more than "
             + "\(limits.maxDeletesPercent) % less; generation \(newest) was kept; "
             + DeletionGuard.fixByOption)
       }
@@ -305,7 +306,7 @@ struct PrimeJob: Sendable {
       return try SystemModstamps.read(in: directory.directory(of: previous.generation))
     } catch {
       guard error.isDamage else { throw error }
-      report(.warning("\(user.username): every record of its briefcases is asked for: \(error)"))
+      report(.warning("\(user.username): all records of the briefcases are requested: \(error)"))
       return [:]
     }
   }

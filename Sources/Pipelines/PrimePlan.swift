@@ -45,7 +45,7 @@ struct PrimePlan {
       case .success(let found)?: counts = found
       case .failure(let error)?:
         run.warn(
-          "\(job.user.username): nothing could be counted: \(PipelineError(describing: error).description)"
+          "\(job.user.username): records could not be counted: \(PipelineError(describing: error).description)"
         )
       case nil: break
       }

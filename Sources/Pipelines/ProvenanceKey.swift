@@ -146,8 +146,8 @@ struct ProvenanceKey {
     else {
       throw PipelineError(
         .configuration, "stamp-key.damaged", "the key of the stamps cannot be read",
-        location: data.stampKey, reason: "it is not 64 hexadecimal digits on one line",
-        fix: "bring the file back from a backup; it never changes but when a ledger is lost")
+        location: data.stampKey, reason: "the file is not 64 hexadecimal digits on one line",
+        fix: "restore the file from a backup; it changes only when a ledger is lost")
     }
     // The file may have been restored from a backup.
     if try Files.status(data.stampKey).mode & 0o077 != 0 {
@@ -170,10 +170,10 @@ struct ProvenanceKey {
   private static func missing(_ data: DataDirectory) -> PipelineError {
     PipelineError(
       .configuration, "stamp-key.missing",
-      "the key of the stamps is gone: no return of a bundle issued so far could be recognised",
+      "the key of the stamps is missing: returns of the bundles issued so far could not be verified",
       location: data.stampKey,
-      fix: "bring the file back from a backup; if it is lost for good, use another data directory "
-        + "(--data), and enter by hand what devices with bundles from here still hand back")
+      fix: "restore the file from a backup; if it is lost, use another data directory (--data), "
+        + "and enter by hand what devices with bundles from here still return")
   }
 
   private static func foreign(_ data: DataDirectory) -> PipelineError {
@@ -181,7 +181,7 @@ struct ProvenanceKey {
       .configuration, "stamp-key.foreign",
       "the key of the stamps is not the one that this ledger signs with", location: data.stampKey,
       fix:
-        "bring back the file and the ledger that belong together, from one backup; if a recovery died, repeat "
+        "restore the file and the ledger from the same backup; if a recovery was interrupted, repeat "
         + "it: attache recover")
   }
 }

@@ -38,8 +38,8 @@ struct ReconcileStage {
     if result.interruption == nil {
       for digest in run.options.confirmed.subtracting(result.confirmed).sorted() {
         run.warn(
-          "--confirm \(digest) confirms nothing: the guard holds no plan of this digest; it is mistyped, or the "
-            + "edits are others by now")
+          "--confirm \(digest) matches no held plan: it is mistyped, or the "
+            + "edits have changed")
       }
     }
     if let presumed { return try plan(result, presumed, since: before) }
@@ -95,12 +95,12 @@ struct ReconcileStage {
       let confirm = Self.confirming(digests, of: run.pipeline)
       run.summary.confirm.append(confirm)
       let username = try run.ledger.snapshotRow(id: id)?.username ?? id
-      let words = "more changes than reconcile.maxChanges lets through"
+      let words = "more changes than reconcile.maxChanges allows"
       try run.note(
         .changesHeld, id,
         [
           "snapshot": .string(id), "username": .string(username), "reason": .string(words),
-          "fix": .string("look at the held edits; this sends them: \(confirm)"),
+          "fix": .string("review the held edits; to send them: \(confirm)"),
         ])
     }
     if isWhole { try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id) }
@@ -120,7 +120,7 @@ struct ReconcileStage {
     }
     let count = try run.ledger.retry(
       run: retry.run, verdicts: retry.verdicts, by: run.options.by)
-    if count == 0 { run.warn("no edit of run \(retry.run) is left to take up again") }
+    if count == 0 { run.warn("run \(retry.run) has no edits left to retry") }
   }
 
   private func reconciler(_ presumed: PresumedWrites?) throws -> Reconciler {
@@ -211,7 +211,7 @@ struct ReconcileStage {
     try forecast(since: before)
     for (snapshot, digests) in result.awaiting.sorted(by: { $0.key < $1.key }) {
       run.summary.plan.append(
-        "reconcile: changes of \(snapshot) are held; this sends them: "
+        "reconcile: changes of \(snapshot) are held; to send them: "
           + Self.confirming(digests, of: run.pipeline))
     }
   }

@@ -48,7 +48,7 @@ final class RefreshTokenFile: RefreshTokenKeeper {
     do throws(SystemError) {
       try DurableFile.write(document.bytes, to: path)
     } catch {
-      throw refusal("the refresh token that replaces the last one cannot be kept: \(error)")
+      throw refusal("the refresh token that replaces the last one cannot be stored: \(error)")
     }
   }
 
@@ -56,7 +56,7 @@ final class RefreshTokenFile: RefreshTokenKeeper {
     do throws(SystemError) {
       try Files.makeDirectory(Files.parent(of: path) ?? ".")
     } catch {
-      throw refusal("refresh tokens cannot be kept: \(error)")
+      throw refusal("refresh tokens cannot be stored: \(error)")
     }
     // The call blocks, and must not occupy a thread of the shared pool.
     let thread = StoreThread(name: "tokens")
@@ -66,11 +66,11 @@ final class RefreshTokenFile: RefreshTokenKeeper {
       }
     } catch {
       if Task.isCancelled {
-        throw OrgError(.cancelled, message: "the login was stopped", request: request)
+        throw OrgError(.cancelled, message: "the login was cancelled", request: request)
       }
-      guard case .held = error else { throw refusal("refresh tokens cannot be kept: \(error)") }
+      guard case .held = error else { throw refusal("refresh tokens cannot be stored: \(error)") }
       throw refusal(
-        "another process has renewed its session for \(Self.waitSeconds) seconds and has not ended")
+        "another process has been renewing its session for more than \(Self.waitSeconds) seconds")
     }
   }
 
@@ -85,7 +85,7 @@ final class RefreshTokenFile: RefreshTokenKeeper {
     guard let document = try? JSONValue(parsing: bytes), document["format"] == 1,
       let tokens = document["tokens"]?.object
     else {
-      throw refusal("\(path) cannot be understood: bring it back from a backup, or remove it")
+      throw refusal("\(path) is not valid: restore it from a backup, or remove it")
     }
     return tokens
   }

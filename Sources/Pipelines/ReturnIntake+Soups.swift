@@ -20,7 +20,7 @@ extension ReturnIntake {
         if entry.counts[soup] != nil { lines.append("the app removed the soup \"\(soup)\"") }
       } else {
         lines.append(
-          "the soup \"\(soup)\" is not in it: the app removed it, or the pipeline has it since")
+          "the soup \"\(soup)\" is missing: the app removed it, or the pipeline added it later")
       }
     }
     let indexes = entry.flatMap { issuedIndexes(store.reindexedSoups, of: $0, store.stamp) }
@@ -31,8 +31,8 @@ extension ReturnIntake {
         }
       } else {
         lines.append(
-          "the indexes of the soup \"\(soup)\" are not the pipeline's: the app changed it, or the "
-            + "pipeline did since")
+          "the indexes of the soup \"\(soup)\" are not the pipeline's: the app changed them, or the "
+            + "pipeline did later")
       }
     }
     return lines

@@ -142,10 +142,10 @@ struct ReturnIntake: Sendable {
       let isKnown = isKnown(stamp)
       if !isKnown || !Files.exists(data.issued(stamp.generation, of: stamp.user)) {
         let why =
-          isKnown ? "is not kept any more (keep.issuedRecordDays)" : "this ledger does not know"
+          isKnown ? "are no longer kept (keep.issuedRecordDays)" : "are unknown to this ledger"
         warnings.append(
-          "\(taken.name): what generation \(stamp.generation) issued \(why): "
-            + "its edits are compared as the SDK compares")
+          "\(taken.name): the issued records of generation \(stamp.generation) \(why): "
+            + "its edits are compared as the SDK does")
       }
       let reading = ReturnReading(
         pipeline: pipeline, data: data, issued: issued, hasRecords: isKnown)
@@ -183,10 +183,10 @@ struct ReturnIntake: Sendable {
     let stamp = validated.stamp
     let expiry = try expires(validated, &warnings)
     if let expiry, expiry >= arrival(of: taken) { return }
-    let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "for so long that it is not kept"
+    let since = expiry.map { "since " + Dates.utcSeconds($0) } ?? "too long ago to be kept"
     throw Refusal(
       .expired,
-      "\(validated.sourceName) comes from generation \(stamp.generation), whose bundle is good no more "
+      "\(validated.sourceName) comes from generation \(stamp.generation), whose bundle has expired "
         + since,
       fix: "let the device install a newer bundle, or set inbox.acceptExpired to true and ingest "
         + "the file again")
@@ -243,7 +243,7 @@ struct ReturnIntake: Sendable {
       guard try directory.generations().contains(stamp.generation) else { return nil }
       return try directory.record(of: stamp.generation)
     } catch {
-      warnings.append("\(name): what was issued to it cannot be looked up: \(error)")
+      warnings.append("\(name): its issued records cannot be read: \(error)")
       return nil
     }
   }

@@ -37,10 +37,10 @@ extension ReturnOutcome.Result {
   var planned: String {
     switch self {
     case .accepted(_, let edits, let new, _, _):
-      edits == 0 ? " holds no edit" : " holds \(edits) edits, \(new) of them new"
-    case .known: " was ingested before"
-    case .quarantined(_, let refusal): " goes into quarantine: \(refusal.sentence); \(refusal.fix)"
-    case .left(let refusal): " stays where it is: \(refusal.sentence); \(refusal.fix)"
+      edits == 0 ? " has no edits" : " has \(edits) edits, \(new) of them new"
+    case .known: " was already ingested"
+    case .quarantined(_, let refusal): " will be quarantined: \(refusal.sentence); \(refusal.fix)"
+    case .left(let refusal): " stays in place: \(refusal.sentence); \(refusal.fix)"
     }
   }
 }

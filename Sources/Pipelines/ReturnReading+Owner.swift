@@ -34,9 +34,9 @@ extension ReturnReading {
         else { continue }
         throw Refusal(
           .contradiction,
-          "\(name) has the stamp of the user \(stamp.user), and in soup \"\(soup.soup)\" records that generation "
-            + "\(number) of the user \(owner) has and generation \(stamp.generation) of \(stamp.user) has not",
-          fix: "hand the store back with the stamp that it was issued with")
+          "\(name) has the stamp of the user \(stamp.user), and in soup \"\(soup.soup)\" records from generation "
+            + "\(number) of the user \(owner) that are not in generation \(stamp.generation) of \(stamp.user)",
+          fix: "return the store with the stamp that it was issued with")
       }
     } catch let error as SnapshotError where error.isDamage {
       // Cannot be checked without the issued records.

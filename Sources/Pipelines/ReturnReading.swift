@@ -46,7 +46,7 @@ struct ReturnReading: Sendable {
     } catch let error as SnapshotError where error.isDamage {
       reading = try read(issued.map { IssuedDates(made: $0.created) }, nil)
       if pipeline.reconcile.detectEdits == .compare {
-        reading.warnings.append("edits without flags cannot be looked for: \(error)")
+        reading.warnings.append("edits without flags cannot be detected: \(error)")
       }
     }
     do {
@@ -54,7 +54,7 @@ struct ReturnReading: Sendable {
     } catch let error as SnapshotError where error.isDamage {
       // A fault in a file of ours makes the comparison less precise, but never refuses a return.
       reading.warnings.append(
-        "what it was issued cannot be read, its edits are compared as the SDK compares: \(error)")
+        "the issued records cannot be read, so its edits are compared as the SDK does: \(error)")
     }
     return reading
   }

@@ -56,7 +56,8 @@ package struct RunNotices: Sendable {
     }
     for answer in await deliver(Notice(end), to: targets) where !answer.isTold {
       let what =
-        answer.target == .heartbeat ? "could not be reached" : "could not be told of the run's end"
+        answer.target == .heartbeat
+        ? "could not be reached" : "could not be notified of the run's end"
       failures.append("\(answer.target.rawValue) \(what): \(answer.words)")
     }
     return failures
@@ -148,7 +149,7 @@ package struct RunNotices: Sendable {
         deadlineSeconds: pipeline.notify.timeoutSeconds, outputLimit: 1 << 20,
         asksNobody: true, isCancelled: { Task.isCancelled })
     }
-    let end = "\(command[0]) ended with exit status \(result.status)"
+    let end = "\(command[0]) failed with exit status \(result.status)"
     guard result.status == 0 else {
       let words = String(decoding: result.error.prefix { $0 != 0x0A }, as: UTF8.self)
       throw Failure(words.isEmpty ? end : "\(end): \(words)")
@@ -184,7 +185,7 @@ package struct RunNotices: Sendable {
       variables, commandSeconds: secondsOfCommand(deadline),
       isCancelled: { Task.isCancelled })
     // The URL may contain a token, so it is not shown.
-    guard TransferRules.isSafe(url) else { throw Failure("its address is no https address") }
+    guard TransferRules.isSafe(url) else { throw Failure("its URL is not an https URL") }
     return url
   }
 
@@ -194,7 +195,7 @@ package struct RunNotices: Sendable {
     configuration.connectTimeoutSeconds = min(10, pipeline.notify.timeoutSeconds)
     configuration.responseLimitBytes = 1 << 20
     let client = try HTTPClient(configuration)
-    var (request, failure) = (request, Failure("no time was left"))
+    var (request, failure) = (request, Failure("the time limit was reached"))
     for _ in 0..<2 {
       request.timeoutSeconds = secondsLeft(deadline)
       guard request.timeoutSeconds > 0, !Task.isCancelled else { break }

@@ -33,7 +33,7 @@ struct SealingKeys {
     guard let text = try source.resolve(run.variables).text else {
       throw PipelineError(
         .configuration, "secret", "the passphrase of sealed stores is not UTF-8",
-        fix: "write it as text; for iOS, the base64 of 32 bytes")
+        fix: "write it as text; for iOS, base64 of 32 bytes")
     }
     return try SQLCipherKey(passphrase: Secret(text), iterations: iterations)
   }

@@ -57,7 +57,7 @@ package enum SecretSource: Sendable, Hashable {
       secret = try read(directory + "/" + name, ofService: true)
     case .command(let words): secret = try run(words, variables, commandSeconds, isCancelled)
     }
-    guard !secret.isEmpty else { throw SecretError(self, "the secret is empty", "put it there") }
+    guard !secret.isEmpty else { throw SecretError(self, "the secret is empty", "write it there") }
     return secret
   }
 
@@ -72,13 +72,13 @@ package enum SecretSource: Sendable, Hashable {
     do throws(SystemError) {
       content = try Files.readRegular(path, limit: Self.limitBytes)
     } catch {
-      throw SecretError(self, "\(error)", "put the secret there, readable by you alone")
+      throw SecretError(self, "\(error)", "write the secret there, readable only by you")
     }
     // systemd owns its credentials; only the service can read their directory.
     if ofService { return Secret(content.bytes) }
     guard content.status.owner == ProcessEnvironment.userID() else {
       throw SecretError(
-        self, "\(path) belongs to another user", "give it to the user who runs attache")
+        self, "\(path) belongs to another user", "change its owner to the user who runs attache")
     }
     if let fault = Self.fault(ofMode: content.status, path) {
       throw SecretError(self, fault.message, fault.fix)
@@ -90,7 +90,7 @@ package enum SecretSource: Sendable, Hashable {
   /// owner can read it.
   static func fault(ofMode status: FileStatus, _ path: String) -> (message: String, fix: String)? {
     guard status.mode & 0o077 != 0 else { return nil }
-    return ("others may read \(path)", "chmod 600 \(path)")
+    return ("other users can read \(path)", "chmod 600 \(path)")
   }
 
   private func run(
@@ -108,15 +108,15 @@ package enum SecretSource: Sendable, Hashable {
     } catch {
       if error.isTimeout {
         throw SecretError(
-          self, "\(program) did not end within \(seconds) seconds and was ended",
-          "run it by hand: it may wait for somebody's answer")
+          self, "\(program) did not finish within \(seconds) seconds and was stopped",
+          "run it by hand: it may be waiting for input")
       }
       if error.isTooLarge {
         throw SecretError(
-          self, "\(program) said more than \(Self.commandLimitBytes >> 10) KiB and was ended",
-          "let it print the secret alone")
+          self, "\(program) wrote more than \(Self.commandLimitBytes >> 10) KiB and was stopped",
+          "let it print only the secret")
       }
-      throw SecretError(self, "\(error)", "name a program that can be run")
+      throw SecretError(self, "\(error)", "name an executable program")
     }
     guard result.status == 0 else {
       throw SecretError(

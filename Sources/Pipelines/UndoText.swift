@@ -18,7 +18,7 @@ package enum UndoText {
     }
     var parts: [String] = []
     if edit.action == .delete { parts.append("the new record is deleted") }
-    if edit.action == .undelete { parts.append("the record comes back from the recycle bin") }
+    if edit.action == .undelete { parts.append("the record is restored from the recycle bin") }
     if edit.action == .update {
       parts = edit.detail.fields.map { field in
         let value = shown.shown(field.server, of: field.name)

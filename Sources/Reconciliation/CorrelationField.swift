@@ -20,12 +20,12 @@ package struct CorrelationField: Sendable, Hashable {
     guard let field = describe.field(name) else {
       return "there is no field \(place), or the user may not see it"
     }
-    if field.type != "string" { return "\(place) is no text field" }
+    if field.type != "string" { return "\(place) is not a text field" }
     if !field.isUnique { return "\(place) is not unique" }
-    if !field.isExternalID { return "\(place) is no external id" }
+    if !field.isExternalID { return "\(place) is not an external ID" }
     if !field.isCreateable { return "the user may not set \(place) on a new record" }
     if field.length < Self.valueLength {
-      return "\(place) holds \(field.length) characters, and \(Self.valueLength) are needed"
+      return "\(place) is \(field.length) characters long, and \(Self.valueLength) are needed"
     }
     return nil
   }

@@ -39,7 +39,7 @@ package enum DecisionFile {
     }
     let twice = Dictionary(grouping: requests, by: \.edit).filter { $0.value.count > 1 }
     for edit in twice.keys.sorted() {
-      reader.report("edit \(edit) is decided twice", "keep one of them")
+      reader.report("edit \(edit) is decided more than once", "keep one of the decisions")
     }
     try reader.finish()
     return requests
@@ -56,7 +56,7 @@ private struct JSONDecisions {
         node, known: ["$schema", "format", "decisions"], what: "the decisions")
     else { return [] }
     if let format = file["format"], format.int != 1 {
-      reader.report(format, "this version does not know the format", "write 1")
+      reader.report(format, "this version does not support the format", "write 1")
     }
     guard let list = file["decisions"] else {
       reader.report(node, "the decisions are missing", "write \"decisions\": [ … ]")
@@ -81,7 +81,7 @@ private struct JSONDecisions {
     else {
       if object["edit"] == nil || object["decision"] == nil {
         reader.report(
-          node, "a decision names its edit and what is decided", "add edit and decision")
+          node, "a decision needs an edit and a decision", "add edit and decision")
       }
       return nil
     }
@@ -115,12 +115,12 @@ private struct JSONDecisions {
       return nil
     case .record:
       guard let text = object["record"].flatMap(reader.string) else {
-        reader.report(node, "this does not name the record", "add \"record\": \"…\"")
+        reader.report(node, "this does not name a record", "add \"record\": \"…\"")
         return nil
       }
       guard let id = text.recordID18 else {
         reader.report(
-          node, "\(JSONText.quoted(text)) is no record's id", "write 15 or 18 characters")
+          node, "\(JSONText.quoted(text)) is not a record ID", "write 15 or 18 characters")
         return nil
       }
       return .whole(.record(id))
@@ -169,7 +169,7 @@ private struct CSVDecisions {
       return []
     }
     guard let header = rows.first else {
-      reader.report("the file is empty", "write the columns number and decision")
+      reader.report("the file is empty", "add the columns number and decision")
       return []
     }
     let names = header.map { $0.lowercased().filter { $0 != " " } }
@@ -177,7 +177,7 @@ private struct CSVDecisions {
       names.firstIndex(of: column.rawValue.lowercased())
     }
     guard let number = index(of: .number), let decision = index(of: .decision) else {
-      reader.add(1, 1, "", "the table has no column number and decision", "add what is missing")
+      reader.add(1, 1, "", "the table has no column number and decision", "add the missing column")
       return []
     }
     var entries: [Entry] = []
@@ -187,7 +187,7 @@ private struct CSVDecisions {
         return CSVWriter.unguarded(row[place])
       }
       guard number < row.count, let edit = Int64(row[number].trimmed) else {
-        reader.add(place + 1, 1, "number", "this is no edit's number", "write a whole number")
+        reader.add(place + 1, 1, "number", "this is not an edit's number", "write a whole number")
         continue
       }
       let word = decision < row.count ? row[decision].trimmed.lowercased() : ""
@@ -229,11 +229,11 @@ private struct CSVDecisions {
     if !value.isEmpty, word.isEmpty {
       reader.add(
         line, 1, "decision", "the row has a value and no decision",
-        "write set, or empty the value")
+        "write set, or clear the value")
     } else if !value.isEmpty, let kind, kind != .set, kind != .record {
       reader.add(
         line, 1, "value", "\(kind.rawValue) takes no value",
-        "empty it, or write set to send it")
+        "clear the value, or write set to send it")
     }
     return kind
   }
@@ -260,8 +260,8 @@ private struct CSVDecisions {
       let row = rows.first { $0.kind == .record }
       guard let id = row?.value.trimmed.recordID18 else {
         reader.add(
-          row?.line ?? 1, 1, "value", "the column value names no record",
-          "write the id of the record, 15 or 18 characters")
+          row?.line ?? 1, 1, "value", "the column value does not name a record",
+          "write the record ID, 15 or 18 characters")
         return nil
       }
       return .whole(.record(id))
@@ -279,15 +279,15 @@ private struct CSVDecisions {
       case .set? where row.value.isEmpty:
         reader.add(
           row.line, 1, "value", "set has no value",
-          "write one; to empty the field take --set FIELD=, or a file in JSON with null")
+          "write one; to clear the field, use --set FIELD=, or a JSON file with null")
         isWhole = false
         continue
       case .set?: choice = .text(row.value)
       case nil: continue
       case .record?, .retry?, .discard?, .undo?:
         reader.add(
-          row.line, 1, "decision", "the rows of edit \(row.edit) say different things",
-          "say it in one of its rows only, or field by field with device, server and set")
+          row.line, 1, "decision", "the rows of edit \(row.edit) contradict each other",
+          "keep the decision in one row only, or decide each field with device, server or set")
         isWhole = false
         continue
       }
@@ -299,7 +299,7 @@ private struct CSVDecisions {
       if let former = choices.updateValue(choice, forKey: row.field), former != choice {
         reader.add(
           row.line, 1, "field",
-          "\(row.field) of edit \(row.edit) is decided twice, and differently",
+          "\(row.field) of edit \(row.edit) has two different decisions",
           "keep one of the rows")
         isWhole = false
       }
@@ -309,6 +309,6 @@ private struct CSVDecisions {
 }
 
 extension DecisionFile {
-  fileprivate static let undoText = "to undo is asked of a run, not of an edit in a file"
+  fileprivate static let undoText = "undo takes a run, so it cannot be in a file of decisions"
   fileprivate static let undoFix = "attache reconcile undo PIPELINE RUN EDIT"
 }

@@ -130,14 +130,14 @@ package struct DecisionRequest: Sendable, Hashable {
     }
     if rest == .server, !found.subject.hasRecord, found.shown.isEmpty {
       throw refusal(
-        "the record is not in the org yet, so nothing of the org's can stay; leave --take server out"
+        "the record is not in the org yet, so it has no org values to keep; leave out --take server"
       )
     }
     let open = known.values.filter { $0.isConflicting && choices[$0.name] == nil }.map(\.name)
     if rest == nil, !open.isEmpty {
       let names = open.sorted().joined(separator: ", ")
       throw refusal(
-        "both sides changed \(names) too: set it, or say what --take takes for the rest")
+        "both sides changed \(names) too: set it, or use --take for the rest")
     }
     var values = JSONObject()
     for (name, choice) in choices.sorted(by: { $0.key < $1.key }) {
@@ -146,7 +146,8 @@ package struct DecisionRequest: Sendable, Hashable {
       case .text(let text):
         if ReportMask.Shown.isPlaceholder(text) {
           throw refusal(
-            "\"\(text)\" stands for a value of \(name) that is not shown; write the value")
+            "\"\(text)\" is a placeholder for a value of \(name) that is not shown; write the value"
+          )
         }
         values[name] = try value(text, named: name, like: known[name])
       case .device:
@@ -168,7 +169,7 @@ package struct DecisionRequest: Sendable, Hashable {
     let sides = [field?.device, field?.entered, field?.server, field?.base].compactMap(\.self)
     if let value = sides.first(where: { ReportValues.file(of: $0) == text }) { return value }
     throw refusal(
-      "\(text) is the file of no value of \(name) in the last report; write the value, device or server"
+      "\(text) is not the file of a value of \(name) in the last report; write the value, device or server"
     )
   }
 
@@ -197,7 +198,7 @@ package struct DecisionRequest: Sendable, Hashable {
       guard let (column, has) = description.contradiction(to: edit) else { continue }
       let told = description.cells[column] ?? ""
       throw refusal(
-        "the file has \"\(told)\" as its \(column.rawValue), and that is \"\(has)\": \(Self.otherEdit)"
+        "the file has \"\(told)\" as its \(column.rawValue), but the edit has \"\(has)\": \(Self.otherEdit)"
       )
     }
     for (name, cell) in device.sorted(by: { $0.key < $1.key }) {
@@ -205,14 +206,14 @@ package struct DecisionRequest: Sendable, Hashable {
       if Self.isSame(cell, field.device, of: name, options) { continue }
       let value = ReportMask.Shown.inLine(options.shown(field.device, of: name).words)
       throw refusal(
-        "the column device has \"\(ReportMask.Shown.inLine(cell))\" for \(name), and the device has "
+        "the column device has \"\(ReportMask.Shown.inLine(cell))\" for \(name), but the device has "
           + "\(value): \(Self.otherEdit)")
     }
   }
 
   private static let otherEdit =
-    "the file is of another pipeline or of before a recovery, or a part of it was sorted or changed; "
-    + "decide by the last report"
+    "the file is from another pipeline or from before a recovery, or part of it was sorted or changed; "
+    + "decide with the last report"
 
   private func checkShown(
     _ found: DecisionFacts, _ options: ReportMask
@@ -228,12 +229,12 @@ package struct DecisionRequest: Sendable, Hashable {
       let value = ReportMask.Shown.inLine(options.shown(now, of: name).words)
       if case .cell(let cell) = shown {
         throw refusal(
-          "the column server has \"\(ReportMask.Shown.inLine(cell))\" for \(name), and the last report has \(value): the org's value "
-            + "has moved on, or a spreadsheet has written it in another way; decide by the last report"
+          "the column server has \"\(ReportMask.Shown.inLine(cell))\" for \(name), but the last report has \(value): the org's value "
+            + "has changed, or a spreadsheet has reformatted it; decide with the last report"
         )
       }
       throw refusal(
-        "the org's \(name) has moved on since this was shown; the last report has \(value): decide by it"
+        "the org's \(name) has changed since this was shown; the last report has \(value): decide with that report"
       )
     }
   }
@@ -248,7 +249,7 @@ package struct DecisionRequest: Sendable, Hashable {
   }
 
   private func unknown(_ name: String, _ side: Decision.Side) -> DecisionRefusal {
-    refusal("what the \(side.rawValue) holds in \(name) is not known; enter a value")
+    refusal("the value of \(name) for \(side.rawValue) is unknown; enter a value")
   }
 
   private func refusal(_ words: String) -> DecisionRefusal { DecisionRefusal(edit, words) }

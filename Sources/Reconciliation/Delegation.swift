@@ -142,7 +142,7 @@ struct Delegation {
 
   private static func foreignKey(_ recordID: String?) -> PermissionRule.Limit {
     PermissionRule.Limit(
-      words: "its external id is that of a record that was not issued to the user",
+      words: "its external ID is that of a record that was not issued to the user",
       recordID: recordID)
   }
 

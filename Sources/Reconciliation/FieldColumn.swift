@@ -14,7 +14,7 @@ package enum FieldColumn: String, Sendable, CaseIterable {
   /// The column's header.
   package var title: String {
     switch self {
-    case .base: "Given to the device"
+    case .base: "Issued to device"
     default: label
     }
   }

@@ -26,7 +26,7 @@ extension HTMLReport {
     if count == 0 { return "" }
     return
       "<p class=\"quiet\">\(count) more \(count == 1 ? "is" : "are") not shown without the page's "
-      + "script: records.csv and report.json beside this page have all.</p>\n"
+      + "script: records.csv and report.json next to this page have all.</p>\n"
   }
 
   static func article(
@@ -94,12 +94,12 @@ extension HTMLReport {
   private static func origin(_ edit: ReportEdit) -> String {
     var parts = ["edit \(edit.number)"]
     if let id = edit.recordID { parts.append("record \(HTMLText.escaped(id))") }
-    if let id = edit.localID { parts.append("the device&#39;s own id \(HTMLText.escaped(id))") }
-    parts.append("row \(edit.soupEntryID) of the soup \(HTMLText.escaped(edit.soup))")
+    if let id = edit.localID { parts.append("local ID \(HTMLText.escaped(id))") }
+    parts.append("row \(edit.soupEntryID) of soup \(HTMLText.escaped(edit.soup))")
     parts.append("file \(HTMLText.escaped(edit.source))")
     parts.append("device \(edit.device) (\(HTMLText.escaped(edit.platform)))")
     parts.append("generation \(edit.generation)")
-    return "<details><summary>Where it comes from</summary><p class=\"where\">"
+    return "<details><summary>Origin</summary><p class=\"where\">"
       + parts.joined(separator: " · ") + "</p></details>\n"
   }
 
@@ -130,7 +130,7 @@ extension HTMLReport {
     if let other = detail.otherID {
       let label =
         switch edit.verdict {
-        case .mergedOnServer: "The remaining record is"
+        case .mergedOnServer: "The surviving record is"
         case .duplicateCreated: "The device's own record is"
         case .created: "It replaces the deleted record"
         default: "See also record"
@@ -148,7 +148,7 @@ extension HTMLReport {
     }
     if detail.hasNoBase, !edit.verdict.isSettled || !detail.fields.isEmpty {
       lines.append(
-        "<span class=\"quiet\">No base: what the device was given is not known, "
+        "<span class=\"quiet\">No base: the values that the device was issued are unknown, "
           + "so the fields that differ are shown.</span>")
     }
     if let decision = detail.decision {
@@ -166,7 +166,7 @@ extension HTMLReport {
       by = "<a href=\"\(HTMLText.escaped(address))\" rel=\"noreferrer\">\(by)</a>"
     }
     let when = Dates.milliseconds(iso8601: change.at).map(time) ?? HTMLText.escaped(change.at)
-    return "Changed in the org by \(by) on \(when), after the device had read it."
+    return "Changed in the org by \(by) on \(when), after the device read it."
   }
 
   /// A text, cut to what a page has room for.
@@ -177,7 +177,7 @@ extension HTMLReport {
   }
 
   private static func rest(_ cut: Cut, _ file: String?) -> String {
-    let place = file.map { "<a href=\"\($0)\">the whole value</a>" } ?? "report.json has them all"
+    let place = file.map { "<a href=\"\($0)\">full value</a>" } ?? "report.json has the full list"
     return "<i> … \(cut.length) characters; \(place)</i>"
   }
 

@@ -16,9 +16,9 @@ extension HTMLReport {
   ) -> String {
     var text = """
       <section class="groups"><h2>\(caption)</h2>
-      <table><caption>Edits and what became of them, \(caption.lowercased())</caption>
+      <table><caption>Edits by outcome, \(caption.lowercased())</caption>
       <thead><tr><th scope="col">\(what)</th><th scope="col" class="number">Edits</th>\
-      <th scope="col">What became of them</th></tr></thead>
+      <th scope="col">Outcome</th></tr></thead>
       <tbody>
 
       """
@@ -43,7 +43,7 @@ extension HTMLReport {
   static func timeline(_ model: ReportModel) -> String {
     let moments = model.timeline
     if moments.count < 2 { return "" }
-    var text = "<section class=\"timeline\"><h2>How it went</h2>\n<ol>\n"
+    var text = "<section class=\"timeline\"><h2>Timeline</h2>\n<ol>\n"
     // A long list keeps its last rows.
     for moment in moments.suffix(rowLimit) {
       text += "<li>\(time(moment.from))"
@@ -52,7 +52,7 @@ extension HTMLReport {
     }
     text += "</ol>\n"
     if moments.count > rowLimit {
-      text += "<p class=\"quiet\">What was before is in report.json.</p>\n"
+      text += "<p class=\"quiet\">Earlier events are in report.json.</p>\n"
     }
     return text + "</section>\n"
   }
@@ -64,7 +64,7 @@ extension HTMLReport {
     case .edited: "\(name) worked on the device: \(edits)"
     case .returned: "\(name) arrived with \(edits)"
     case .decided: "\(name) decided about \(edits)"
-    case .run: "the run took up \(edits)"
+    case .run: "the run processed \(edits)"
     }
   }
 }

@@ -10,8 +10,8 @@ extension HTMLReport {
     guard count > 0 else { return "" }
     var text = "<section id=\"still-open\" class=\"verdict attention\">\n"
     text += "<h2>Still open <span class=\"count\">\(count)</span></h2>\n"
-    text += "<p class=\"quiet\">Edits of earlier runs that wait for somebody. "
-    text += "Each stands here until it is settled; they are not among the totals above.</p>\n"
+    text += "<p class=\"quiet\">Edits of earlier runs that need review. "
+    text += "Each is listed until it is resolved; they are not included in the totals above.</p>\n"
     return text + articles.joined() + elsewhere(count - articles.count) + "</section>\n"
   }
 
@@ -41,7 +41,7 @@ extension HTMLReport {
       of: [
         (
           "Held by a guard", [.removalsHeld, .changesHeld],
-          "Look why there are so many, then allow it."
+          "Check why there are so many, then confirm them."
         )
       ], model)
   }
@@ -50,13 +50,13 @@ extension HTMLReport {
   static func findings(_ model: ReportModel) -> String {
     let groups: [FindingGroup] = [
       (
-        "Returns that were refused", [.returnQuarantined, .returnLeft],
-        "Each is told of until it is taken out of the quarantine, or out of the inbox."
+        "Refused returns", [.returnQuarantined, .returnLeft],
+        "Listed until removed from the quarantine or the inbox."
       ),
-      ("Users who were skipped", [.userSkipped], "Their devices keep the bundle that they have."),
+      ("Skipped users", [.userSkipped], "Their devices keep their current bundle."),
       (
         "Snapshots that may lack records", [.incomplete],
-        "Nothing was removed from them; the next prime asks again."
+        "Nothing was removed from them; the next prime tries again."
       ),
     ]
     return sections(of: groups, model)
@@ -104,9 +104,9 @@ extension HTMLReport {
     if !returns.isEmpty {
       text += """
         <section class="soups"><h2>Returns</h2>
-        <table><caption>What came back from the field</caption>
+        <table><caption>Returns by outcome</caption>
         <thead><tr><th scope="col">File</th><th scope="col" class="number">Edits</th>\
-        <th scope="col">What became of it</th></tr></thead>
+        <th scope="col">Outcome</th></tr></thead>
         <tbody>
 
         """

@@ -41,8 +41,8 @@ extension HTMLReport {
       const td = make('td', {'data-label': label, class: changed ? 'changed' : null})
       if (typeof value === 'number') td.append(make('i', {}, states[value]))
       else if (Array.isArray(value)) td.append(value[0], make('i', {}, ' … ' + number.format(value[1]) +
-        ' characters; ', /^values\/[0-9a-f]{64}\.txt$/.test(value[2]) ? make('a', {href: value[2]}, 'the whole value')
-        : 'report.json has them all'))
+        ' characters; ', /^values\/[0-9a-f]{64}\.txt$/.test(value[2]) ? make('a', {href: value[2]}, 'full value')
+        : 'report.json has the full list'))
       else td.append(value)
       return td
     }
@@ -127,15 +127,15 @@ extension HTMLReport {
     const search = make('input', {id: 'search', type: 'search', autocomplete: 'off', spellcheck: 'false'})
     const field = (...parts) => make('div', {}, ...parts)
     const verdict = choice('by-verdict', 'Verdict', 'All', data.verdicts.map(each => each.name), count('v'))
-    // Besides the verdicts: all that wait for somebody, and those of them that an earlier report has shown.
+    // In addition to the verdicts: all open edits, and those from earlier reports.
     const groups = {
-      unsettled: ['Not settled', row => !['written', 'settled'].includes(data.verdicts[row.v].kind)],
-      'still-open': ['Still open from before', row => row.s]}
+      unsettled: ['Unresolved', row => !['written', 'settled'].includes(data.verdicts[row.v].kind)],
+      'still-open': ['Open from earlier runs', row => row.s]}
     for (const [value, [name, isIn]] of Object.entries(groups)) {
       const many = rows.filter(isIn).length
       if (many) verdict[1].append(make('option', {value}, `${name} (${number.format(many)})`))
     }
-    const user = choice('by-user', 'Technician', 'Everybody', data.users, count('u'))
+    const user = choice('by-user', 'Technician', 'All', data.users, count('u'))
     const object = choice('by-object', 'Object', 'All', data.objects, count('o'))
     const sort = choice('sort', 'Order', 'Open first',
       ['Newest edit first', 'Oldest edit first', 'Technician', 'Object and name'])
@@ -174,7 +174,7 @@ extension HTMLReport {
       search.value = ''
       for (const [, select] of [verdict, user, object, sort]) select.value = ''
     }
-    // An address with a verdict or an edit behind # shows that.
+    // An address whose fragment names a verdict or an edit shows it.
     const follow = () => {
       const name = decodeURIComponent(location.hash.slice(1))
       const place = name in groups ? name : data.verdicts.findIndex(each => each.anchor === name)
@@ -212,7 +212,7 @@ extension HTMLReport {
       addEventListener('beforeprint', () => { while (shown < Math.min(found.length, 300)) grow() })
       addEventListener('hashchange', follow)
       follow()
-      // What a search looks through is made ready while the reader reads.
+      // The texts to search are prepared in the background.
       let ready = 0
       const prepare = () => {
         const end = Math.min(ready + 2000, rows.length)

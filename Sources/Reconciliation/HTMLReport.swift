@@ -32,7 +32,7 @@ package enum HTMLReport: ReportFormat {
     var page = head(model) + header(model) + "<main>\n" + held(model) + summary(model)
     if model.edits.isEmpty {
       page +=
-        "<p class=\"quiet\">No edits came back, so there is nothing new to tell of them.</p>\n"
+        "<p class=\"quiet\">No edits were returned, so there is nothing new to report.</p>\n"
     }
     page += findings(model) + "<div id=\"edits\">\n" + (try edits(model, options)) + "</div>\n"
     if !model.edits.isEmpty { page += groups(model) }
@@ -54,7 +54,7 @@ package enum HTMLReport: ReportFormat {
       style-src 'unsafe-inline'; script-src 'sha256-\(digest)'">
       <meta name="color-scheme" content="light dark">
       <meta name="referrer" content="no-referrer">
-      <title>\(model.isRehearsal ? "Rehearsal" : "Report") of \(HTMLText.escaped(model.run.pipeline))</title>
+      <title>\(model.isRehearsal ? "Dry run" : "Report") of \(HTMLText.escaped(model.run.pipeline))</title>
       <style>\(style)</style>
       </head>
       <body>
@@ -95,7 +95,7 @@ package enum HTMLReport: ReportFormat {
   private static func header(_ model: ReportModel) -> String {
     var text = """
       <header>
-      <p class="eyebrow">\(model.isRehearsal ? "A rehearsal" : "What came back from the field")</p>
+      <p class="eyebrow">\(model.isRehearsal ? "Dry run" : "Return report")</p>
       <h1>\(HTMLText.escaped(model.run.pipeline))</h1>
       <p class="meta">\(time(model.run.now)) · run \(HTMLText.escaped(model.run.id))
       """
@@ -111,7 +111,7 @@ package enum HTMLReport: ReportFormat {
       text +=
         "<p class=\"next\"><strong>Nothing was sent.</strong> This is what the next run is expected to do: "
       text +=
-        "each write is presumed done, unless the org says beforehand that it would refuse it.</p>\n"
+        "each write is assumed to succeed, unless the org says beforehand that it would refuse it.</p>\n"
     }
     return text + "</header>\n"
   }
@@ -130,11 +130,11 @@ package enum HTMLReport: ReportFormat {
     return [
       ("sent to the org", "written", sum(\.isWritten)),
       (
-        "needed nothing", "settled",
+        "nothing to send", "settled",
         sum { $0.isSettled && !$0.isWritten && !$0.isUndone && $0 != .notUndone }
       ),
       ("waiting", "waiting", sum(\.isWaiting)),
-      ("for a person to decide", "attention", sum { !$0.isSettled && !$0.isWaiting }),
+      ("to be decided", "attention", sum { !$0.isSettled && !$0.isWaiting }),
     ] + undone
   }
 
@@ -144,7 +144,7 @@ package enum HTMLReport: ReportFormat {
     let total = model.edits.count
     var text = "<section class=\"totals\" aria-label=\"Totals\">\n"
     text += "<p class=\"lead\"><strong>\(total)</strong> "
-    text += total == 1 ? "edit was taken up.</p>\n" : "edits were taken up.</p>\n"
+    text += total == 1 ? "edit processed</p>\n" : "edits processed</p>\n"
     if total > 0 {
       text += "<div class=\"bar\" role=\"presentation\">"
       for group in groups where group.count > 0 {
@@ -169,9 +169,9 @@ package enum HTMLReport: ReportFormat {
     if open > 0 || counts.keys.contains(where: { !$0.isSettled }) {
       let command = "attache review \(model.called)"
       text +=
-        "<p class=\"next\">What to do next: each open edit below has the commands that end it; "
+        "<p class=\"next\">What to do next: each open edit below has the commands that decide it; "
       text +=
-        "this one opens a page to decide on: <code class=\"command\">\(HTMLText.escaped(command))</code></p>\n"
+        "this one opens a page for deciding: <code class=\"command\">\(HTMLText.escaped(command))</code></p>\n"
     }
     return text + "</section>\n"
   }
@@ -180,7 +180,7 @@ package enum HTMLReport: ReportFormat {
     _ counts: [Verdict: Int], _ total: Int, in pipeline: String
   ) -> String {
     var text = """
-      <table class="verdicts"><caption>The edits by what became of them</caption>
+      <table class="verdicts"><caption>Edits by outcome</caption>
       <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">Edits</th>\
       <th scope="col">What it means, and what to do</th></tr></thead>
       <tbody>
@@ -206,9 +206,9 @@ package enum HTMLReport: ReportFormat {
       notes.append("Values of these fields are masked: \(names).")
     }
     notes.append(
-      "Times are UTC, or your own zone where the page&#39;s script runs; a device&#39;s times are those "
+      "Times are in UTC, or in your time zone if the page&#39;s script runs; a device&#39;s times are those "
         + "of its own clock.")
-    notes.append("Written by attache from its ledger; the same run always makes the same page.")
+    notes.append("Written by attache from its ledger; the same run always produces the same page.")
     return "<footer>" + notes.map { "<p>\($0)</p>" }.joined() + "</footer>\n"
   }
 

@@ -179,7 +179,7 @@ extension LedgerDatabase {
     let names = kept.map(\.name).joined(separator: ", ")
     try amend(operation.editID, run: run) { detail in
       detail.kept = kept
-      detail.message = detail.message ?? "the org holds another value than the one sent in \(names)"
+      detail.message = detail.message ?? "the org has another value than the one sent in \(names)"
     }
   }
 

@@ -37,8 +37,8 @@ extension LedgerJournal {
 
   private static func words(_ merged: Merged, _ refusal: RowRefusal) -> String {
     """
-    \(refusal.message): \(merged.field) refers to \(merged.id), which was merged into \(merged.survivor); enter that \
-    one with --set \(merged.field)=\(merged.survivor)
+    \(refusal.message): \(merged.field) refers to \(merged.id), which was merged into \(merged.survivor); use \
+    --set \(merged.field)=\(merged.survivor)
     """
   }
 

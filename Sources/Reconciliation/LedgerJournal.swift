@@ -286,9 +286,9 @@ package final class LedgerJournal: SyncUpJournal {
     let ended = access.session.serverDate ?? sent
     warn(
       """
-      \(count) edits of \(sobject) went in the bulk job \(job): their records were looked at right before, at \
-      \(Dates.utcSeconds(sent)); what somebody changed in them until the job was done, at \
-      \(Dates.utcSeconds(ended)), was not seen and may be written over
+      \(count) edits of \(sobject) were sent in the bulk job \(job): their records were read right before, at \
+      \(Dates.utcSeconds(sent)); changes to them until the job was done, at \
+      \(Dates.utcSeconds(ended)), were not seen and may have been overwritten
       """)
   }
 
@@ -359,7 +359,7 @@ package final class LedgerJournal: SyncUpJournal {
       return .left
     case .refused(let refusal) where Self.isRepeated(send, refusal):
       // An earlier request created the record; it is looked up by the correlation field.
-      try doubt(send, operation, "an earlier request has made it: \(refusal.message)", &told)
+      try doubt(send, operation, "an earlier request created it: \(refusal.message)", &told)
       return .unconfirmed
     case .refused(let refusal):
       try state.finish(operation, .rejected(code: refusal.code, message: refusal.message))
@@ -444,8 +444,8 @@ package final class LedgerJournal: SyncUpJournal {
     guard Self.blamesReference(refusal, send) else { return refusal.message }
     let isOfFamily = send.tree?.isParent == false && reconciler.rules[send.sync].mode == .overwrite
     return refusal.message
-      + ": it refers to a record that was deleted in the org; restore that one, or enter another"
-      + (isOfFamily ? ", or change that one's own row on the device, which makes it anew" : "")
+      + ": it refers to a record that was deleted in the org; restore that record, or enter another one"
+      + (isOfFamily ? ", or edit that record's own row on the device, which recreates it" : "")
   }
 
   /// Gives an edit its verdict at once, and the details deleted with it theirs.

@@ -31,10 +31,10 @@ package enum PermissionRule {
   /// Why the record may not be written; nil if it may be.
   package static func refusal(of subject: Subject) -> String? {
     guard subject.types.contains(subject.sobject.lowercased()) else {
-      return "no sync that the app has for it names the object type \(subject.sobject)"
+      return "none of the app's syncs for it names the object type \(subject.sobject)"
     }
     if subject.isNew || subject.isGiven { return nil }
-    return "the user was not issued the record where the device edited it"
+    return "the user was not issued the record in the soup where the device edited it"
   }
 
   /// A field of a write that may have another record's ID.
@@ -104,7 +104,7 @@ package enum PermissionRule {
       if reference.isIndirect, !reference.former.contains(reference.value) {
         // The message names the record.
         return Limit(
-          words: "\(reference.field) names a record by something else than its Id",
+          words: "\(reference.field) refers to a record by something other than its ID",
           recordID: reference.value.text)
       }
       guard let id = reference.newID, !mayRefer(id) else { return nil }

@@ -73,7 +73,7 @@ package struct PlannedSend {
 
   /// Why a detail waits if its device has deleted its parent, and the org still has the parent.
   static let parentStandsText =
-    "the deletion of its parent is not settled: it goes with that, and is sent where that is given up"
+    "the deletion of its parent is not resolved: it is deleted with the parent, or sent if that deletion is discarded"
 
   /// The settlement of a detail whose parent, deleted on the device, has a verdict.
   func following(_ parent: Verdict) -> Settlement {
@@ -86,7 +86,7 @@ package struct PlannedSend {
 
   /// The settlement of a detail that is deleted with its parent.
   static func gone(_ edit: OpenEdit) -> Settlement {
-    var detail = OutcomeDetail.because("it goes with its parent, which the device deleted")
+    var detail = OutcomeDetail.because("it is deleted with its parent, which the device deleted")
     detail.recordID = edit.recordID
     return Settlement(.deleted, detail)
   }

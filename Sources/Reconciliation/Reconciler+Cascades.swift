@@ -107,7 +107,7 @@ extension SnapshotPlanner {
     let deletes = edit.syncOperation == .delete
     var detail = OutcomeDetail.because(
       deletes
-        ? "the org would delete with it what other devices have written below it"
+        ? "the org would also delete what other devices have written below it"
         : "another device has deleted a record, and the org would delete this one with it")
     detail.recordID = edit.recordID
     detail.otherEdits = others

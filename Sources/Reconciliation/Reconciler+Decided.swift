@@ -40,7 +40,7 @@ extension Reconciler {
         let comparison = FieldComparison(
           device: element, base: nil, server: record, listed: fields)
         var detail = OutcomeDetail.because(
-          "\(pending.by) said that this is the record; what the org holds stands")
+          "\(pending.by) said that this is the record; the org's values stay")
         detail.recordID = id
         detail.fields = comparison.edited
         try state.connection.transaction {
@@ -50,7 +50,7 @@ extension Reconciler {
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
         detail.message =
-          "the org has no \(edit.sobject ?? "such record") \(id) that the user sees: decide again"
+          "the org has no \(edit.sobject ?? "such record") \(id) that the user can see: decide again"
         try state.connection.transaction {
           detail.decision = try state.refuseDecision(pending, run: run.id)
           try state.settle(edit.id, run: run.id, Settlement(.failed, detail))
@@ -89,7 +89,7 @@ extension Reconciler {
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
       try state.move(operation, to: .dropped)
     }
-    let words = "it was sent, and the org could not be asked about it"
+    let words = "it was sent, and the org could not be queried about it"
     try settle(
       edits.map { edit in
         dropped.contains(edit.id)
@@ -126,7 +126,7 @@ extension Reconciler {
   ) async throws {
     var operation = write.operation
     guard try !state.isClaimed(recordID: id) else {
-      return try refuse(write, pending, "another edit has made \(id)")
+      return try refuse(write, pending, "another edit created \(id)")
     }
     guard let made = try await named(id, operation, access) else {
       return try refuse(write, pending, "the org has no \(operation.sobject) \(id)")

@@ -310,15 +310,15 @@ extension Reconciler {
     if done.isSomebodyElses {
       if settlement.verdict == .updated { settlement.verdict = .alreadyInOrg }
       settlement.detail.message =
-        "no answer came back; the org holds what was sent, and another user wrote last"
+        "no answer came back; the org has the sent values, but another user wrote last"
     }
     if done.isDeletedSince {
       settlement.detail.message =
-        "no answer came back; the record held what was sent when it was deleted"
+        "no answer came back; the record had the sent values when it was deleted"
     }
     if let made = done.made { Self.tell(made, operation, &settlement.detail) }
     if operation.sinceMilliseconds != nil {
-      let words = "the org had the record: a run that this ledger does not know of has sent it"
+      let words = "the org already had the record: a run that this ledger does not know sent it"
       settlement.detail.message = ([words] + (done.made?.becameOf ?? [])).joined(separator: "; ")
     }
     if let made = done.made, operation.externalField != nil, operation.action == .create,
@@ -329,7 +329,7 @@ extension Reconciler {
       try state.noteSent(operation, sent)
       settlement.verdict = .conflict
       settlement.detail.message =
-        "the org has this record, and an earlier state of the device's may have made it: other values stand in "
+        "the org has this record, which an earlier state of the device's row may have created: other values are in "
         + made.changed.joined(separator: ", ")
     }
     if settlement.verdict.isWritten || settlement.verdict.isUndone, try isGivenUp(write.edit) {

@@ -52,7 +52,7 @@ extension Reconciler {
       } catch let error as OrgError {
         try await checkAlone(error, group.access)
         summary.warnings.append(
-          "requests without an answer to \(key.sobject) could not be looked for")
+          "requests to \(key.sobject) without an answer could not be looked up")
       }
     }
   }
@@ -247,9 +247,9 @@ extension Reconciler {
   }
 
   private static func lateWords(_ verdict: Verdict?) -> String {
-    let words = "the request that got no answer arrived late"
+    let words = "the request without an answer arrived late"
     guard let verdict, verdict != .unconfirmed else { return words }
-    return words + "; the edit was reported as \(verdict.rawValue) before"
+    return words + "; the edit had been reported as \(verdict.rawValue)"
   }
 
   /// Sends a newer write again that a late request overwrote, and leaves the late request's edit
@@ -287,7 +287,7 @@ extension Reconciler {
       let access = try await sender(of: found.snapshotID)
     else {
       summary.warnings.append(
-        "an older edit arrived late in \(operation.sobject) \(operation.recordID ?? ""), over a "
+        "a request of an older edit of \(operation.sobject) \(operation.recordID ?? "") arrived late and overwrote a "
           + "newer one, which could not be sent again")
       return
     }
@@ -303,7 +303,7 @@ extension Reconciler {
     }
     guard !payload.names.isEmpty else { return }
     var detail = OutcomeDetail.because(
-      "a request of an older edit arrived late and put back what it carried; this edit was sent again"
+      "a request of an older edit arrived late and overwrote this edit, which was sent again"
     )
     detail.fields = fields
     detail.recordID = id
@@ -390,7 +390,7 @@ extension Reconciler {
       }
       if settlement.verdict != .conflict {
         settlement.detail.message =
-          "it is deleted; the request that got no answer may have arrived late"
+          "it is deleted; the request without an answer may have arrived late"
       }
       try state.settle(write.edit.id, run: run.id, settlement)
     }

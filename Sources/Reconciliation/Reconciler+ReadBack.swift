@@ -34,7 +34,7 @@ extension Reconciler {
         } catch let error as OrgError {
           // The writes stand; a later return of the device is compared without their dates.
           try await checkAlone(error, group.access)
-          summary.warnings.append("what was written to \(group.sobject) could not be read back")
+          summary.warnings.append("records written to \(group.sobject) could not be read back")
         }
       }
     } catch {
@@ -101,11 +101,11 @@ extension Reconciler {
   private static func fate(of id: String, in rows: [String: JSONObject]?) -> String {
     guard let rows else { return "" }
     guard let row = rows[id] else {
-      return ": nobody sees it, in the recycle bin neither"
+      return ": it is not visible, not even in the recycle bin"
     }
-    if let master = row["MasterRecordId"]?.string { return ": it was merged into \(master) since" }
+    if let master = row["MasterRecordId"]?.string { return ": it has been merged into \(master)" }
     return row["IsDeleted"]?.bool == true
-      ? ": it was deleted since" : ": its sender cannot see it any more"
+      ? ": it has been deleted" : ": its sender can no longer see it"
   }
 
   /// Records the state after writes, in one transaction.

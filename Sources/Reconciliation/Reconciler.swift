@@ -170,7 +170,7 @@ package final class Reconciler {
     try settle(
       held.flatMap { send in
         let digest = plan.held[send.device] ?? ""
-        let words = "more changes than the guard lets through; --confirm \(digest) sends them"
+        let words = "more changes than the guard allows; use --confirm \(digest) to send them"
         var detail = send.expected.detail
         detail.message = words
         // Details are not attempted without their master.

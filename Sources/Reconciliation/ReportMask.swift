@@ -171,7 +171,7 @@ package struct ReportMask: Sendable {
     package var words: String {
       switch self {
       case .empty: "empty"
-      case .unknown: "not known"
+      case .unknown: "unknown"
       case .withheld: "not shown"
       case .masked: "•••"
       }

@@ -11,13 +11,13 @@ extension LedgerDatabase {
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
       if try hasGivenUpUndoing(edit.id) {
-        detail.message = "it is not undone any more: what it sent stands in the org"
+        detail.message = "it is no longer to be undone: its changes in the org stay"
         return Settlement(.notUndone, detail)
       }
       if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
       return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
-      var detail = OutcomeDetail.because("it is the record that counts from now on")
+      var detail = OutcomeDetail.because("this record is used from now on")
       detail.recordID = id
       return Settlement(.alreadyInOrg, detail)
     case .record?, .device?, .server?, .set?, .retry?, .undo?, nil: return nil
@@ -41,7 +41,7 @@ extension LedgerDatabase {
   func decidedWithoutLogin(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     guard edit.decision?.decision == .server else { return try decidedWithoutOrg(edit, rules) }
     var detail = OutcomeDetail.because(
-      "the org was not asked for its values once more, for nobody can act as the user; they stand")
+      "the org's values could not be checked because the user cannot log in; they stay")
     detail.recordID = edit.recordID
     if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
     return Settlement(.discarded, detail)

@@ -43,7 +43,7 @@ extension SnapshotPlanner {
       plan.sends[index].level = levels[plan.sends[index].edit.id] ?? 0
     }
     let cyclic = Set(order.cyclic.flatMap { byFirst[$0] ?? [] })
-    let words = "it and the records it refers to need each other's Id"
+    let words = "it and the records that it refers to need each other's IDs"
     plan.settled += plan.sends.filter { cyclic.contains($0.edit.id) }.map {
       ($0.edit, $0.blocked(because: words))
     }

@@ -41,7 +41,7 @@ extension SnapshotPlanner {
       }
     }
     try block(detailsOf: standing, but: survivors, &plan)
-    let words = "a record of its family was left, and the others with it"
+    let words = "another record of its family was not sent, so none of them was"
     plan.settled += plan.sends.filter { $0.tree.map { left.contains($0.key) } ?? false }.map {
       ($0.edit, $0.blocked(because: words))
     }

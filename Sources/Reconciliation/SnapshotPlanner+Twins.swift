@@ -10,7 +10,7 @@ extension SnapshotPlanner {
     let isOurs = try second.map(state.isOurs(recordID:)) == true
     var detail = OutcomeDetail.because(
       isOurs
-        ? "a request that got no answer arrived late and created the record as well"
+        ? "a request without an answer arrived late and created the record as well"
         : "the device's own sync created the record as well")
     detail.recordID = first
     detail.otherID = second
@@ -35,7 +35,7 @@ extension SnapshotPlanner {
         var settlement = try madeTwice(twins.first, twins.second)
         let words = settlement.detail.message ?? ""
         settlement.detail.message =
-          words + "; the org does not show that one of the two is deleted or merged"
+          words + "; the org does not show that one of them was deleted or merged"
         plan.settled.append((edit, settlement))
         continue
       }

@@ -78,12 +78,12 @@ extension SnapshotPlanner {
   /// of the record, and a later edit that is not undone prevents it.
   private func undoWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     guard let change = try state.change(by: edit.id) else {
-      return Settlement(.notUndone, .because("nothing that it sent has reached the org"))
+      return Settlement(.notUndone, .because("nothing that it sent reached the org"))
     }
     var detail = OutcomeDetail()
     detail.recordID = change.recordID
     guard rules.contains(where: { $0.soup == edit.soup }) else {
-      detail.message = "the pipeline has no sync up for it any more"
+      detail.message = "the pipeline no longer has a sync up for it"
       return Settlement(.notUndone, detail)
     }
     guard let later = try state.laterWriter(than: change) else { return nil }
@@ -175,7 +175,7 @@ extension SnapshotPlanner {
       guard error.isAboutTheObject else { throw error }
       for (one, _) in deletes {
         var detail = OutcomeDetail.because(
-          "whether other records refer to it cannot be asked: \(error.message)")
+          "cannot check whether other records refer to it: \(error.message)")
         detail.recordID = one.change.recordID
         detail.code = error.code
         plan.settled.append((one.edit, Settlement(.notUndone, detail)))

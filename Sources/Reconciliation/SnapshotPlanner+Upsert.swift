@@ -182,10 +182,10 @@ extension SnapshotPlanner {
     let areNew = try others.allSatisfy { try state.openEdit(id: $0)?.edit.syncOperation == .create }
     var detail = OutcomeDetail.because(
       !isKeyed
-        ? "a new record has the external id of this one"
+        ? "a new record has the same external ID as this one"
         : areNew
-          ? "another new record has the same external id"
-          : "other edits are about the record that has its external id")
+          ? "another new record has the same external ID"
+          : "other edits are about the record with its external ID")
     detail.otherEdits = others
     detail.fields = try editedFields(of: candidate.edit).edited
     if case .found(let record)? = keyed { detail.showServer(record) }

@@ -136,7 +136,7 @@ struct SnapshotPlanner {
     var listed: [String]
     /// Whether it has the fields of all sync ups of its soup.
     var isOfAllSyncs = false
-    var server: ServerRecord = .unknown(code: nil, message: "the record was not asked for")
+    var server: ServerRecord = .unknown(code: nil, message: "the record was not read")
     /// The surviving record if the edit's record was merged.
     var remaining: RemainingRecord?
 
@@ -160,13 +160,13 @@ struct SnapshotPlanner {
     if isAlone, edit.unorderedWith == nil { return nil }
     if edit.decision == nil, let undone = try state.undoneDeletion(heldBy: edit) {
       var detail = OutcomeDetail.because(
-        "its deletion was undone, and the device holds the record deleted as it did then")
+        "its deletion was undone, and the device still has the record as deleted")
       detail.recordID = edit.recordID
       detail.otherEdits = [undone]
       return Settlement(.unchanged, detail)
     }
     if let earlier = try state.openPredecessor(of: edit) {
-      var detail = OutcomeDetail.because("an earlier edit of the record is not settled yet")
+      var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
     }
@@ -225,7 +225,7 @@ struct SnapshotPlanner {
     // The name comes from a device and becomes part of addresses and queries.
     guard operation == .dropLocally || APIName.isValid(sobject) else {
       throw SyncError(
-        .badResponse, "attributes.type of the element is no name of an sObject",
+        .badResponse, "attributes.type of the element is not an sObject name",
         fix: "the app has to set attributes.type")
     }
     var candidate = Candidate(
@@ -426,7 +426,7 @@ struct SnapshotPlanner {
       settlement.detail.message == nil
     {
       settlement.detail.message =
-        "a run that this ledger does not know of may have sent it before somebody changed the record"
+        "a run that this ledger does not know may have sent it before another user changed the record"
     }
     guard case .alive(_, let fields) = candidate.server,
       let by = fields["LastModifiedById"]?.string, let at = fields["LastModifiedDate"]?.string,

@@ -38,25 +38,25 @@ package enum StoryText {
       return "issued to \(user) in \(number): soup \(soup)\(filled)"
         + (modified.map { "; as of \($0)" } ?? "")
     case .carried(let generation, let platforms, let soup, let words):
-      return "\(edit) was carried to \(user) in generation \(generation), "
+      return "\(edit) was returned to \(user) in generation \(generation), "
         + "\(platforms.joined(separator: " and ")): soup \(soup)"
-        + (self.words(words, story, options).map { "; its row says: \($0)" } ?? "")
+        + (self.words(words, story, options).map { "; message in its row: \($0)" } ?? "")
     case .edited(let operation, _, let reason, let isPruned):
       return "\(verb(operation)) on a device of \(user), by the device's clock: \(edit)"
         + (reason.map { "; it cannot be sent: \($0)" } ?? "")
         + (isPruned ? "; its values are pruned" : "")
     case .returned(let one):
-      let again = one.isAgain ? " once more" : ""
-      let handback = one.handback.map { ", hand-back \($0)" } ?? ""
+      let again = one.isAgain ? " again" : ""
+      let handback = one.handback.map { ", return \($0)" } ?? ""
       return "\(edit) came back\(again) in \(one.file): device \(one.device), \(one.platform), "
         + "generation \(one.generation)\(handback)"
     case .decided(let decision):
       let became =
         switch decision.fate {
         case "done": "applied"
-        case "moved": "asked again, the org had moved on"
-        case "withdrawn": "not needed any more"
-        default: "waits for the next reconcile"
+        case "moved": "has to be decided again, because the org's values had changed"
+        case "withdrawn": "no longer needed"
+        default: "pending until the next reconcile"
         }
       return "\(decision.by) decided on \(edit): \(option(decision, options)); \(became)"
     case .written(let write): return written(write, edit, story, options)
@@ -65,7 +65,7 @@ package enum StoryText {
       let others =
         detail.otherEdits.isEmpty
         ? "" : " (with edit \(detail.otherEdits.map(String.init).joined(separator: ", ")))"
-      return "\(edit) is \(verdict.rawValue)\(others), says run \(run)\(words)"
+      return "\(edit) is \(verdict.rawValue)\(others) in run \(run)\(words)"
     }
   }
 
@@ -86,8 +86,8 @@ package enum StoryText {
     case .create: "made"
     case .update: "changed"
     case .delete: "deleted"
-    case .dropped: "made and deleted again"
-    case .synced: "sent by the device itself"
+    case .dropped: "created and deleted"
+    case .synced: "sent by the device's own sync"
     }
   }
 
@@ -95,7 +95,7 @@ package enum StoryText {
     _ write: RecordEvent.Write, _ edit: String, _ story: RecordStory, _ options: ReportMask
   ) -> String {
     var text = "\(write.action) for \(edit) as \(write.sender)"
-    if write.isPresumed { text += ", looked for since the ledger was recovered" }
+    if write.isPresumed { text += ", looked up since the ledger was recovered" }
     if !write.fields.isEmpty { text += " (\(write.fields.sorted().joined(separator: ", ")))" }
     if write.attempts > 1 { text += ", sent \(write.attempts) times" }
     switch write.state {
@@ -103,16 +103,16 @@ package enum StoryText {
       text += ": done"
       if let id = write.resultID, id != story.recordID { text += ", record \(id)" }
       if let date = write.serverDate { text += "; the record's date was \(date) then" }
-      if write.wasInDoubt, !write.isPresumed { text += "; its answer had been lost" }
+      if write.wasInDoubt, !write.isPresumed { text += "; its answer was lost at first" }
     case .rejected:
       let words = self.words(write.message, story, options) ?? ""
       text +=
         ": refused: \([write.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
-    case .conflict: text += ": not done, the record had changed"
+    case .conflict: text += ": not done because the record had changed"
     case .doubt, .sent:
-      text += write.isPresumed ? ": nobody knows whether it was sent" : ": no answer came back"
+      text += write.isPresumed ? ": unknown whether it was sent" : ": no answer came back"
     case .dropped:
-      let lost = write.isPresumed ? ": not found" : ": lost; held to have done nothing"
+      let lost = write.isPresumed ? ": not found" : ": lost, and considered to have done nothing"
       text += write.wasInDoubt ? lost : ": not sent"
     case .planned: text += ": planned"
     }
@@ -144,7 +144,7 @@ package enum StoryText {
       text += "; entered: " + value(entered, of: field.name, options)
     }
     if field.server != nil {
-      text += "; the org holds " + value(field.server, of: field.name, options)
+      text += "; the org has " + value(field.server, of: field.name, options)
     }
     return text
   }

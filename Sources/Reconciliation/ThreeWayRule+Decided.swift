@@ -147,7 +147,7 @@ extension ThreeWayRule {
     {
       return nil
     }
-    var detail = OutcomeDetail.because("it was sent into the record that remained of a merge")
+    var detail = OutcomeDetail.because("it was sent to the surviving record of a merge")
     detail.recordID = master
     detail.outside = comparison.outside
     detail.fields = sent

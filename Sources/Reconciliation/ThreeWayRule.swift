@@ -191,8 +191,8 @@ package enum ThreeWayRule {
     detail.hasNoBase = comparison.hasNoBase
     if !comparison.putBack.isEmpty {
       detail.message =
-        "the device holds what it was given in \(comparison.putBack.joined(separator: ", ")), and may have sent "
-        + "itself what the org holds there"
+        "the device has the values that it was issued in \(comparison.putBack.joined(separator: ", ")), and may have sent "
+        + "the org's values itself"
     }
     if facts.operation == .update, let settled = settled(comparison, detail) { return settled }
     let decision = MergeDecision.decide(
@@ -291,7 +291,7 @@ package enum ThreeWayRule {
   }
 
   /// The message for a recreated record.
-  static let recreatedText = "the record was deleted in the org and is made anew"
+  static let recreatedText = "the record was deleted in the org and is recreated"
 
   static func recreated(_ facts: EditFacts) -> Step {
     var detail = OutcomeDetail.because(recreatedText)

@@ -65,19 +65,19 @@ package enum UndoRule {
   /// The step that undoes a change.
   package static func step(_ facts: Facts) -> Step {
     if let run = facts.change.undoneBy {
-      return settled(.undone, facts, "run \(run) has undone it")
+      return settled(.undone, facts, "run \(run) undid it")
     }
     switch (facts.change.kind, facts.server) {
-    case (.deleted, .alive): return settled(.undone, facts, "the record is back in the org")
+    case (.deleted, .alive): return settled(.undone, facts, "the record was restored in the org")
     case (.deleted, .deleted): return undelete(facts)
     case (.deleted, let server): return stays(facts, words(server))
     case (.created, .deleted):
-      return settled(.undone, facts, "the record is deleted in the org already")
+      return settled(.undone, facts, "the record is already deleted in the org")
     case (.changed, .deleted):
-      return settled(.notUndone, facts, "the record was deleted in the org since")
+      return settled(.notUndone, facts, "the record has been deleted in the org")
     case (_, .merged(let master)):
-      return settled(.notUndone, facts, "the record was merged into \(master) since")
-    case (_, .hidden): return settled(.notUndone, facts, "the sender does not see the record")
+      return settled(.notUndone, facts, "the record has been merged into \(master)")
+    case (_, .hidden): return settled(.notUndone, facts, "the sender cannot see the record")
     case (_, .unknown(let code, let message)):
       var detail = detail(facts, message)
       detail.code = code
@@ -91,33 +91,33 @@ package enum UndoRule {
   /// Restores a deleted record if it is in the recycle bin as attache's deletion left it.
   private static func undelete(_ facts: Facts) -> Step {
     guard let bin = facts.bin, bin["IsDeleted"]?.bool == true else {
-      return stays(facts, "nobody sees it in the recycle bin")
+      return stays(facts, "the record is not visible in the recycle bin")
     }
     guard facts.isUndeletable else {
-      return stays(facts, "the sender may bring no record of this object back")
+      return stays(facts, "the sender cannot restore records of this object")
     }
     let dates = binDates.compactMap { bin[$0]?.string }
     guard let date = date(inBin: bin),
       let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(),
       let deletion = facts.deletion
-    else { return stays(facts, "nobody knows whether it was deleted once more since") }
+    else { return stays(facts, "it is unknown whether the record was deleted again") }
     let by = bin["LastModifiedById"]?.string?.recordID18
     let isOthers = by.map { by in deletion.senders.map { !$0.contains(by) } ?? false } ?? false
     if isOthers || last > deletion.until {
-      return moved(facts, bin, remedy("it was deleted once more since", facts.instance))
+      return moved(facts, bin, remedy("the record was deleted again", facts.instance))
     }
     return .send(
       .undelete, [:], Settlement(.undone, detail(facts, backWords)), ifUnmodifiedSince: date)
   }
 
   /// The message for a restored record.
-  static let backWords = "the record is back from the recycle bin"
+  static let backWords = "the record was restored from the recycle bin"
 
   private static func words(_ server: ServerRecord) -> String {
     switch server {
-    case .merged(let master): "the record was merged into \(master) since"
+    case .merged(let master): "the record has been merged into \(master)"
     case .unknown(_, let message): message
-    case .alive, .deleted, .hidden: "nobody sees it in the recycle bin, it may be purged"
+    case .alive, .deleted, .hidden: "it is not visible in the recycle bin, and may have been purged"
     }
   }
 
@@ -155,13 +155,13 @@ package enum UndoRule {
     let change = facts.change
     let back = change.former.filter { name, value in !FieldValue.isSame(value, fields[name]) }
     let isBack = change.kind == .changed && change.unknown.isEmpty && back.isEmpty
-    if isBack { return settled(.undone, facts, "the org holds the former values already") }
+    if isBack { return settled(.undone, facts, "the org already has the former values") }
     guard change.isLeftKnown, let left = facts.leftDate else {
-      return moved(facts, fields, "somebody else wrote to the record before it could be read back")
+      return moved(facts, fields, "another user wrote to the record before it could be read back")
     }
     let isTouched = change.left.contains { !FieldValue.isSame($0.value, fields[$0.name]) }
     guard let date, !isTouched, ServerDate.isSame(date, left) else {
-      return moved(facts, fields, "the record was changed in the org since")
+      return moved(facts, fields, "the record has been changed in the org")
     }
     if change.kind == .created {
       return .send(.delete, [:], Settlement(.undone, detail(facts, nil)), ifUnmodifiedSince: date)
@@ -177,7 +177,7 @@ package enum UndoRule {
 
   private static func unknown(_ change: EditChange) -> String {
     let names = change.unknown.joined(separator: ", ")
-    return "what \(names) held before is not known, so it stays as it was sent"
+    return "the former values of \(names) are unknown, so the sent ones stay"
   }
 
   /// A record that was changed since, with its current values.

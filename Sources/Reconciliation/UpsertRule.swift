@@ -83,13 +83,13 @@ enum UpsertRule {
     }
     detail.message =
       attempt?.isPresumed == true
-      ? "a run that this ledger does not know of may have sent it, and the record holds something else"
+      ? "a run that this ledger does not know may have sent it, and the record has other values"
       : "no answer came back to the first attempt, and the record has changed since"
     return .settle(Settlement(.conflict, detail))
   }
 
   /// Why a create for which the org's side was chosen is not resolved.
-  static let unread = "what the org holds under the external id could not be read"
+  static let unread = "the record with the external ID could not be read"
 
   /// The operator's decision, which is valid as long as the org's record, or its absence, is as
   /// shown.

@@ -60,7 +60,7 @@ extension ReviewPage {
         detail.message ? make('p', {className: 'note'}, detail.message) : null,
         change ? make('p', {className: 'soft', id: 'server-change'}, 'Changed in the org by ',
           make('b', {}, change.user ?? `user ${change.by}`), ' on ', time(change.at),
-          ', after the device had read it.') : null,
+          ', after the device read it.') : null,
         detail.now ? now(detail.now) : null,
         detail.decided ? make('p', {className: 'note good'}, `${detail.decided.by} decided already: `
           + `${words[detail.decided.decision]}. The next run carries it out.`) : null,

@@ -8,7 +8,7 @@ import Testing
     ("planner completion ", "bash zsh fish"), ("planner reconcile u", "undo"),
     ("planner reconcile undo --r", "--reason"), ("planner prime fs --d", "--deadline --dry-run"),
   ])
-  func `bash offers what fits`(_ line: String, _ expected: String) throws {
+  func `bash offers matching words`(_ line: String, _ expected: String) throws {
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     let script =
       planner.description.completion(for: .bash)
@@ -43,16 +43,16 @@ import Testing
     #expect(run.text == "")
   }
 
-  @Test func `bash reads its script without complaint`() throws { try expectReadable(by: .bash) }
+  @Test func `bash accepts its script`() throws { try expectReadable(by: .bash) }
 
   @Test(.enabled(if: place(of: "zsh") != nil, "zsh is not installed: make deps-test"))
-  func `zsh reads its script without complaint`() throws { try expectReadable(by: .zsh) }
+  func `zsh accepts its script`() throws { try expectReadable(by: .zsh) }
 
   @Test(.enabled(if: place(of: "fish") != nil, "fish is not installed: make deps-test"))
-  func `fish reads its script without complaint`() throws { try expectReadable(by: .fish) }
+  func `fish accepts its script`() throws { try expectReadable(by: .fish) }
 
   @Test(.enabled(if: place(of: "fish") != nil, "fish is not installed: make deps-test"))
-  func `fish offers what fits`() throws {
+  func `fish offers matching words`() throws {
     let script =
       planner.description.completion(for: .fish) + "complete -C 'planner prime --format t'\n"
       + "complete -C 'planner org s'\ncomplete -C 'planner reconcile undo --r'\n"

@@ -2,7 +2,7 @@ import Arguments
 import Testing
 
 @Suite struct HelpTests {
-  @Test func `the page of a command`() throws {
+  @Test func `the help page of a command`() throws {
     let command = try #require(planner.description.command(named: "prime"))
     #expect(
       planner.description.help(for: command) == """
@@ -44,7 +44,7 @@ import Testing
         """)
   }
 
-  @Test func `the page of the program`() {
+  @Test func `the help page of the program`() {
     #expect(
       planner.description.help == """
         planner - plans what field staff take along
@@ -73,7 +73,7 @@ import Testing
         """)
   }
 
-  @Test func `every page shows an example, the exit statuses and 80 columns at most`() {
+  @Test func `every page has an example, exit statuses and at most 80 columns`() {
     for command in planner.description.commands {
       let page = planner.description.help(for: command)
       let lines = page.split(separator: "\n", omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ManualTests {
   @Test(.enabled(if: place(of: "mandoc") != nil, "mandoc is not installed: make deps-test"))
-  func `mandoc has nothing to say about the pages`() throws {
+  func `mandoc accepts the pages`() throws {
     let description = planner.description
     for page in [description.manual] + description.commands.map({ description.manual(for: $0) }) {
       let run = try outputOf("mandoc", ["-Tlint", "-Wwarning"], input: page)
@@ -11,7 +11,7 @@ import Testing
     }
   }
 
-  @Test func `the page of a command`() throws {
+  @Test func `the manual page of a command`() throws {
     let command = try #require(planner.description.command(named: "reconcile undo"))
     #expect(
       planner.description.manual(for: command) == #"""

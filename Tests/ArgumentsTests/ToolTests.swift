@@ -39,7 +39,7 @@ private func outcome(_ line: String) async throws -> String {
     ("org serve", "serve 0 -"),
     ("org serve --port 8080 --data d", "serve 8080 d"),
   ])
-  func `words reach the properties`(_ line: String, _ expected: String) async throws {
+  func `words are assigned to the properties`(_ line: String, _ expected: String) async throws {
     #expect(try await outcome(line) == expected)
   }
 
@@ -80,7 +80,7 @@ private func outcome(_ line: String) async throws -> String {
         + #"(did you mean "fish"?)"#,
       "help prime it": #"planner help: there is no command "prime it""#,
     ] as [String: String])
-  func `an error says what is wrong, with a fix`(_ line: String, _ expected: String) async throws {
+  func `an error names the fault and a fix`(_ line: String, _ expected: String) async throws {
     #expect(try await outcome(line) == expected)
   }
 
@@ -97,7 +97,7 @@ private func outcome(_ line: String) async throws -> String {
     ("help help", "planner help - explain a command"),
     ("completion --help", "planner completion - print a completion script for a shell"),
   ])
-  func `questions are answered`(_ line: String, _ expected: String) async throws {
+  func `help and version requests are answered`(_ line: String, _ expected: String) async throws {
     #expect(try await outcome(line) == expected)
   }
 

@@ -8,7 +8,7 @@ from rows import found
 def span(request):
     start, end = (moments.parse(request.query.get(name, "")) for name in ("start", "end"))
     if start is None or end is None or start >= end:
-        raise Refusal(400, "INVALID_REPLICATION_DATE", "start has to be before end")
+        raise Refusal(400, "INVALID_REPLICATION_DATE", "start must be before end")
     return start // 60_000 * 60_000, end // 60_000 * 60_000
 
 

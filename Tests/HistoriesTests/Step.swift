@@ -239,7 +239,7 @@ struct OfficeWork: Sendable, Hashable, CustomStringConvertible {
       case .reassign: "gives \(record) to the other user"
       case .create: "creates a record"
       }
-    return "the office \(what)" + (isSameSecond ? ", in the second of the change before" : "")
+    return "the office \(what)" + (isSameSecond ? ", in the second of the previous change" : "")
   }
 }
 

@@ -3,13 +3,13 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Who may do what with objects and fields: ada by a permission set, ben by the profile alone.
+/// Rights to objects and fields: ada's by a permission set, ben's by the profile alone.
 @Suite struct AccessRightsTests {
   let sample: SampleOrg
   let account: String
   private static let secret = "canary of the trade"
 
-  /// What the setup takes from technicians, and what ada gets back.
+  /// The rights that the setup removes from technicians, and those that ada gets back.
   static let setup = """
     {
       "profiles": [{
@@ -73,7 +73,7 @@ import Testing
     "SELECT TYPEOF What WHEN Account THEN Tradestyle END FROM Event",
     "SELECT COUNT() FROM Account WHERE Tradestyle = 'x'",
   ])
-  func `a query that names a hidden field is refused as one of a field that is not there`(
+  func `a query that names a hidden field is refused like one with an unknown field`(
     _ soql: String
   ) throws {
     let error = try #require(refusal(soql, as: sample.ben), "\(soql)")
@@ -83,11 +83,11 @@ import Testing
     } else {
       #expect(error.message.contains("No such column 'Tradestyle' on entity 'Account'"))
     }
-    // The other's view is another one.
+    // The other user's view differs.
     if !soql.contains("ChildAccounts") { #expect(refusal(soql, as: sample.ada) == nil) }
   }
 
-  @Test func `what a hidden lookup leads to is hidden, too`() throws {
+  @Test func `the target of a hidden lookup is hidden, too`() throws {
     #expect(
       refusal("SELECT Parent.Name FROM Account", as: sample.ben)?.message.contains(
         "Didn't understand relationship 'Parent'") == true)
@@ -101,7 +101,7 @@ import Testing
     #expect(refusal("SELECT Id FROM Opportunity", as: sample.ada) == nil)
   }
 
-  @Test func `no read of any kind has a byte of it`() throws {
+  @Test func `no kind of read returns a byte of it`() throws {
     let org = sample.org
     let ids = [account]
     func texts(_ user: OrgUser) throws -> [String] {
@@ -142,7 +142,7 @@ import Testing
         == account)
   }
 
-  @Test func `what may be read only is written by nobody, what is hidden is not there`() throws {
+  @Test func `a read-only field cannot be written, a hidden one does not exist`() throws {
     func error(_ fields: JSONObject, as user: OrgUser) -> OrgError? {
       sample.org.update("Account", id: account, fields, as: user).errors.first
     }
@@ -163,7 +163,7 @@ import Testing
     #expect(upsert.errors.first?.status == 404)
   }
 
-  @Test func `rights to an object are asked before those to its records`() throws {
+  @Test func `rights to an object are checked before those to its records`() throws {
     let own = try sample.make("Account", ["Name": "Own"], as: sample.ben)
     let deleted = sample.org.delete("Account", id: own, as: sample.ben)
     #expect(deleted.errors.first?.code == "INSUFFICIENT_ACCESS_OR_READONLY")
@@ -190,7 +190,7 @@ import Testing
     #expect(access.map { $0["HasDeleteAccess"] } == [false, false])
   }
 
-  @Test func `a briefcase rule that names a field its user may not read is an error`() throws {
+  @Test func `a briefcase rule with a field that its user may not read is an error`() throws {
     try sample.org.addBriefcase(
       "Trade",
       rules: [
@@ -204,7 +204,7 @@ import Testing
     #expect(ada.ruleErrors.isEmpty && ada.recordCountTotal == 4)
   }
 
-  @Test func `a setup stays in the org, and the next one takes its place`() throws {
+  @Test func `a setup is stored in the org, and the next one replaces it`() throws {
     let again = try Org(
       directory: sample.directory.path, options: .init(clockStart: SampleOrg.start))
     #expect(throws: OrgError.self) {
@@ -229,7 +229,7 @@ import Testing
     #expect(again.schema("Account", as: ben) == nil)
   }
 
-  @Test func `all mistakes of a setup are told, each at its place`() throws {
+  @Test func `all errors of a setup are reported with their positions`() throws {
     let text = """
       {"profile": [{"name": "A", "objects": {
         "Acount": {"read": true},
@@ -248,9 +248,9 @@ import Testing
         #"3:3 profile[0].objects.User: the org has no object "User" that can be set up"#,
         #"4:26 \#(account).fields.Tradestile: Account has no field "Tradestile""#,
         "4:48 \(account).fields.Name: there are no rights to Account.Name: an org shows it to "
-          + "everybody",
+          + "all users",
         "5:5 \(account).fields.BillingCity: there are no rights to Account.BillingCity: an org "
-          + "shows it to everybody",
+          + "shows it to all users",
         #"5:37 \#(account).fields.Phone: "hide" is not a right to a field"#,
         "5:54 \(account).read: this must be true or false, not a number",
       ])
@@ -258,7 +258,7 @@ import Testing
     #expect(fixes[0] == #"did you mean "profiles"?"#)
     #expect(fixes[1].hasPrefix(#"did you mean "Account"?"#))
     #expect(fixes[3].hasPrefix(#"did you mean "Tradestyle"?"#))
-    #expect(fixes[5] == #"name "BillingAddress", of which it is a part"#)
+    #expect(fixes[5] == #"name "BillingAddress", which contains it"#)
   }
 }
 
@@ -286,7 +286,7 @@ import Testing
       "Lead": {"read": false}}}]}
     """
 
-  @Test func `describe, layouts and the list of objects show what the user may do`() async throws {
+  @Test func `describe, layouts and the list of objects show the user's rights`() async throws {
     let path = "/sobjects/Account/describe"
     let before = try await served.send("GET", path, token: ben)
     #expect(try await setUp(Self.hidden).status == 204)
@@ -316,7 +316,7 @@ import Testing
     #expect(try await served.send("GET", path, token: ben).text.contains("Tradestyle"))
   }
 
-  @Test func `collections, composites, trees and jobs obey`() async throws {
+  @Test func `collections, composites, trees and jobs respect the rights`() async throws {
     #expect(try await setUp(Self.hidden).status == 204)
     let record: JSONValue = [
       "attributes": ["type": "Account"], "Name": "x", "Tradestyle": "canary",
@@ -361,7 +361,7 @@ import Testing
     #expect(try await served.query("SELECT Id FROM Account").json["totalSize"] == 0)
   }
 
-  @Test func `a parent that may not be set is not set by its key either`() async throws {
+  @Test func `a parent that may not be set cannot be set by its key either`() async throws {
     let made = try await served.send(
       "POST", "/sobjects/Account",
       ["Name": "x", "CreatedBy": ["Username": "ben@example.com"]])

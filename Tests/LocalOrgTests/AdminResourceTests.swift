@@ -18,7 +18,7 @@ import Testing
     return try await served.client.send(request)
   }
 
-  @Test func `nobody gets in without the secret, or when there is none`() async throws {
+  @Test func `access requires the secret, and is disabled without one`() async throws {
     #expect(try await admin("GET", "log", headers: [:]).status == 404)
     #expect(try await admin("GET", "log", headers: ["X-Attache-Admin": "x"]).status == 404)
     let shut = try ServedOrg()
@@ -27,7 +27,7 @@ import Testing
     #expect(try await shut.client.send(request).status == 404)
   }
 
-  @Test func `the log is read, and admin calls are not in it`() async throws {
+  @Test func `the log can be read, and does not contain admin calls`() async throws {
     _ = try await served.send("GET", "/limits")
     let all = try await admin("GET", "log")
     #expect(all.json.array?.map { $0["kind"]?.string } == ["limits"])
@@ -42,12 +42,12 @@ import Testing
     (#"{"kind":"query","deliverLate":900}"#, "200"),
     (#"{"kind":"query","status":503}"#, "200"),
   ])
-  func `a fault can be ordered`(_ order: String, _ outcome: String) async throws {
+  func `a fault can be injected`(_ order: String, _ outcome: String) async throws {
     #expect(try await admin("POST", "faults", JSONValue(parsing: order)).status == 204)
     #expect(try await served.send("GET", "/limits").outcome == outcome)
   }
 
-  @Test func `a fault can be called off, and a senseless one is refused`() async throws {
+  @Test func `a fault can be removed, and an invalid one is refused`() async throws {
     #expect(try await admin("POST", "faults", ["drop": true]).status == 204)
     #expect(try await admin("DELETE", "faults").status == 204)
     #expect(try await served.send("GET", "/limits").status == 200)
@@ -58,17 +58,18 @@ import Testing
   }
 
   @Test(arguments: ["count", "Times", "message"])
-  func `an unknown member of a fault is refused with known ones`(_ member: String) async throws {
+  func `an unknown member of a fault is refused with the known ones`(_ member: String) async throws
+  {
     let order: JSONObject = ["kind": "limits", "status": 503, member: 3]
     let refused = try await admin("POST", "faults", .object(order))
     #expect(refused.outcome == "400 INVALID_INPUT")
     let words = refused.json[0]?["message"]?.string ?? ""
-    #expect(words.hasPrefix("\(member) is no member of a fault; those are kind, "), "\(words)")
+    #expect(words.hasPrefix("\(member) is not a member of a fault; use kind, "), "\(words)")
     #expect(words.contains(", nth, times, "))
     #expect(try await served.send("GET", "/limits").status == 200)
   }
 
-  @Test func `a fault strikes as many requests as its times say`() async throws {
+  @Test func `a fault affects as many requests as its times say`() async throws {
     let order: JSONValue = ["kind": "limits", "nth": 2, "times": 2, "status": 503, "code": "X"]
     #expect(try await admin("POST", "faults", order).status == 204)
     var seen: [Int] = []
@@ -76,7 +77,7 @@ import Testing
     #expect(seen == [200, 503, 503, 200])
   }
 
-  @Test func `records are merged, taken back and locked`() async throws {
+  @Test func `records are merged, restored and locked`() async throws {
     let loser = try await served.create("Account", ["Name": "Loser"])
     let master = try await served.create("Account", ["Name": "Master"])
     let contact = try await served.create(
@@ -112,7 +113,7 @@ import Testing
     #expect(try await served.send("PATCH", path, ["Title": "z"], token: ben).status == 204)
   }
 
-  @Test func `sharing and users are changed`() async throws {
+  @Test func `sharing and users can be changed`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")
     let id = try await served.create("Account", ["Name": "Acme"])

@@ -4,7 +4,7 @@ import LocalOrg
 import Testing
 
 @Suite struct AsyncResourceTests {
-  @Test func `a batch of JSON is written, and tells of each row in order`() async throws {
+  @Test func `a batch of JSON is written, with a result for each row in order`() async throws {
     let served = try ServedOrg()
     let job = try await served.async(
       "POST", "job",
@@ -35,7 +35,7 @@ import Testing
         == "InvalidJobState")
   }
 
-  @Test func `a job of XML speaks XML, and its rows are CSV`() async throws {
+  @Test func `a job of XML uses XML, and its rows are CSV`() async throws {
     let served = try ServedOrg()
     let job = try await served.async(
       "POST", "job",
@@ -64,7 +64,7 @@ import Testing
     #expect(info.element("state") == "Open")
   }
 
-  @Test func `a query gives its records as CSV or as JSON`() async throws {
+  @Test func `a query returns its records as CSV or as JSON`() async throws {
     let served = try ServedOrg()
     try served.fill("Account", 2500)
     for type in ["CSV", "JSON"] {
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a query that is wrong fails its batch, one without records says so`() async throws {
+  @Test func `an invalid query fails its batch, one without records says so`() async throws {
     let served = try ServedOrg()
     let job = try await served.async(
       "POST", "job", ["operation": "query", "object": "Account", "contentType": "CSV"])
@@ -107,7 +107,7 @@ import Testing
     #expect(page == "\"Records not found for this query\"\n")
   }
 
-  @Test func `an unknown job and an unknown caller get the job's own message`() async throws {
+  @Test func `an unknown job and an unknown caller get the API's own message`() async throws {
     let served = try ServedOrg()
     let missing = try await served.async("GET", "job/750000000000000AAA")
     #expect(missing.status == 400)

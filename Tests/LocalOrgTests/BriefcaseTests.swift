@@ -46,7 +46,7 @@ import Testing
       as: user ?? sample.ada, app: app, changedAfter: after, relayToken: token, pageSize: size)
   }
 
-  @Test func `rules serve in turn: filter, order, limit, related records`() throws {
+  @Test func `rules are served in turn: filter, order, limit, related records`() throws {
     let page = try page()
     #expect(try names(page) == ["A5", "A4", "A2", "C2", "C4", "C5", "C6"])
     #expect(page.relayToken == nil && page.ruleErrors.isEmpty)
@@ -55,7 +55,7 @@ import Testing
     #expect(try self.page(sample.ben).entries.isEmpty)
   }
 
-  @Test func `relay tokens page through one moment, again and again`() throws {
+  @Test func `relay tokens page through one point in time, repeatedly`() throws {
     let first = try page(size: 3)
     let token = try #require(first.relayToken)
     let added = try sample.make("Account", ["Name": "A9", "Type": "Customer"], as: sample.ada)
@@ -70,7 +70,7 @@ import Testing
     #expect(throws: OrgError.self) { try page(token: "nonsense") }
   }
 
-  @Test func `a time filters what the rules on top serve, not the related`() throws {
+  @Test func `a date filters the records of top-level rules, not the related ones`() throws {
     let now = org.now()
     #expect(try names(page(after: now)) == ["C2", "C4", "C5"])
     let id = try #require(try sample.column("SELECT Id FROM Account WHERE Name = 'A4'", "Id").first)
@@ -78,7 +78,7 @@ import Testing
     #expect(try names(page(after: now)) == ["A4", "C2", "C4", "C5"])
   }
 
-  @Test func `a broken rule is named in the page of its turn and serves nothing`() throws {
+  @Test func `a failing rule is listed on the page of its turn and serves nothing`() throws {
     let rules = try org.briefcaseRules(of: sample.ada, app: "app")
     #expect(rules.map(\.object) == ["Account", "Contact", "Contact"])
     try org.setRuleError(rules[1].id, true)
@@ -91,7 +91,7 @@ import Testing
     #expect(try page().ruleErrors.isEmpty)
   }
 
-  @Test func `a briefcase may be one app's only`() throws {
+  @Test func `a briefcase may be limited to one app`() throws {
     try org.addBriefcase(
       "Other", rules: [BriefcaseRule("Product2")], users: ["ben@example.com"], app: "special")
     try sample.make("Product2", ["Name": "P"])
@@ -100,7 +100,7 @@ import Testing
     #expect(try page(sample.ben, app: nil).entries.isEmpty)
   }
 
-  @Test func `related may point upward, and a record taken away is gone`() throws {
+  @Test func `related records may be parents, and an unshared record is removed`() throws {
     try org.addBriefcase(
       "Up",
       rules: [

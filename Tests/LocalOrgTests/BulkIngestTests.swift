@@ -28,7 +28,7 @@ import Testing
     #expect(try await served.rows("ingest/\(id)/unprocessedrecords").count == 1)
   }
 
-  @Test func `an empty cell leaves a field as it is, and #N/A empties it`() async throws {
+  @Test func `an empty cell leaves a field unchanged, and #N/A clears it`() async throws {
     let served = try ServedOrg()
     let account = try await served.create(
       "Account", ["Name": "A", "Site": "here", "Phone": "1", "External_Id__c": "key"])
@@ -44,7 +44,7 @@ import Testing
     #expect(child["DoNotCall"] == false)
   }
 
-  @Test func `an upsert finds its records by an external id, a delete by their ids`() async throws {
+  @Test func `an upsert finds records by an external id, a delete by id`() async throws {
     let served = try ServedOrg()
     let known = try await served.create("Account", ["Name": "old", "External_Id__c": "e1"])
     let upsert = try await served.ingest(
@@ -78,7 +78,9 @@ import Testing
     ("insert", "Name\n\"x\n", "InvalidBatch : line 2: the quote opened here is never closed"),
     ("delete", "Id,Name\n1,2\n", "InvalidBatch : A delete has the one column Id"),
   ])
-  func `bad CSV makes the job fail`(operation: String, csv: String, message: String) async throws {
+  func `invalid CSV makes the job fail`(operation: String, csv: String, message: String)
+    async throws
+  {
     let served = try ServedOrg()
     let id = try await served.ingest(operation, "Account", csv)
     let job = try await served.job("ingest/\(id)")
@@ -87,7 +89,7 @@ import Testing
     #expect(job["numberRecordsProcessed"]?.int == 0)
   }
 
-  @Test func `what an aborted job had not come to is told as unprocessed`() async throws {
+  @Test func `the remaining rows of an aborted job are reported as unprocessed`() async throws {
     let served = try ServedOrg { $0.bulkRuns = 1 }
     let csv = "Name\n" + (0..<4500).map { "A\($0)\n" }.joined()
     let id = try await served.ingest("insert", "Account", csv)
@@ -104,7 +106,7 @@ import Testing
     #expect(try await served.query("SELECT COUNT() FROM Account").json["totalSize"] == 4000)
   }
 
-  @Test func `a job takes its data once, as text/csv, while it is open`() async throws {
+  @Test func `a job accepts its data once, as text/csv, while it is open`() async throws {
     let served = try ServedOrg()
     let job = try await served.send(
       "POST", "/jobs/ingest", ["operation": "insert", "object": "account"])
@@ -138,7 +140,7 @@ import Testing
       (["operation": "insert", "object": "Account", "lineEnding": "CR"], "400 INVALIDJOB"),
       (["operation": "insert", "object": "Account", "objekt": "x"], "400 JSON_PARSER_ERROR"),
     ] as [([String: String], String)])
-  func `a job that cannot be is refused`(body: [String: String], outcome: String) async throws {
+  func `an invalid job is refused`(body: [String: String], outcome: String) async throws {
     let served = try ServedOrg()
     let members = JSONObject(body.map { ($0.key, JSONValue.string($0.value)) })
     #expect(try await served.send("POST", "/jobs/ingest", .object(members)).outcome == outcome)

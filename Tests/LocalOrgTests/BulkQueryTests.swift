@@ -4,7 +4,7 @@ import LocalOrg
 import Testing
 
 @Suite struct BulkQueryTests {
-  @Test func `a query job gives its records as CSV, page by page`() async throws {
+  @Test func `a query job returns its records as CSV, page by page`() async throws {
     let served = try ServedOrg()
     try served.fill("Account", 7)
     let id = try await served.queryJob("SELECT Id, Name FROM Account ORDER BY Name")
@@ -29,7 +29,7 @@ import Testing
     #expect(names == (0..<7).map { "\"Account \($0)\"" })
   }
 
-  @Test func `values stand as a CSV of an org has them`() async throws {
+  @Test func `values are written as in an org's CSV`() async throws {
     let served = try ServedOrg()
     let account = try await served.create("Account", ["Name": "Ac\"me,\nInc"])
     _ = try await served.create(
@@ -55,7 +55,7 @@ import Testing
     #expect(text == "\"LastName\"|\"DoNotCall\"\r\n\"Solo\"|\"false\"\r\n")
   }
 
-  @Test func `pages can be asked for at once`() async throws {
+  @Test func `pages can be requested concurrently`() async throws {
     let served = try ServedOrg { $0.bulkPageSize = 3 }
     try served.fill("Account", 20)
     let id = try await served.queryJob("SELECT Name FROM Account ORDER BY Name")
@@ -76,7 +76,7 @@ import Testing
     #expect(names.count == 20)
   }
 
-  @Test func `a job keeps what it found, whatever happens to the records after`() async throws {
+  @Test func `a job keeps what it found, whatever happens to the records later`() async throws {
     let served = try ServedOrg()
     let kept = try await served.create("Account", ["Name": "before"])
     let id = try await served.queryJob("SELECT Name FROM Account")
@@ -85,7 +85,7 @@ import Testing
     #expect(try await served.rows("query/\(id)/results") == [["Name"], ["before"]])
   }
 
-  @Test func `deleted records come with queryAll only`() async throws {
+  @Test func `only queryAll returns deleted records`() async throws {
     let served = try ServedOrg()
     let id = try await served.create("Account", ["Name": "gone"])
     _ = try await served.send("DELETE", "/sobjects/Account/\(id)")
@@ -97,7 +97,9 @@ import Testing
       try await served.rows("query/\(all)/results") == [["Name", "IsDeleted"], ["gone", "true"]])
   }
 
-  @Test func `a job works in runs, can be aborted, and resumes in another process`() async throws {
+  @Test func `a job is processed in runs, can be aborted, and resumes in another process`()
+    async throws
+  {
     let served = try ServedOrg { $0.bulkRuns = 1 }
     try served.org.seedBulk(object: "Account", count: 4500)
     let id = try await served.queryJob("SELECT Id FROM Account")
@@ -134,7 +136,7 @@ import Testing
     ("SELECT BillingAddress FROM Account", "400 API_ERROR"),
     ("SELECT Name FROM Account OFFSET 3", "400 API_ERROR"),
   ])
-  func `what a bulk query may not be is refused early`(soql: String, outcome: String) async throws {
+  func `an unsupported bulk query is refused early`(soql: String, outcome: String) async throws {
     let served = try ServedOrg()
     let response = try await served.send(
       "POST", "/jobs/query", ["operation": "query", "query": .string(soql)])
@@ -142,7 +144,7 @@ import Testing
     #expect(try await served.job("query")["records"]?.array?.isEmpty == true)
   }
 
-  @Test func `jobs are listed and deleted, and are their owners'`() async throws {
+  @Test func `jobs are listed and deleted, and belong to their owners`() async throws {
     let served = try ServedOrg()
     try served.org.addUser("ben@example.com", lastName: "Bloch", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")
@@ -157,7 +159,7 @@ import Testing
     #expect(try await served.send("GET", "/jobs/query/\(id)").outcome == "404 NOT_FOUND")
   }
 
-  @Test func `results need the version of their job, and jobs one that has them`() async throws {
+  @Test func `results require the job's version, and jobs a version that has them`() async throws {
     let served = try ServedOrg()
     let id = try await served.queryJob("SELECT Id FROM Account")
     func status(_ version: Int, _ path: String) async throws -> Int {

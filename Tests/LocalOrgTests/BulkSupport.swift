@@ -5,7 +5,7 @@ import LocalOrg
 
 /// Jobs of the Bulk API as a client runs them.
 extension ServedOrg {
-  /// Makes an ingest job, uploads rows, closes it and waits for its end; answers its id.
+  /// Creates an ingest job, uploads rows, closes it and waits until it ends; returns its ID.
   func ingest(
     _ operation: String, _ object: String, _ csv: String, _ more: JSONObject = [:]
   ) async throws -> String {
@@ -32,7 +32,7 @@ extension ServedOrg {
     guard closed.status == 200 else { throw Unexpected(response: closed) }
   }
 
-  /// Makes a query job; answers its id.
+  /// Creates a query job; returns its ID.
   func queryJob(_ soql: String, _ more: JSONObject = [:]) async throws -> String {
     var body: JSONObject = ["operation": "query", "query": .string(soql)]
     for (name, value) in more { body[name] = value }
@@ -41,7 +41,7 @@ extension ServedOrg {
     return id
   }
 
-  /// One of the CSVs of a job, as rows; the header is the first.
+  /// One of the CSVs of a job, as rows starting with the header.
   func rows(_ path: String, delimiter: Character = ",") async throws -> [[String]] {
     let response = try await send("GET", "/jobs/" + path)
     guard response.status == 200 else { throw Unexpected(response: response) }

@@ -2,7 +2,7 @@ import JSON
 import LocalOrg
 import Testing
 
-/// What becomes of children when their parent is deleted.
+/// The children of a deleted parent.
 @Suite struct CascadeTests {
   let sample: SampleOrg
   let account: String
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `what belongs to a record goes with it, at the same moment`() throws {
+  @Test func `dependents of a record are deleted with it, at the same time`() throws {
     #expect(sample.org.delete("Account", id: account, as: sample.admin).errors.isEmpty)
     for (object, id) in [("Contact", contact), ("Task", task)] {
       let error = sample.org.update(object, id: id, ["Description": "x"], as: sample.admin)
@@ -36,17 +36,17 @@ import Testing
     }
     let dates = try deletedDates(["Account", "Contact", "Task"])
     #expect(dates.count == 3 && Set(dates).count == 1)
-    // A mere lookup stays, and shows nothing.
+    // A child of a lookup stays, with an empty lookup.
     #expect(try sample.column("SELECT Subject FROM WorkOrder", "Subject") == ["Leak"])
     #expect(try sample.records("SELECT Account.Name FROM WorkOrder")[0]["Account"] == .null)
-    // It does so past what the user may do to the children.
+    // This ignores the user's rights to the children.
     let gone = try sample.org.changes(
       "Contact", deleted: true, from: SampleOrg.start, to: SampleOrg.start + 600_000,
       as: sample.admin)
     #expect(gone.map(\.id) == [contact])
   }
 
-  @Test func `what was deleted together comes back together`() throws {
+  @Test func `records deleted together are restored together`() throws {
     let early = try sample.make("Contact", ["LastName": "Early", "AccountId": .string(account)])
     _ = sample.org.delete("Contact", id: early, as: sample.admin)
     _ = sample.org.delete("Account", id: account, as: sample.admin)
@@ -56,7 +56,7 @@ import Testing
     #expect(try deletedDates(["Account", "Contact", "Task"]).count == 1)
   }
 
-  @Test func `an account or contact with cases stays, as does what would take one`() throws {
+  @Test func `an account or contact with cases cannot be deleted, nor a parent of one`() throws {
     func delete(_ id: String) -> OrgError? {
       sample.org.delete(nil, id: id, as: sample.admin).errors.first
     }
@@ -69,7 +69,7 @@ import Testing
     #expect(delete(account)?.code == "DELETE_FAILED")
     #expect(delete(account)?.message == "Your attempt to delete Alpha \(words)")
     #expect(delete(contact)?.message == "Your attempt to delete Young \(words)")
-    // The case is of another account now, but of a contact of this one.
+    // The case now belongs to another account, but to a contact of this one.
     let other = try sample.make("Account", ["Name": "Beta"])
     _ = sample.org.update("Case", id: incident, ["AccountId": .string(other)], as: sample.admin)
     #expect(delete(account)?.message == "Your attempt to delete Young \(words)")
@@ -78,7 +78,7 @@ import Testing
     #expect(try deletedDates(["Contact"]).count == 1)
   }
 
-  @Test func `the children of a merged record go over to the one that stays`() throws {
+  @Test func `the children of a merged record move to the surviving one`() throws {
     let master = try sample.make("Account", ["Name": "Beta"])
     try sample.make("Case", ["Subject": "Leak", "AccountId": .string(account)])
     try sample.make(
@@ -96,7 +96,7 @@ import Testing
     #expect(throws: OrgError.self) { try sample.org.merge(contact, into: master) }
   }
 
-  @Test func `one request finds what lives and what is gone since a date`() throws {
+  @Test func `one request finds existing and deleted records since a date`() throws {
     let before = try sample.records("SELECT LastModifiedDate FROM Account")[0]
     let since = try #require(before["LastModifiedDate"]?.string)
     let other = try sample.make("Account", ["Name": "Beta"])

@@ -3,9 +3,9 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Small things that other people's clients ask for.
+/// Minor requirements of other clients.
 @Suite struct ClientNeedsTests {
-  @Test func `records are counted, and an object without any is left out`() async throws {
+  @Test func `records are counted, and an object without any is omitted`() async throws {
     let served = try ServedOrg()
     try served.fill("Account", 3)
     let answer = try await served.send("GET", "/limits/recordCount?sObjects=Account,Contact")
@@ -14,7 +14,7 @@ import Testing
     #expect(all.contains(["count": 3, "name": "Account"]))
   }
 
-  @Test func `jobs count among the limits`() async throws {
+  @Test func `jobs are listed among the limits`() async throws {
     let served = try ServedOrg()
     _ = try await served.queryJob("SELECT Id FROM Account")
     _ = try await served.ingest("insert", "Account", "Name\nx\n")
@@ -23,7 +23,7 @@ import Testing
     #expect(limits["DailyBulkApiBatches"]?["Remaining"]?.int == 14_999)
   }
 
-  @Test func `older clients are told of a page`() async throws {
+  @Test func `older clients get page layouts`() async throws {
     let served = try ServedOrg()
     let list = try await served.send("GET", "/sobjects/Account/describe/layouts").json
     let address = try #require(
@@ -34,7 +34,7 @@ import Testing
     #expect(try await served.send("GET", "/sobjects/User/describe/layouts").status == 404)
   }
 
-  @Test func `a description that a client has is not resent, nor in a composite`() async throws {
+  @Test func `a cached description is not resent, nor in a composite`() async throws {
     let served = try ServedOrg()
     let path = "/sobjects/Account/describe"
     let tag = try #require(try await served.send("GET", path).headers["ETag"])
@@ -55,7 +55,7 @@ import Testing
     #expect(results?[1]?["httpHeaders"]?["ETag"]?.string == tag)
   }
 
-  @Test func `composite says what stands below it`() async throws {
+  @Test func `composite lists the resources below it`() async throws {
     let served = try ServedOrg()
     let names = try await served.send("GET", "/composite").json.object?.names
     #expect(names == ["batch", "sobjects", "tree"])
@@ -63,14 +63,14 @@ import Testing
     #expect(early == ["batch", "tree"])
   }
 
-  @Test func `nobody has a tab`() async throws {
+  @Test func `no object has a tab`() async throws {
     let served = try ServedOrg()
     let answer = try await served.query(
       "SELECT SObjectName FROM TabDefinition WHERE IsCustom = true AND SObjectName IN ('x__c')")
     #expect(answer.json["totalSize"] == 0)
   }
 
-  @Test func `bodies are packed both ways for who can read it`() async throws {
+  @Test func `bodies are compressed both ways for clients that accept it`() async throws {
     let served = try ServedOrg { $0.compresses = true }
     try served.fill("Account", 50)
     let packed = try await served.query("SELECT Id, Name FROM Account")

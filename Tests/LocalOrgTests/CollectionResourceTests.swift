@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `rows are created, updated and deleted each on its own`() async throws {
+  @Test func `rows are created, updated and deleted independently`() async throws {
     let created = try await served.send(
       "POST", "/composite/sobjects",
       [
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [(10, 200), (11, 400)])
-  func `a collection of more than ten runs of one type is refused whole`(
+  func `a collection with more than ten runs of types is refused as a whole`(
     _ runs: Int, _ status: Int
   ) async throws {
     let types = (0..<runs).map { $0 % 2 == 0 ? "Account" : "Contact" }
@@ -66,7 +66,7 @@ import Testing
     #expect(count.json["totalSize"]?.int == (status == 400 ? 0 : 5))
   }
 
-  @Test func `all or none leaves nothing behind`() async throws {
+  @Test func `all or none leaves no changes`() async throws {
     let response = try await served.send(
       "POST", "/composite/sobjects",
       ["allOrNone": true, "records": [record("One"), record(.null), record("Two")]])
@@ -80,7 +80,7 @@ import Testing
     #expect(count.json["totalSize"]?.int == 0)
   }
 
-  @Test func `an upsert says what it created`() async throws {
+  @Test func `an upsert reports what it created`() async throws {
     func body(_ name: JSONValue) -> JSONValue {
       [
         "records": [
@@ -101,7 +101,7 @@ import Testing
     #expect(wrong.outcome == "404 NOT_FOUND")
   }
 
-  @Test func `more than the platform takes is refused whole`() async throws {
+  @Test func `a request above the platform's limit is refused as a whole`() async throws {
     let many = JSONValue.array(Array(repeating: record("x"), count: 201))
     let response = try await served.send("POST", "/composite/sobjects", ["records": many])
     #expect(response.outcome == "400 EXCEEDED_MAX_SIZE_REQUEST")
@@ -111,7 +111,7 @@ import Testing
     #expect(retrieve.outcome == "400 EXCEEDED_MAX_SIZE_REQUEST")
   }
 
-  @Test func `a retrieve keeps its order and puts null for what is not there`() async throws {
+  @Test func `a retrieve keeps its order and returns null for missing records`() async throws {
     let one = try await served.create("Account", ["Name": "One"])
     let two = try await served.create("Account", ["Name": "Two"])
     let gone = try await served.create("Account", ["Name": "Gone"])

@@ -28,7 +28,7 @@ import Testing
     (response.json["compositeResponse"]?.array ?? []).compactMap { $0["httpStatusCode"]?.int }
   }
 
-  @Test func `a later part uses an earlier one's id`() async throws {
+  @Test func `a later part can use an earlier one's id`() async throws {
     let response = try await run([
       part("POST", "/sobjects/Account", "acc", ["Name": "Acme"]),
       part("POST", "/sobjects/Contact", "con", ["LastName": "Ray", "AccountId": "@{acc.id}"]),
@@ -43,7 +43,7 @@ import Testing
     #expect(results?[3]?["body"]?["totalSize"]?.int == 1)
     #expect(results?[4]?["body"] == .null)
     #expect(results?[0]?["httpHeaders"]?["Location"]?.string?.contains("/Account/001") == true)
-    // One call of the day, whatever it holds.
+    // One call of the daily limit, whatever it contains.
     #expect(served.server.usage == 1)
     #expect(served.server.log.entries.last?.isWrite == true)
   }
@@ -63,7 +63,7 @@ import Testing
     #expect(try await served.send("GET", "/sobjects/Account/\(id)").json["Phone"]?.string == "1")
   }
 
-  @Test func `a failure leaves the others alone unless all or none is asked`() async throws {
+  @Test func `a failure does not affect the others unless all or none is requested`() async throws {
     let parts = [
       part("POST", "/sobjects/Account", "one", ["Name": "One"]),
       part("POST", "/sobjects/Account", "two", [:]),
@@ -83,7 +83,7 @@ import Testing
     #expect(count.json["totalSize"]?.int == 1)
   }
 
-  @Test func `what a composite cannot be is refused`() async throws {
+  @Test func `an invalid composite is refused`() async throws {
     let get = part("GET", "/limits", "x")
     #expect(try await run([get, get]).outcome == "400 INVALID_INPUT")
     let many = (0..<26).map { part("GET", "/limits", .string("r\($0)")) }
@@ -96,7 +96,7 @@ import Testing
     #expect(served.server.log.writes.isEmpty)
   }
 
-  @Test func `a batch does each part for itself`() async throws {
+  @Test func `a batch runs each part independently`() async throws {
     let body: JSONValue = [
       "batchRequests": [
         ["method": "POST", "url": "v66.0/sobjects/Account", "richInput": ["Name": "One"]],

@@ -2,9 +2,9 @@ import JSON
 import LocalOrg
 import Testing
 
-/// The clock stands on Tuesday, 14 November 2023.
+/// The clock is set to Tuesday, 14 November 2023.
 @Suite struct DateLiteralTests {
-  /// Read only: one for all cases.
+  /// Read-only: shared by all cases.
   static let shared = Result { try filled() }
   static let days = [
     "2022-02-28", "2022-12-31", "2023-01-01", "2023-06-30", "2023-07-01", "2023-08-15",
@@ -24,7 +24,7 @@ import Testing
     return sample
   }
 
-  /// A literal, and the first and the last of `days` in its range; nil when none is.
+  /// A literal, and the first and the last of `days` in its range; nil if there is none.
   static let ranges: [(String, String, String)] = [
     ("YESTERDAY", "2023-11-13", "2023-11-13"),
     ("today", "2023-11-14", "2023-11-14"),
@@ -56,7 +56,7 @@ import Testing
   ]
 
   @Test(arguments: ranges)
-  func `a date literal is a range of days, for dates and for moments`(
+  func `a date literal is a range of days, for dates and for date-times`(
     literal: String, first: String, last: String
   ) throws {
     let sample = try Self.shared.get()

@@ -3,14 +3,14 @@ import JSON
 import LocalOrg
 import Testing
 
-/// What an org says about itself, and how it refuses what it does not serve.
+/// An org's descriptions of itself, and its errors for unknown requests.
 @Suite struct DirectoryResourceTests {
   let served: ServedOrg
 
   init() throws { served = try ServedOrg() }
 
   @Test(arguments: ["/services/data", "/services/data/"])
-  func `versions ascend and need no token`(_ path: String) async throws {
+  func `versions are in ascending order and need no token`(_ path: String) async throws {
     let response = try await served.client.send(HTTPRequest("GET", served.server.url + path))
     let versions = (response.json.array ?? []).compactMap { Double($0["version"]?.string ?? "") }
     #expect(response.headers["Content-Type"] == "application/json;charset=UTF-8")
@@ -20,7 +20,7 @@ import Testing
     #expect(response.json.array?.last?["label"]?.string == "Spring '26")
   }
 
-  @Test func `resources answer for the version that was asked`() async throws {
+  @Test func `resources are those of the requested version`() async throws {
     let response = try await served.send("GET", "/services/data/v59.0/")
     #expect(response.json["sobjects"]?.string == "/services/data/v59.0/sobjects")
     #expect(response.json["query"]?.string == "/services/data/v59.0/query")
@@ -35,7 +35,7 @@ import Testing
     #expect(try await small.send("GET", "/limits").outcome == "403 REQUEST_LIMIT_EXCEEDED")
   }
 
-  @Test func `the date header is the org's clock`() async throws {
+  @Test func `the date header is the org's time`() async throws {
     let clocked = try Org(
       directory: served.directory.file("clocked"),
       options: Org.Options(clockStart: 1_704_110_400_000))
@@ -55,26 +55,26 @@ import Testing
     ("POST", "/query", "405 METHOD_NOT_ALLOWED"), ("GET", "/query", "400 MALFORMED_QUERY"),
     ("POST", "/sobjects/Account", "400 JSON_PARSER_ERROR"),
   ])
-  func `what is not served is refused in the org's words`(
+  func `an unknown resource is refused with the org's message`(
     _ method: String, _ path: String, _ outcome: String
   ) async throws {
     #expect(try await served.send(method, path).outcome == outcome)
   }
 
-  @Test func `a wrong method says which are right`() async throws {
+  @Test func `a wrong method lists the allowed ones`() async throws {
     let response = try await served.send("PATCH", "/limits", [:])
     #expect(
       response.json[0]?["message"]?.string
         == "HTTP Method 'PATCH' not allowed. Allowed are GET")
   }
 
-  @Test func `an address that is too long is refused`() async throws {
+  @Test func `a URL that is too long is refused`() async throws {
     let long = String(repeating: "x", count: 16_400)
     let response = try await served.send("GET", "/query?q=" + long)
     #expect(response.outcome == "414 URI_TOO_LONG")
   }
 
-  @Test func `without a valid token nothing is told`() async throws {
+  @Test func `without a valid token nothing is returned`() async throws {
     #expect(
       try await served.send("GET", "/sobjects", token: "x").outcome == "401 INVALID_SESSION_ID")
     let bare = HTTPRequest("GET", served.server.url + ServedOrg.version + "/limits")
@@ -110,7 +110,7 @@ import Testing
     #expect(account?["relationshipName"]?.string == "Account")
   }
 
-  @Test func `describe says what an object is and what belongs to it`() async throws {
+  @Test func `describe shows what an object is and what belongs to it`() async throws {
     let account = try await served.send("GET", "/sobjects/Account/describe/").json
     #expect(account["name"] == "Account" && account["label"] == "Account")
     #expect(account["keyPrefix"] == "001" && account["labelPlural"] == "Accounts")
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `describe says what this user may do`() async throws {
+  @Test func `describe shows the user's rights`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")
     func flags(_ object: String, _ token: String?) async throws -> [Bool?] {
@@ -146,7 +146,7 @@ import Testing
     #expect(try await flags("Profile", nil) == [false, false, false, true])
   }
 
-  @Test func `describe can be asked for only when it changed`() async throws {
+  @Test func `describe can be requested only if it changed`() async throws {
     let first = try await served.send("GET", "/sobjects/Account/describe")
     let date = try #require(first.headers["Last-Modified"])
     let same = try await served.send(
@@ -158,7 +158,7 @@ import Testing
     #expect(old.status == 200)
   }
 
-  @Test func `TLS is spoken with a certificate that its authority signed`() async throws {
+  @Test func `TLS uses a certificate signed by the authority`() async throws {
     let directory = served.directory.file("ca")
     let authority = try CertificateAuthority.make(directory: directory)
     let identity = try authority.identity()

@@ -3,7 +3,7 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Records named by keys of other systems, and the refusals that clients tell apart.
+/// Records identified by keys of other systems, and the errors that clients distinguish.
 @Suite struct ExternalKeyTests {
   let served: ServedOrg
 
@@ -23,7 +23,7 @@ import Testing
     return .object(record)
   }
 
-  @Test func `a key that several records have names none of them`() async throws {
+  @Test func `a key that several records have identifies none of them`() async throws {
     let one = try await served.create("Site_Visit__c", ["Name": "One", "Legacy_Id__c": "L1"])
     let two = try await served.create("Site_Visit__c", ["Name": "Two", "Legacy_Id__c": "L1"])
     let path = "/sobjects/Site_Visit__c/Legacy_Id__c/L1"
@@ -48,7 +48,8 @@ import Testing
     #expect(try await served.send("PATCH", path, ["Name": "x"]).json["created"] == false)
   }
 
-  @Test func `an upsert by Id updates what is named and creates what is not`() async throws {
+  @Test func `an upsert by Id updates an existing record and creates one without Id`() async throws
+  {
     let id = try await served.create("Account", ["Name": "Old", "Description": "kept"])
     let response = try await served.send(
       "PATCH", "/composite/sobjects/Account/Id",
@@ -73,7 +74,7 @@ import Testing
     #expect(account.status == 201)
   }
 
-  @Test func `rows are refused in the words that clients look for`() async throws {
+  @Test func `rows are refused with the messages that clients look for`() async throws {
     let long = String(repeating: "x", count: 256)
     let response = try await served.send(
       "POST", "/composite/sobjects",
@@ -99,7 +100,7 @@ import Testing
     #expect(single.json[0]?["message"] == "The requested resource does not exist")
   }
 
-  @Test func `what is deleted is told from what never was`() async throws {
+  @Test func `a deleted record is distinguished from one that never existed`() async throws {
     let id = try await served.create("Account", ["Name": "x"])
     _ = try await served.send("DELETE", "/sobjects/Account/\(id)")
     let unknown = "001000000000009AAA"

@@ -18,7 +18,7 @@ import Testing
     try await served.send("POST", "/sobjects/Account", ["Name": "Acme"])
   }
 
-  @Test func `a status strikes the nth request, before or after the commit`() async throws {
+  @Test func `a status affects the nth request, before or after the commit`() async throws {
     served.server.faults.add(.writes, nth: 2, .status(503, code: "SERVER_UNAVAILABLE"))
     served.server.faults.add(
       .kind(.rowCreate), nth: 3, .status(500, code: "UNKNOWN_EXCEPTION", afterCommit: true))
@@ -35,7 +35,8 @@ import Testing
   }
 
   @Test(arguments: [(false, 0), (true, 1)])
-  func `a connection drops before or after the commit`(_ after: Bool, _ made: Int) async throws {
+  func `a connection is closed before or after the commit`(_ after: Bool, _ made: Int) async throws
+  {
     served.server.faults.add(.writes, .drop(afterCommit: after))
     await #expect(throws: HTTPError.self) { try await createAccount() }
     #expect(try accounts() == made)
@@ -59,7 +60,7 @@ import Testing
     #expect(late.map(\.status) == [201, 201])
   }
 
-  @Test func `a body that is cut off is seen as such`() async throws {
+  @Test func `a truncated body is detected`() async throws {
     served.server.faults.add(.kind(.limits), .truncate(bytes: 40))
     do {
       _ = try await served.send("GET", "/limits")
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `sessions, limits, nonsense and delays can be had on demand`() async throws {
+  @Test func `sessions, limits, invalid responses and delays can be injected`() async throws {
     let faults = served.server.faults
     faults.add(.kind(.limits), nth: 1, .limitExceeded)
     faults.add(
@@ -88,13 +89,13 @@ import Testing
     #expect(try await served.send("GET", "/limits").outcome == "401 INVALID_SESSION_ID")
   }
 
-  @Test func `a login fails in the words of OAuth`() async throws {
+  @Test func `a login fails with OAuth's errors`() async throws {
     served.server.faults.add(.kind(.token), .status(400, code: "rate_limit_exceeded"))
     let response = try await served.login([("grant_type", "client_credentials")])
     #expect(response.json["error"]?.string == "rate_limit_exceeded")
   }
 
-  @Test func `a fault may mean one user alone`() async throws {
+  @Test func `a fault may affect only one user`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Integration")
     let ben = try served.server.token(for: "ben@example.com")
     served.server.faults.add(
@@ -105,7 +106,7 @@ import Testing
     #expect(try await served.send("GET", "/limits", token: ben).status == 200)
   }
 
-  @Test func `somebody else works between two requests`() async throws {
+  @Test func `another user changes the org between two requests`() async throws {
     let id = try await served.create("Account", ["Name": "Acme"])
     let ada = try #require(served.org.user(named: "ada@example.com"))
     served.server.faults.add(
@@ -116,7 +117,7 @@ import Testing
     #expect(try await served.send("GET", path).json["Name"]?.string == "Moved")
   }
 
-  @Test func `pages come short, locators expire, entries are null`() async throws {
+  @Test func `pages are short, locators expire, entries are null`() async throws {
     try served.fill("Account", 30)
     served.server.faults.add(.kind(.query), .shortPage(records: 10))
     let first = try await served.query("SELECT Id FROM Account")
@@ -134,7 +135,7 @@ import Testing
     #expect(again.json[0]?["Id"]?.string == id)
   }
 
-  @Test func `the log is a file too, and holds no token`() async throws {
+  @Test func `the log is also a file, and contains no token`() async throws {
     _ = try await createAccount()
     _ = try await served.send("GET", "/services/oauth2/userinfo")
     let path = served.org.directory + "/requests.jsonl"

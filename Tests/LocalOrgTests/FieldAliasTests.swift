@@ -22,11 +22,11 @@ import Testing
     "SELECT Id, (SELECT FirstName LastName FROM Contacts) FROM Account",
     "SELECT Name n, COUNT(Id) FROM Account",
   ])
-  func `ungrouped fields take no alias, as where a comma is missing`(soql: String) throws {
+  func `ungrouped fields have no alias, as with a missing comma`(soql: String) throws {
     #expect(try refusal(soql) == "MALFORMED_QUERY")
   }
 
-  @Test func `a field that a search returns takes no alias`() throws {
+  @Test func `a field that a search returns has no alias`() throws {
     let error = #expect(throws: OrgError.self) {
       try sample.org.search(
         "FIND {Young} RETURNING Contact(FirstName LastName)", as: sample.admin)
@@ -40,11 +40,11 @@ import Testing
     "SELECT CALENDAR_YEAR(CreatedDate) y, MAX(CreatedDate) FROM Account GROUP BY CALENDAR_YEAR(CreatedDate)",
     "SELECT toLabel(Industry), COUNT(Id) FROM Account GROUP BY Industry",
   ])
-  func `aggregates, and fields of grouped rows, take an alias`(soql: String) throws {
+  func `aggregates, and fields of grouped rows, have an alias`(soql: String) throws {
     #expect(try refusal(soql) == nil)
   }
 
-  @Test func `what a function makes stands under its alias, beside the field itself`() throws {
+  @Test func `a function's result has its alias, next to the field itself`() throws {
     let soql = """
       SELECT Id, CreatedDate, FORMAT(CreatedDate) Made, Industry, toLabel(Industry) Branch, \
       FORMAT(NumberOfEmployees) Staff FROM Account WHERE Name = 'Alpha'
@@ -60,7 +60,7 @@ import Testing
     #expect(parent.first?["Branch"] == "Energy")
   }
 
-  @Test func `a function without an alias stands under the name of its field, once`() throws {
+  @Test func `a function without an alias has the name of its field, once`() throws {
     let record = try sample.records("SELECT toLabel(Industry) FROM Account WHERE Name = 'Alpha'")
     #expect(record.first?["Industry"] == "Energy")
     #expect(try refusal("SELECT Industry, toLabel(Industry) FROM Account") == "INVALID_FIELD")
@@ -70,7 +70,7 @@ import Testing
     #expect(try refusal("SELECT Name, toLabel(Industry) name FROM Account") == "MALFORMED_QUERY")
   }
 
-  @Test func `a parent of several kinds says its type, for tasks, events and cases`() throws {
+  @Test func `a parent of several kinds shows its type, for tasks, events and cases`() throws {
     let lead = try sample.make("Lead", ["LastName": "L", "Company": "C"])
     let contact = try #require(
       try sample.records("SELECT Id FROM Contact WHERE LastName = 'Young'").first?["Id"]?.string)
@@ -94,7 +94,7 @@ import Testing
     #expect(try refusal("SELECT Owner.Type FROM Account") == "INVALID_FIELD")
   }
 
-  @Test func `a time of day is kept to the millisecond, and compared`() throws {
+  @Test func `a time of day is stored to the millisecond, and compared`() throws {
     func visit(_ time: JSONValue) throws -> String {
       try sample.make("Site_Visit__c", ["Name": "V", "Start_Time__c": time])
     }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a picklist has 40 characters, and the owner of a case may be a queue`() throws {
+  @Test func `a picklist value has 40 characters, and a case's owner may be a queue`() throws {
     let describe = try #require(sample.org.objects().first { $0.name == "Case" })
     #expect(describe.field("Status")?.length == 40)
     #expect(describe.field("OwnerId")?.referenceTo == ["User", "Group"])

@@ -24,11 +24,11 @@ import Testing
       "SELECT Site FROM Account GROUP BY Site ORDER BY COUNT(Id), Site DESC": ["b", "c", "a"],
       "SELECT Site FROM Account GROUP BY Site ORDER BY Site DESC LIMIT 1 OFFSET 1": ["b"],
     ] as [String: [String]])
-  func `groups are chosen and sorted by their values`(soql: String, sites: [String]) throws {
+  func `groups are filtered and sorted by their values`(soql: String, sites: [String]) throws {
     #expect(try sample().column(soql, "Site") == sites)
   }
 
-  @Test func `an alias names a column, and what has none is numbered`() throws {
+  @Test func `an alias names a column, and columns without one are numbered`() throws {
     let record = try #require(
       try sample().records(
         "SELECT Site s, COUNT(Id), MAX(NumberOfEmployees) most, AVG(NumberOfEmployees) FROM "
@@ -64,13 +64,13 @@ import Testing
     "SELECT COUNT(Id) FROM Account GROUP BY CreatedDate": "can not be grouped",
     "SELECT Id FROM Account WHERE COUNT(Id) > 1": "Only HAVING",
     "SELECT Id FROM Account ORDER BY COUNT(Id)": "can not be sorted",
-    "SELECT CALENDAR_YEAR(CreatedDate) FROM Account": "has to be grouped by",
+    "SELECT CALENDAR_YEAR(CreatedDate) FROM Account": "must be grouped by",
     "SELECT CALENDAR_YEAR(Name), COUNT(Id) FROM Account GROUP BY CALENDAR_YEAR(Name)":
       "does not support",
     "SELECT SUM(Name) FROM Account": "does not support aggregate operator SUM",
     "SELECT Name, COUNT(Id) FROM Account GROUP BY Site": "must be grouped or aggregated",
   ])
-  func `what cannot be grouped or compared is refused`(soql: String, words: String) throws {
+  func `an unsupported grouping or comparison is refused`(soql: String, words: String) throws {
     let sample = try sample()
     let error = #expect(throws: OrgError.self) { try sample.records(soql) }
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")

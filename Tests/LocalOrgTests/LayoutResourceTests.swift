@@ -25,7 +25,7 @@ import Testing
       .flatMap { $0["layoutItems"]?.array ?? [] }
   }
 
-  @Test func `a layout says what it is for`() async throws {
+  @Test func `a layout states its purpose`() async throws {
     let whole = try await layout(
       "Account?formFactor=Medium&layoutType=Compact&mode=Edit&recordTypeId=")
     #expect(whole["layoutType"]?.string == "Compact")
@@ -48,7 +48,7 @@ import Testing
       ])
   }
 
-  @Test func `a layout shows each field where it belongs`() async throws {
+  @Test func `a layout shows each field in its section`() async throws {
     let view = try await layout("Contact")
     #expect(fields(view).first == "Name")
     #expect(Set(fields(view)).count == fields(view).count)
@@ -86,7 +86,7 @@ import Testing
     ("Account?recordTypeId=x", "400 ILLEGAL_QUERY_PARAMETER_VALUE"),
     ("Account?recordTypeId=012000000000001", "404 NOT_FOUND"), ("", "404 NOT_FOUND"),
   ])
-  func `what has no layout is refused`(_ rest: String, _ outcome: String) async throws {
+  func `an object without a layout is refused`(_ rest: String, _ outcome: String) async throws {
     #expect(try await served.send("GET", "/ui-api/layout/" + rest).outcome == outcome)
   }
 }

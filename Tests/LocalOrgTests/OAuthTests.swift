@@ -17,7 +17,7 @@ private struct AppKeys {
     certificate = try key.selfSignedCertificate(commonName: "field-app", days: 30)
   }
 
-  /// An assertion; claims that are nil are left out.
+  /// An assertion; claims that are nil are omitted.
   func assertion(_ changes: [String: JSONValue?] = [:], algorithm: String = "RS256") throws
     -> String
   {
@@ -50,7 +50,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     }
   }
 
-  @Test func `a signed assertion buys a token that stands for its user`() async throws {
+  @Test func `a signed assertion returns a token of its user`() async throws {
     let response = try await served.login([
       ("grant_type", bearer), ("assertion", try keys.assertion()),
     ])
@@ -68,7 +68,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     #expect(who.json["organization_id"]?.string == served.org.organizationID)
   }
 
-  @Test func `a client verifies by its secret who has answered it`() async throws {
+  @Test func `a client verifies the response with its secret`() async throws {
     let response = try await served.login([
       ("grant_type", "client_credentials"), ("client_id", "nightly"),
       ("client_secret", "s3cret+&"),
@@ -79,13 +79,13 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     #expect(response.json["signature"]?.string == Base64.encode(seal))
   }
 
-  @Test func `an expiry is read as clients write it`() async throws {
+  @Test func `an expiry is read in all formats of clients`() async throws {
     let expiries: [@Sendable (Int64) -> JSONValue] = [
       { JSONValue($0) }, { JSONValue($0 - 60) }, { .string(String($0 + 100)) },
       { JSONValue($0 * 1000 + 300_000) }, { JSONValue(Double($0) + 100.5) },
     ]
     for expiry in expiries {
-      // Of this moment: the test may be a slow one.
+      // The current time: the test may be slow.
       let value = expiry(Int64(Date().timeIntervalSince1970))
       let response = try await served.login([
         ("grant_type", bearer), ("assertion", try keys.assertion(["exp": value])),
@@ -94,7 +94,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     }
   }
 
-  @Test func `a bad assertion is refused with the org's code`() async throws {
+  @Test func `an invalid assertion is refused with the org's code`() async throws {
     try served.org.addUser("gone@example.com", lastName: "Gone", profile: "Field Technician")
     try served.org.setActive("gone@example.com", false)
     let stranger = try AppKeys()
@@ -122,7 +122,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     }
   }
 
-  @Test func `client credentials come in a form or a header`() async throws {
+  @Test func `client credentials are in a form or a header`() async throws {
     let form = try await served.login([
       ("grant_type", "client_credentials"), ("client_id", "nightly"),
       ("client_secret", "s3cret+&"),
@@ -144,7 +144,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     #expect(other.json["error"]?.string == "unsupported_grant_type")
   }
 
-  @Test func `an assertion may go by the clock of an org in another year`() async throws {
+  @Test func `an assertion may use the time of an org in another year`() async throws {
     let directory = TemporaryDirectory("org")
     let start: Int64 = 1_500_000_000_000
     let org = try Org(directory: directory.file("org"), options: .init(clockStart: start))
@@ -153,7 +153,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     options.apps = ["field-app": keys.certificate]
     let server = try OrgServer(org: org, options: options)
     defer { server.stop() }
-    // By the wall, by the org's own date, and late by both.
+    // By the wall clock, by the org's own date, and too late by both.
     for (expires, status) in [(nil, 200), (org.now() / 1000 + 120, 200), (start / 1000 - 600, 400)]
     {
       let claims = expires.map { ["exp": JSONValue($0)] } ?? [:]

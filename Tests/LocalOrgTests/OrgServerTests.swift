@@ -8,7 +8,7 @@ import Testing
 
   init() throws { served = try ServedOrg() }
 
-  @Test func `many clients write at once and nothing is lost or told twice`() async throws {
+  @Test func `many clients write at once and nothing is lost or reported twice`() async throws {
     let served = served
     let ids = try await withThrowingTaskGroup(of: [String].self) { group in
       for client in 0..<6 {
@@ -42,13 +42,13 @@ import Testing
     #expect(try await served.client.send(request).json["Name"]?.string == "Acme")
   }
 
-  @Test func `a port that is taken is said to be`() throws {
+  @Test func `a port in use is reported`() throws {
     var options = OrgServer.Options()
     options.port = UInt16(served.server.url.split(separator: ":").last ?? "0") ?? 0
     #expect(throws: HTTPError.self) { try OrgServer(org: served.org, options: options) }
   }
 
-  @Test func `the organization tells about itself`() async throws {
+  @Test func `the organization describes itself`() async throws {
     let path = "/sobjects/Organization/\(served.org.organizationID)"
     let response = try await served.send("GET", path)
     for name in ["OrganizationType", "IsSandbox", "InstanceName", "NamespacePrefix"] {

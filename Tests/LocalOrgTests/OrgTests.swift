@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct OrgTests {
-  @Test func `many threads write and read, each call whole`() throws {
+  @Test func `many threads write and read, each call atomically`() throws {
     let sample = try SampleOrg()
     let (org, ada) = (sample.org, sample.ada)
     let failures = Mutex(0)
@@ -33,12 +33,12 @@ import Testing
     #expect(org.now() == SampleOrg.start + 240_000)
   }
 
-  @Test func `a file cut off in the middle of a write opens with what was committed`() throws {
+  @Test func `a file truncated during a write opens with what was committed`() throws {
     let sample = try SampleOrg()
     try sample.make("Account", ["Name": "Kept"])
     let before = try sample.org.dump()
     let copy = TemporaryDirectory("copy")
-    // A killed process leaves its write-ahead log as it stood, perhaps with half a frame at its end.
+    // A killed process leaves its write-ahead log, possibly with half a frame at its end.
     for name in ["org.sqlite", "org.sqlite-wal"] {
       try FileManager.default.copyItem(
         atPath: sample.directory.file(name), toPath: copy.file(name))
@@ -54,7 +54,7 @@ import Testing
     #expect(made == sample.org.create("Account", ["Name": "Next"], as: sample.admin))
   }
 
-  @Test func `every reference of the catalog leads somewhere, every name is had once`() throws {
+  @Test func `every reference of the catalog is valid, every name is unique`() throws {
     let objects = try SampleOrg().org.objects()
     let names = Set(objects.map(\.name))
     #expect(names.count == objects.count)

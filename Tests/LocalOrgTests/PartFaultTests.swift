@@ -4,7 +4,7 @@ import LocalOrg
 import System
 import Testing
 
-/// Failures in the midst of a request, and failures of time.
+/// Failures within a request, and faults of the clock.
 @Suite struct PartFaultTests {
   let served: ServedOrg
 
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: [RequestKind.collectionCreate, .composite, .batch])
-  func `a request breaks off between its parts`(_ kind: RequestKind) async throws {
+  func `a request is interrupted between its parts`(_ kind: RequestKind) async throws {
     served.server.faults.add(.kind(kind), .interrupt(afterParts: 2))
     #expect(try await send(kind).outcome == "503 SERVER_UNAVAILABLE")
     #expect(try await names() == ["A", "B"])
@@ -70,14 +70,14 @@ import Testing
   }
 
   @Test(arguments: [RequestKind.collectionCreate, .composite])
-  func `all or none broken off is none`(_ kind: RequestKind) async throws {
+  func `an interrupted all or none leaves no changes`(_ kind: RequestKind) async throws {
     served.server.faults.add(.kind(kind), .interrupt(afterParts: 2))
     #expect(try await send(kind, allOrNone: true).status == 503)
     #expect(try await names() == [])
   }
 
   @Test(arguments: [RequestKind.collectionCreate, .composite, .batch])
-  func `one part is refused and the others go on`(_ kind: RequestKind) async throws {
+  func `one part is refused and the others continue`(_ kind: RequestKind) async throws {
     served.server.faults.add(.kind(kind), .refusePart(1, code: "UNABLE_TO_LOCK_ROW"))
     let response = try await send(kind)
     #expect(response.status == 200)
@@ -85,7 +85,7 @@ import Testing
     #expect(try await names() == ["A", "C"])
   }
 
-  @Test func `a record is seen late, with a date of the past`() async throws {
+  @Test func `a record is committed late, with a past date`() async throws {
     try served.org.setClockStep(1000)
     _ = try await served.create("Account", ["Name": "Before"])
     let start = served.org.now()
@@ -103,7 +103,7 @@ import Testing
     #expect(rows[1]["LastModifiedDate"]?.string == Dates.salesforce(start + 1000 - 30_000))
     #expect(rows[1]["CreatedDate"] == rows[1]["LastModifiedDate"])
     #expect(served.org.now() == start + 3000)
-    // A change that comes late is never older than what it changes.
+    // A late change is never older than what it changes.
     let id = try await served.create("Account", ["Name": "Fresh"])
     served.server.faults.add(.kind(.rowUpdate), .commitLate(seconds: 3600))
     _ = try await served.send("PATCH", "/sobjects/Account/\(id)", ["Name": "Changed"])
@@ -112,7 +112,7 @@ import Testing
     #expect(changed.json["LastModifiedDate"] == changed.json["CreatedDate"])
   }
 
-  @Test func `time stands still, goes back and is set`() async throws {
+  @Test func `the clock stands still, goes back and is set`() async throws {
     try served.org.setClock(1_700_000_000_000)
     try served.org.setClockStep(0)
     for name in ["A", "B"] { _ = try await served.create("Account", ["Name": .string(name)]) }
@@ -124,13 +124,13 @@ import Testing
     #expect(response.headers["Date"] == "Tue, 14 Nov 2023 22:13:00 GMT")
   }
 
-  @Test func `a wall clock that was set goes on`() throws {
+  @Test func `a wall clock that was set continues`() throws {
     try served.org.moveClock(by: -3_600_000)
     let distance = Clock.wallMilliseconds() - served.org.now()
     #expect((3_600_000..<3_660_000).contains(distance))
   }
 
-  @Test func `places of a retrieve are null, and pages of priming short`() async throws {
+  @Test func `entries of a retrieve are null, and pages of priming short`() async throws {
     try served.fill("Account", 3)
     try served.org.addBriefcase(
       "B", rules: [BriefcaseRule("Account")], users: ["ada@example.com"])
@@ -158,7 +158,7 @@ import Testing
     (#"{"update":"ID","fields":{"Name":"Y"}}"#, "200", ["A", "B", "C", "Y"]),
     (#"{"delete":"ID"}"#, "200", ["A", "B", "C"]),
   ])
-  func `other processes order them too`(_ order: String, _ outcome: String, _ left: [String])
+  func `other processes can inject them too`(_ order: String, _ outcome: String, _ left: [String])
     async throws
   {
     let id = try await served.create("Account", ["Name": "X"])
@@ -170,7 +170,7 @@ import Testing
     #expect(try await names() == left)
   }
 
-  @Test func `other processes set the clock`() async throws {
+  @Test func `other processes can set the clock`() async throws {
     var request = HTTPRequest("POST", served.server.url + "/attache/clock")
     request.headers["X-Attache-Admin"] = "open sesame"
     request.body = Array(#"{"to":"2024-01-31T12:00:00Z","moveBy":-60,"step":0}"#.utf8)

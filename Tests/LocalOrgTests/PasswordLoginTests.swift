@@ -26,7 +26,7 @@ import Testing
     return try await served.client.send(request)
   }
 
-  @Test func `SOAP gives a session for the right password`() async throws {
+  @Test func `SOAP returns a session for the right password`() async throws {
     let served = try served()
     let answer = try await soap(served, "ada@example.com", "wörd &amp; token")
     #expect(answer.status == 200)
@@ -44,7 +44,7 @@ import Testing
     #expect(try await soap(served, "ada@example.com", "wörd &amp; token").status == 500)
   }
 
-  @Test func `the password grant wants the secret of an app too`() async throws {
+  @Test func `the password grant requires an app's secret too`() async throws {
     let served = try served()
     func login(_ secret: String, _ password: String) async throws -> HTTPResponse {
       try await served.login([
@@ -60,7 +60,7 @@ import Testing
     #expect(try await login("s", "wörd").json["error"] == "invalid_grant")
   }
 
-  @Test func `without a password nobody logs in with one`() async throws {
+  @Test func `without a password no password login is possible`() async throws {
     let served = try ServedOrg()
     #expect(try await soap(served, "ada@example.com", "").status == 500)
     #expect(try await soap(served, "ada@example.com", "x").status == 500)

@@ -51,7 +51,7 @@ import Testing
     #expect(response.text.hasPrefix(#"{"primingRecords":{},"relayToken":null,"ruleErrors":[]"#))
   }
 
-  @Test func `a time that none is, and both parameters in strict mode, are refused`() async throws {
+  @Test func `an invalid date, and both parameters in strict mode, are refused`() async throws {
     let wrong = try await served.send("GET", path + "?changedAfterTimestamp=yesterday")
     #expect(wrong.status == 400)
     let strict = try OrgServer(
@@ -69,7 +69,7 @@ import Testing
     #expect(try await served.client.send(request).status == 400)
   }
 
-  @Test func `a rule that failed is named, and its records are missing`() async throws {
+  @Test func `a failed rule is listed, and its records are missing`() async throws {
     served.server.faults.add(.kind(.priming), .ruleError(ruleID: "0rX1", object: "Account"))
     let response = try await served.send("GET", path)
     #expect(response.json["ruleErrors"]?[0]?["ruleId"]?.string == "0rX1")

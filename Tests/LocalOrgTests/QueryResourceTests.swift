@@ -11,12 +11,12 @@ import Testing
     try served.fill("Account", 450)
   }
 
-  @Test func `pages follow each other to the end`() async throws {
+  @Test func `pages are followed to the last`() async throws {
     let size: HTTPHeaders = ["Sforce-Query-Options": "batchSize=200"]
     var response = try await served.query("SELECT Id FROM Account", headers: size)
     #expect(response.json["totalSize"]?.int == 450)
     #expect(response.json["done"]?.bool == false)
-    // The next address stands before the records, so that it can be read while they arrive.
+    // The next URL precedes the records, so that it can be read while they arrive.
     let text = response.text
     let head = try #require(text.firstRange(of: "\"nextRecordsUrl\""))
     #expect(head.lowerBound < (try #require(text.firstRange(of: "\"records\""))).lowerBound)
@@ -38,11 +38,11 @@ import Testing
     #expect(served.server.log.entries.map(\.records) == [200, 200, 50])
   }
 
-  @Test func `a page can be had again, under both addresses`() async throws {
+  @Test func `a page can be read again, under both URLs`() async throws {
     let size: HTTPHeaders = ["Sforce-Query-Options": "batchSize=100"]
     let first = try await served.query("SELECT Id FROM Account", headers: size)
     let next = try #require(first.json["nextRecordsUrl"]?.string)
-    // Sizes below 200 are raised to it.
+    // Sizes below 200 are raised to 200.
     #expect(first.json["records"]?.array?.count == 200)
     let page = try await served.send("GET", next, headers: size)
     let again = try await served.send("GET", next, headers: size)
@@ -51,7 +51,7 @@ import Testing
     #expect(try await served.send("GET", other, headers: size).body == page.body)
   }
 
-  @Test func `queryAll shows what is deleted`() async throws {
+  @Test func `queryAll returns deleted records`() async throws {
     let id = try await served.create("Account", ["Name": "Gone"])
     _ = try await served.send("DELETE", "/sobjects/Account/\(id)")
     let soql = HTTPQuery.encode("SELECT Id, IsDeleted FROM Account WHERE Id = '\(id)'")
@@ -65,11 +65,11 @@ import Testing
     ("SELECT Nope FROM Account", "400 INVALID_FIELD"), ("SELECT Id FROM Nope", "400 INVALID_TYPE"),
     ("SELECT FROM", "400 MALFORMED_QUERY"),
   ])
-  func `a wrong query is refused`(_ soql: String, _ outcome: String) async throws {
+  func `an invalid query is refused`(_ soql: String, _ outcome: String) async throws {
     #expect(try await served.query(soql).outcome == outcome)
   }
 
-  @Test func `a locator that expired is refused`() async throws {
+  @Test func `an expired locator is refused`() async throws {
     let size: HTTPHeaders = ["Sforce-Query-Options": "batchSize=200"]
     let first = try await served.query("SELECT Id FROM Account", headers: size)
     let next = try #require(first.json["nextRecordsUrl"]?.string)

@@ -3,7 +3,7 @@ import LocalOrg
 import Testing
 
 @Suite struct QueryTableTests {
-  /// Read only: one for all cases.
+  /// Read-only: shared by all cases.
   static let shared = Result { try QueryTests.filled() }
 
   static let cases: [(String, [String])] = [
@@ -55,7 +55,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `a query answers the records that match, in order`(rest: String, names: [String]) throws {
+  func `a query returns the matching records, in order`(rest: String, names: [String]) throws {
     let soql = "SELECT Name FROM Account " + rest
     #expect(try Self.shared.get().column(soql) == names, "\(soql)")
   }
@@ -84,7 +84,9 @@ import Testing
   ]
 
   @Test(arguments: failures)
-  func `a wrong query is refused in an org's words`(soql: String, code: String, words: String)
+  func `an invalid query is refused with an org's message`(
+    soql: String, code: String, words: String
+  )
     throws
   {
     let sample = try Self.shared.get()

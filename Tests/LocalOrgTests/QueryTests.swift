@@ -43,7 +43,7 @@ import Testing
     #expect(records[1]["Name"] == "Solo")
   }
 
-  @Test func `children, numbers, dates, addresses and escapes are written as an org does`() throws {
+  @Test func `children, numbers, dates, addresses and escapes are written as by an org`() throws {
     let record = try sample.records(
       "SELECT NumberOfEmployees, AnnualRevenue, CreatedDate, BillingAddress, ShippingAddress, "
         + "(SELECT LastName FROM Contacts), (SELECT Id FROM Cases) FROM Account LIMIT 1")[0]
@@ -60,7 +60,7 @@ import Testing
     #expect(text[0]["Description"] == "100% \"quoted\"\n\\")
   }
 
-  @Test func `COUNT and aggregates answer numbers`() throws {
+  @Test func `COUNT and aggregates return numbers`() throws {
     let count = try sample.org.query(
       "SELECT count() FROM Account WHERE Industry='energy'", as: sample.admin)
     #expect(count.totalSize == 2 && count.done && count.records == Array("[]".utf8))
@@ -70,7 +70,7 @@ import Testing
     #expect(groups[1]["Industry"] == "Energy" && groups[1]["expr0"]?.int == 10)
   }
 
-  @Test func `a deleted record is found only when asked for`() throws {
+  @Test func `a deleted record is found only on request`() throws {
     let id = try sample.make("Account", ["Name": "Gone"])
     #expect(sample.org.delete(nil, id: id, as: sample.admin) == .success(id: id, created: false))
     #expect(try sample.column("SELECT Name FROM Account WHERE Name = 'gone'").isEmpty)

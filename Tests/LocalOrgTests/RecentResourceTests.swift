@@ -14,7 +14,7 @@ import Testing
     return (response.json["recentItems"]?.array ?? []).compactMap { $0["Name"]?.string }
   }
 
-  @Test func `what a user made or changed last comes first`() async throws {
+  @Test func `the most recently created or changed records come first`() async throws {
     let first = try await served.create("Account", ["Name": "One"])
     _ = try await served.create("Account", ["Name": "Two"])
     _ = try await served.create("Contact", ["LastName": "Three"])
@@ -34,7 +34,7 @@ import Testing
     #expect(try await served.send("GET", "/recent?limit=0").status == 400)
   }
 
-  @Test func `each user has a list, without what is deleted or hidden`() async throws {
+  @Test func `each user has a list, without deleted or hidden records`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")
     let id = try await served.create("Account", ["Name": "One"])
@@ -65,7 +65,7 @@ import Testing
     #expect(try await recent("Account", token: eve) == ["Account 0", "Account 2"])
   }
 
-  @Test func `two hundred are kept`() async throws {
+  @Test func `at most two hundred are kept`() async throws {
     try served.fill("Account", 330)
     let names = try await recent("Account")
     #expect(names.count == 200)

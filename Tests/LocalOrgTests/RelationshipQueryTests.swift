@@ -3,13 +3,13 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Children in a query, parents by their names, and sets chosen by another query.
+/// Children in a query, parents by name, and sets selected by another query.
 @Suite struct RelationshipQueryTests {
   let served: ServedOrg
 
   init() throws { served = try ServedOrg { $0.childPageSize = 2 } }
 
-  /// Accounts with so many contacts each, whose last names count up.
+  /// Accounts with the given numbers of contacts, whose last names are numbered.
   private func families(_ sizes: [Int]) async throws -> [String] {
     var ids: [String] = []
     for (place, size) in sizes.enumerated() {
@@ -27,7 +27,7 @@ import Testing
     (page?["records"]?.array ?? []).compactMap { $0["LastName"]?.string }
   }
 
-  @Test func `children stand in their parent, null where there are none`() async throws {
+  @Test func `children are nested in their parent, null if there are none`() async throws {
     _ = try await families([2, 0, 1])
     let response = try await served.query(
       """
@@ -45,7 +45,7 @@ import Testing
     #expect(contact?["attributes"]?["type"] == "Contact")
   }
 
-  @Test func `children beyond the page have a locator of their own`() async throws {
+  @Test func `children beyond the page have a separate locator`() async throws {
     _ = try await families([5, 1, 3])
     let response = try await served.query(
       "SELECT Name, (SELECT LastName FROM Contacts ORDER BY LastName) FROM Account ORDER BY Name")
@@ -67,7 +67,7 @@ import Testing
       #expect(page["done"] == true)
       #expect(names == (0..<size).map { "\(place).\($0)" })
     }
-    // A child that is gone by then is left out.
+    // A child deleted by then is omitted.
     let again = try await served.query(
       "SELECT Id, (SELECT Id FROM Contacts) FROM Account WHERE Name = 'Account 0'")
     let next = try #require(again.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
@@ -79,7 +79,7 @@ import Testing
     #expect(try await served.send("GET", next).outcome == "400 INVALID_QUERY_LOCATOR")
   }
 
-  @Test func `pages of parents and pages of children do not mix`() async throws {
+  @Test func `pages of parents and pages of children are independent`() async throws {
     _ = try await families([3, 3, 3, 3])
     served.server.faults.add(.any, times: .max, .shortPage(records: 1))
     var response = try await served.query(
@@ -103,7 +103,8 @@ import Testing
     #expect(names == (0..<4).flatMap { parent in (0..<3).map { "\(parent).\($0)" } })
   }
 
-  @Test func `the next page of parents ends the locators of children before it`() async throws {
+  @Test func `the next page of parents invalidates the locators of earlier children`() async throws
+  {
     _ = try await families([3, 3, 3])
     for (isKept, outcome) in [(false, "400 INVALID_QUERY_LOCATOR"), (true, "200")] {
       var options = OrgServer.Options()
@@ -154,7 +155,7 @@ import Testing
     #expect(rest.json["records"]?[0]?["attributes"]?["type"] == "Task")
   }
 
-  @Test func `who sees a parent does not see all its children`() async throws {
+  @Test func `a user who sees a parent may not see all its children`() async throws {
     let ids = try await families([3])
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")
@@ -164,7 +165,7 @@ import Testing
     #expect(none.json["records"]?[0]?["Contacts"] == .null)
   }
 
-  @Test func `parents show through their names, also where of several kinds`() async throws {
+  @Test func `parents are returned by name, also those of several kinds`() async throws {
     let ids = try await families([1])
     let incident = try await served.create("Case", ["Subject": "Leak"])
     _ = try await served.create("Task", ["Subject": "a", "WhatId": .string(ids[0])])
@@ -189,7 +190,7 @@ import Testing
     #expect(contact.json["records"]?[0]?["Account"]?["Owner"]?["Name"] == "Adams")
   }
 
-  @Test func `a set may be chosen by another query`() async throws {
+  @Test func `a set may be selected by another query`() async throws {
     _ = try await families([1, 0, 2])
     func names(_ condition: String) async throws -> [String?] {
       let response = try await served.query(

@@ -49,7 +49,7 @@ import Testing
     ("PATCH", "Account/ID", #"{"Name":null}"#, "400 REQUIRED_FIELD_MISSING"),
     ("PUT", "Account/ID", #"{"Name":"a"}"#, "405 METHOD_NOT_ALLOWED"),
   ])
-  func `a refusal has the org's status and code`(
+  func `an error has the org's status and code`(
     _ method: String, _ path: String, _ body: String, _ outcome: String
   ) async throws {
     let id = try await served.create("Account", ["Name": "Acme"])
@@ -66,7 +66,7 @@ import Testing
     #expect(response.json[0]?["fields"]?[0]?.string == "LastName")
   }
 
-  @Test func `an update on condition is refused when the record moved on`() async throws {
+  @Test func `a conditional update is refused if the record has changed`() async throws {
     let id = try await served.create("Account", ["Name": "Acme"])
     let read = try await served.send("GET", "/sobjects/Account/\(id)")
     let date = try #require(read.headers["Last-Modified"])
@@ -89,7 +89,7 @@ import Testing
     #expect(unchanged.status == 304)
   }
 
-  @Test func `a POST can stand for another method`() async throws {
+  @Test func `a POST can represent another method`() async throws {
     let id = try await served.create("Account", ["Name": "Acme"])
     let response = try await served.send(
       "POST", "/sobjects/Account/\(id)?_HTTP_METHOD=PATCH", ["Phone": "7"])
@@ -123,7 +123,7 @@ import Testing
     #expect(try await served.send("GET", path).outcome == "404 NOT_FOUND")
   }
 
-  @Test func `changes are listed by window`() async throws {
+  @Test func `changes are listed by period`() async throws {
     let kept = try await served.create("Account", ["Name": "Kept"])
     let gone = try await served.create("Account", ["Name": "Gone"])
     #expect(try await served.send("DELETE", "/sobjects/Account/\(gone)").status == 204)

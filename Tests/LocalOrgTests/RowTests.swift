@@ -80,7 +80,7 @@ import Testing
   ]
 
   @Test(arguments: refused)
-  func `a create is refused as an org refuses it`(
+  func `a create is refused as by an org`(
     object: String, fields: JSONObject, code: String, words: String, blamed: [String]
   ) throws {
     let errors = sample.org.create(object, fields, as: sample.admin).errors
@@ -90,7 +90,7 @@ import Testing
     #expect(try sample.org.query("SELECT COUNT() FROM Account", as: sample.admin).totalSize == 1)
   }
 
-  @Test func `values are kept as an org keeps them`() throws {
+  @Test func `values are stored as by an org`() throws {
     let id = try sample.make(
       "Site_Visit__c",
       [
@@ -113,7 +113,7 @@ import Testing
     #expect(visit["Id"] == nil)
   }
 
-  @Test func `an update moves the dates, null blanks, what is missing stays`() throws {
+  @Test func `an update sets the dates, null clears, missing fields stay`() throws {
     let before = try sample.org.read("Account", id: account, as: sample.admin)
     let changes: JSONObject = ["Phone": "1", "Industry": "Energy"]
     #expect(
@@ -129,7 +129,7 @@ import Testing
     #expect(after["SystemModstamp"] == after["LastModifiedDate"])
   }
 
-  @Test func `an update has its own refusals`() throws {
+  @Test func `an update has its own errors`() throws {
     func code(_ id: String, _ fields: JSONObject) -> String? {
       sample.org.update("Account", id: id, fields, as: sample.admin).errors.first?.code
     }
@@ -143,7 +143,7 @@ import Testing
     #expect(code(account, ["OwnerId": .string(sample.ben.id)]) == "INACTIVE_OWNER_OR_USER")
   }
 
-  @Test func `a conditional update fails once the record moved on`() throws {
+  @Test func `a conditional update fails if the record has changed`() throws {
     let seen = SampleOrg.start + 1000
     func update(_ since: Int64, _ name: String) -> RowOutcome {
       sample.org.update(
@@ -156,7 +156,7 @@ import Testing
     #expect(update(seen + 999_000, "third").errors.isEmpty)
   }
 
-  @Test func `a deleted record answers as deleted, and may come back or be merged`() throws {
+  @Test func `a deleted record is reported as deleted, and may be restored or merged`() throws {
     _ = sample.org.delete("Account", id: account, as: sample.admin)
     for outcome in [
       sample.org.delete("Account", id: account, as: sample.admin),
@@ -178,7 +178,7 @@ import Testing
     #expect(loser["IsDeleted"] == .bool(true) && loser["MasterRecordId"]?.string == master)
   }
 
-  @Test func `an upsert creates, then updates, and a value is had once`() throws {
+  @Test func `an upsert creates, then updates, and values are unique`() throws {
     func upsert(_ value: String?, _ name: String) -> RowOutcome {
       sample.org.upsert(
         "Site_Visit__c", externalField: "external_id__c", value: value, ["Name": .string(name)],
@@ -204,7 +204,7 @@ import Testing
     #expect(link.hasPrefix("0WO"))
   }
 
-  @Test func `a retrieve keeps the order and puts null where there is nothing`() throws {
+  @Test func `a retrieve keeps the order and returns null for missing records`() throws {
     let gone = try sample.make("Account", ["Name": "Gone"])
     _ = sample.org.delete(nil, id: gone, as: sample.admin)
     let ids = [
@@ -221,7 +221,7 @@ import Testing
     #expect(error?.code == "INVALID_FIELD")
   }
 
-  @Test func `a transaction that throws leaves nothing, not even a tick of the clock`() throws {
+  @Test func `a transaction that throws leaves no change, not even of the clock`() throws {
     struct Stop: Error {}
     let before = try sample.org.dump()
     let now = sample.org.now()
@@ -237,7 +237,7 @@ import Testing
     #expect(sample.org.now() == now + 1000)
   }
 
-  @Test func `computed fields follow`() throws {
+  @Test func `computed fields are updated`() throws {
     let visit: JSONObject = [
       "ParentRecordId": .string(try sample.make("WorkOrder", ["AccountId": .string(account)])),
       "EarliestStartTime": "2024-01-01T08:00:00Z", "DueDate": "2024-01-02T08:00:00.5+01:00",

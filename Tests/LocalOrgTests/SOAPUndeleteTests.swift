@@ -4,7 +4,7 @@ import LocalOrg
 import System
 import Testing
 
-/// The SOAP call by which records come out of the recycle bin.
+/// The SOAP call that restores records from the recycle bin.
 @Suite struct SOAPUndeleteTests {
   let served: ServedOrg
 
@@ -37,7 +37,7 @@ import Testing
     try await served.send("GET", "/sobjects/Account/\(id)").status == 200
   }
 
-  @Test func `records come back, each with its own result and what went along`() async throws {
+  @Test func `records are restored, each with its own result and its dependents`() async throws {
     let ids = [
       try await served.create("Account", ["Name": "A"]),
       try await served.create("Account", ["Name": "B"]),
@@ -59,7 +59,7 @@ import Testing
     #expect(entry.isWrite && entry.user == "ada@example.com" && entry.records == 0)
   }
 
-  @Test func `a detail comes back after its master, and what is purged never does`() async throws {
+  @Test func `a detail is restored after its master, and a purged record never`() async throws {
     let account = try await served.create("Account", ["Name": "A"])
     let contact = try await served.create(
       "Contact", ["LastName": "C", "AccountId": .string(account)])
@@ -72,7 +72,7 @@ import Testing
     #expect(throws: OrgError.self) { try served.org.purge(account) }
   }
 
-  @Test func `who may not delete a record may not bring it back`() async throws {
+  @Test func `a user who may not delete a record may not restore it`() async throws {
     try served.org.addUser("ben@example.com", lastName: "Bloch", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com", app: "field-app")
     let id = try await served.create("Account", ["Name": "A"])
@@ -83,7 +83,7 @@ import Testing
     #expect(texts(try await call([id]), "success") == ["true"])
   }
 
-  @Test func `a call that is none of the service's is refused as one`() async throws {
+  @Test func `a call that is not the service's is refused as such`() async throws {
     func fault(_ answer: HTTPResponse) -> String? {
       answer.status == 500 ? texts(answer, "faultcode").first : "status \(answer.status)"
     }
@@ -100,7 +100,7 @@ import Testing
     #expect(try await call([]).status == 200)
   }
 
-  @Test func `faults strike it, and are told as SOAP tells them`() async throws {
+  @Test func `faults affect it, and are reported in SOAP's format`() async throws {
     let ids = [
       try await served.create("Account", ["Name": "A"]),
       try await served.create("Account", ["Name": "B"]),
@@ -126,7 +126,7 @@ import Testing
 }
 
 extension String {
-  /// The texts of all elements of a name.
+  /// The texts of all elements with a name.
   fileprivate func components(of name: String) -> [String] {
     split(separator: "<").compactMap { part in
       part.hasPrefix(name + ">") ? String(part.dropFirst(name.count + 1)) : nil

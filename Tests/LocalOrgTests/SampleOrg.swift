@@ -3,7 +3,7 @@ import LocalOrg
 import TestSupport
 import Testing
 
-/// An org of a test's own, with a stepping clock and two technicians.
+/// An org for one test, with a stepping clock and two technicians.
 struct SampleOrg {
   static let start: Int64 = 1_700_000_000_000  // 2023-11-14T22:13:20Z, a Tuesday
   let directory = TemporaryDirectory("org")
@@ -21,7 +21,7 @@ struct SampleOrg {
     admin = try #require(org.user(named: "admin@example.com"))
   }
 
-  /// Creates a record and answers its id.
+  /// Creates a record and returns its ID.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
     let outcome = org.create(object, fields, as: user ?? admin)

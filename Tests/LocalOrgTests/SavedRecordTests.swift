@@ -2,7 +2,7 @@ import JSON
 import LocalOrg
 import Testing
 
-/// What is set up for the records of an object: picklists, required fields, rules and updates.
+/// The setup for the records of an object: picklists, required fields, rules and updates.
 @Suite struct SavedRecordTests {
   let sample: SampleOrg
 
@@ -24,7 +24,7 @@ import Testing
     return refusal("Site_Visit__c", all)
   }
 
-  @Test func `a restricted picklist takes its own values, in every write`() throws {
+  @Test func `a restricted picklist accepts only its own values, in every write`() throws {
     try setUp(
       """
       "Case": {"picklists": {"Status": {"restricted": true},
@@ -45,7 +45,7 @@ import Testing
     #expect(
       visit(["Equipment__c": "Hoist;Crane"]).first?.message
         == "Equipment: bad value for restricted picklist field: Crane")
-    // The default went with its value.
+    // The default was removed with its value.
     let plain = try sample.make("Case", ["Subject": "x"])
     #expect(
       try sample.org.read("Case", id: plain, fields: ["Priority", "Status"], as: sample.admin)[
@@ -55,7 +55,7 @@ import Testing
     #expect(schema.field("Priority")?.picklistValues.map(\.value) == ["Soon", "Later"])
   }
 
-  @Test func `a field that is made required is missed`() throws {
+  @Test func `a field made required must be set`() throws {
     try setUp(#""Contact": {"required": ["Phone"]}"#)
     let missing = try #require(refusal("Contact", ["LastName": "x"]).first)
     #expect(missing.code == "REQUIRED_FIELD_MISSING" && missing.fields == ["Phone"])
@@ -73,7 +73,7 @@ import Testing
     #expect(problems?.list.first?.message.contains("no rights to Contact.Phone") == true)
   }
 
-  @Test func `a rule that holds refuses the record with its message, all rules at once`() throws {
+  @Test func `a matching rule refuses the record with its message, all rules at once`() throws {
     try setUp(
       """
       "Case": {"validationRules": [
@@ -93,7 +93,7 @@ import Testing
     #expect(errors.map(\.message) == ["Say why the case is closed.", "Say more."])
     #expect(errors.map(\.fields) == [["Reason"], []])
     #expect(errors.map(\.status) == [400, 400])
-    // Nothing is left of it: no record, no number, no tick of the clock.
+    // Nothing has changed: no record, no number, not even the clock.
     #expect(sample.org.now() == before)
     let id = try sample.make(
       "Case", ["Status": "Closed", "Subject": "Leak", "Reason": "Other"], as: sample.ada)
@@ -105,7 +105,7 @@ import Testing
     #expect(reopen(sample.ada) == ["Only an administrator reopens a case."])
     #expect(try sample.column("SELECT Status FROM Case", "Status") == ["Closed"])
     #expect(reopen(sample.admin) == [])
-    // What others do to records is not asked: here a transfer.
+    // Administrative changes are not checked, such as a transfer.
     #expect(throws: Never.self) { try sample.org.transfer(id, to: "ben@example.com") }
   }
 
@@ -138,12 +138,12 @@ import Testing
     let done: JSONObject = ["Hours__c": 6, "Completed__c": true, "Visit_Date__c": "2023-12-01"]
     #expect(sample.org.update("Site_Visit__c", id: id, done, as: sample.admin).errors == [])
     #expect(try read()["Cost__c"]?.double == 480 && read()["Visit_Date__c"] == "2023-12-01")
-    // Without a change of the hours the cost stays as it is written.
+    // Without a change of the hours the cost stays as written.
     _ = sample.org.update("Site_Visit__c", id: id, ["Cost__c": 5], as: sample.admin)
     #expect(try read()["Notes__c"] == "Alpha: 5")
   }
 
-  @Test func `an update that cannot be made refuses the record and names itself`() throws {
+  @Test func `an update that fails refuses the record and is named`() throws {
     try setUp(
       """
       "Account": {"fieldUpdates": [
@@ -185,7 +185,7 @@ import Testing
     ("Parent.Name & Parent.Parent.Name", "Top"),
     ("IF(OR(ISNEW(), 1 / 0 > 1), 'new', 'old')", "new"),
   ])
-  func `a formula is worked out as an org does`(_ formula: String, _ result: String) throws {
+  func `a formula is evaluated as by an org`(_ formula: String, _ result: String) throws {
     let set = JSONValue.object(["Description": .string(formula)])
     try setUp(#""Account": {"fieldUpdates": [{"name": "f", "set": \#(set.text)}]}"#)
     let top = try sample.make("Account", ["Name": "Top"])
@@ -201,17 +201,17 @@ import Testing
     ("ISBLANK(Phon)", "Account has no field Phon", 9, #"did you mean "Phone"?"#),
     ("Owner.Nmae = 'x'", "User has no field Nmae", 1, #"did you mean "Name"?"#),
     ("Boss.Name = 'x'", "Account has no relationship Boss", 1, "write one of"),
-    ("LEN(Name, 2) > 1", "LEN has 2 arguments", 1, "give it 1"),
-    ("ISCHANGED(1)", "ISCHANGED is of a field", 1, "name a field"),
-    ("Name = 'x", "does not end", 8, "close it with '"),
-    ("Name = ", "the formula ends", 8, "write a value"),
-    ("1 ? 2", "means nothing: ?", 3, "remove it"),
-    ("(1 = 1", "the formula ends", 7, "write ) here"),
+    ("LEN(Name, 2) > 1", "LEN has 2 arguments", 1, "write 1"),
+    ("ISCHANGED(1)", "ISCHANGED requires a field", 1, "name a field"),
+    ("Name = 'x", "is not closed", 8, "close it with '"),
+    ("Name = ", "unexpected end", 8, "write a value"),
+    ("1 ? 2", "unknown character: ?", 3, "remove it"),
+    ("(1 = 1", "unexpected end", 7, "write ) here"),
     ("$Org.Name = 'x'", "has no $Org", 1, "$User or $Profile"),
-    ("1 = 1 2", "2 stands", 7, "write a value"),
+    ("1 = 1 2", "unexpected 2", 7, "write a value"),
     (String(repeating: "(", count: 90) + "1", "nested too deeply", 65, "at most 64"),
   ])
-  func `a formula that cannot be read is told where and what to write`(
+  func `an invalid formula is reported with its position and a fix`(
     _ formula: String, _ message: String, _ place: Int, _ fix: String
   ) throws {
     let rule = JSONValue.object(
@@ -227,7 +227,7 @@ import Testing
     #expect(problem?.path == "objects.Account.validationRules[0].condition")
   }
 
-  @Test func `all that is wrong with what is set up for an object is told at once`() throws {
+  @Test func `all errors of an object's setup are reported at once`() throws {
     let problems = #expect(throws: Problems.self) {
       try setUp(
         """
@@ -247,7 +247,7 @@ import Testing
     #expect(found.count == words.count, "\(found)")
   }
 
-  @Test func `a record type is of one object, and in use`() throws {
+  @Test func `a record type belongs to one object, and must be active`() throws {
     func type(_ object: String, _ active: Bool) throws -> String {
       try sample.make(
         "RecordType",
@@ -270,7 +270,7 @@ import Testing
 
 /// The same over HTTP.
 @Suite struct ServedRulesTests {
-  @Test func `each row of a collection, a job and a tree is refused by itself`() async throws {
+  @Test func `each row of a collection, a job and a tree is refused separately`() async throws {
     let served = try ServedOrg()
     try served.org.setUp(
       OrgSetup(

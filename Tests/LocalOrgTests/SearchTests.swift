@@ -37,13 +37,13 @@ import Testing
     (#"acme\-süd"#, ["Acme-Süd 12"]), (#"\"acme\""#, ["Acme Werke", "Acme-Süd 12", "Globex"]),
     ("555", ["Acme-Süd 12"]),
   ])
-  func `words, phrases, signs and wildcards find what they should`(
+  func `words, phrases, signs and wildcards find the right records`(
     _ text: String, _ found: [String]
   ) throws {
     #expect(try names("FIND {\(text)} RETURNING Account(Name)") == found)
   }
 
-  @Test func `a search looks into the fields that it names`() throws {
+  @Test func `a search covers the fields that it names`() throws {
     #expect(
       try names("find {Acme} in name fields returning Account(Name), Contact(Name)")
         == ["Acme Werke", "Acme-Süd 12", "Zoë Acme"])
@@ -69,7 +69,7 @@ import Testing
       ) == ["Acme Werke", "Acme-Süd 12", "Zoë Acme"])
   }
 
-  @Test func `who sees nothing finds nothing`() throws {
+  @Test func `a user who sees nothing finds nothing`() throws {
     #expect(try names("FIND {Acme} RETURNING Account(Name)", as: sample.ada) == [])
     try sample.make("Account", ["Name": "Acme of Ada"], as: sample.ada)
     #expect(
@@ -107,13 +107,13 @@ import Testing
     ("FIND {Acme} RETURNING Nope", "INVALID_TYPE"),
     ("FIND {Acme} RETURNING Profile", "INVALID_TYPE"),
   ])
-  func `what is no search is refused`(_ sosl: String, _ code: String) throws {
+  func `an invalid search is refused`(_ sosl: String, _ code: String) throws {
     #expect { try sample.org.search(sosl, as: sample.admin) } throws: {
       ($0 as? OrgError)?.code == code
     }
   }
 
-  @Test func `a long search and one of many stars end soon`() throws {
+  @Test func `a long search and one with many stars end soon`() throws {
     let stars = "ab" + String(repeating: "*a", count: 200) + "*c"
     try sample.make("Account", ["Name": .string("ab" + String(repeating: "a", count: 250))])
     #expect(try names("FIND {\(stars)} RETURNING Account(Name)") == [])
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal says which place of the statement it means`() throws {
+  @Test func `an error shows its position in the statement`() throws {
     do {
       _ = try sample.org.search("FIND {Acme}\n RETURNING Account(Id OOPS OOPS)", as: sample.admin)
       Issue.record("nonsense was taken for a search")
@@ -151,7 +151,7 @@ import Testing
       "GET", "/services/data/v\(version)/search/?q=" + HTTPQuery.encode(sosl))
   }
 
-  @Test func `a search answers records with attributes, ids where nothing is named`() async throws {
+  @Test func `a search returns records with attributes, or only ids`() async throws {
     let named = try await search("FIND {Account} IN NAME FIELDS RETURNING Account(Id, Name)")
     let records = try #require(named.json["searchRecords"]?.array)
     #expect(records.map { $0["Name"]?.string } == ["Account 0", "Account 1", "Account 2"])
@@ -169,7 +169,7 @@ import Testing
     #expect(try await search("FIND {a}").outcome == "400 MALFORMED_SEARCH")
   }
 
-  @Test func `two thousand records are the most`() async throws {
+  @Test func `at most two thousand records are returned`() async throws {
     try served.fill("Account", 2100)
     let response = try await search("FIND {Account} RETURNING Account(Id)")
     #expect(response.json["searchRecords"]?.array?.count == 2000)

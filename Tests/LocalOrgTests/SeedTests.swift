@@ -19,7 +19,7 @@ import Testing
     _ = org.delete(nil, id: first, as: ada)
   }
 
-  @Test func `two orgs fed the same calls are equal`() throws {
+  @Test func `two orgs that received the same calls are equal`() throws {
     let directories = [TemporaryDirectory("a"), TemporaryDirectory("b")]
     let dumps = try directories.map { directory in
       let org = try Self.org(directory)
@@ -28,13 +28,13 @@ import Testing
       return try org.dump()
     }
     #expect(dumps[0] == dumps[1])
-    // And one that was closed and opened again goes on where it was.
+    // And one that was closed and reopened continues where it was.
     let again = try Self.org(directories[0])
     #expect(again.now() == SampleOrg.start + 3000)
     #expect(try again.dump() == dumps[0])
   }
 
-  @Test func `a seed gives each technician another, overlapping part`() throws {
+  @Test func `a seed gives each technician a different, overlapping part`() throws {
     let directory = TemporaryDirectory("seed")
     let org = try Self.org(directory)
     try org.seed()
@@ -85,7 +85,7 @@ import Testing
     #expect(seen.count == 5000)
   }
 
-  @Test func `bulk seeding writes texts of many lengths into a field of long text`() throws {
+  @Test func `bulk seeding writes texts of many lengths into a long text field`() throws {
     let directory = TemporaryDirectory("bulk")
     let org = try Self.org(directory)
     try org.seedBulk(object: "Site_Visit__c", count: 16)

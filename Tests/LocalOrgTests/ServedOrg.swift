@@ -4,13 +4,13 @@ import JSON
 import LocalOrg
 import TestSupport
 
-/// An org that is served on a free port, and a client that speaks to it over real HTTP.
+/// An org served on a free port, and a client that uses HTTP.
 struct ServedOrg {
   let directory = TemporaryDirectory("org")
   let org: Org
   let server: OrgServer
   let client: HTTPClient
-  /// A token of ada@example.com, who may do everything.
+  /// A token of ada@example.com, who has all rights.
   let token: String
 
   static let version = "/services/data/v66.0"
@@ -25,8 +25,8 @@ struct ServedOrg {
     token = try server.token(for: "ada@example.com", app: "field-app")
   }
 
-  /// Sends a request with the token; a path that begins with a slash is below the version unless
-  /// it names a service itself.
+  /// Sends a request with the token; a path that starts with a slash is below the version unless it
+  /// names a service itself.
   func send(
     _ method: String, _ path: String, _ body: JSONValue? = nil, headers: HTTPHeaders = [:],
     token: String? = nil
@@ -47,7 +47,7 @@ struct ServedOrg {
     try await send("GET", "/query?q=" + HTTPQuery.encode(soql), headers: headers)
   }
 
-  /// Creates a record, answers its id.
+  /// Creates a record and returns its ID.
   func create(_ object: String, _ fields: JSONValue) async throws -> String {
     let response = try await send("POST", "/sobjects/\(object)", fields)
     guard response.status == 201, let id = response.json["id"]?.string else {
@@ -56,7 +56,7 @@ struct ServedOrg {
     return id
   }
 
-  /// Adds records that have a name, past the API.
+  /// Adds records with a name, bypassing the API.
   func fill(_ object: String, _ count: Int) throws {
     guard let ada = org.user(named: "ada@example.com") else {
       throw OrgError(code: "X", message: "")
@@ -79,7 +79,7 @@ struct ServedOrg {
   }
 }
 
-/// An answer that a test cannot go on with.
+/// A response with which a test cannot continue.
 struct Unexpected: Error, CustomStringConvertible {
   let response: HTTPResponse
   var description: String { "\(response.status) \(response.text)" }
@@ -87,7 +87,7 @@ struct Unexpected: Error, CustomStringConvertible {
 
 extension HTTPResponse {
   var text: String { String(decoding: body, as: UTF8.self) }
-  /// The body as JSON, null when it is none.
+  /// The body as JSON; null if it is not JSON.
   var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
   /// Status and error codes: `404 NOT_FOUND`.
   var outcome: String {

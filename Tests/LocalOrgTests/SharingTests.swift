@@ -13,7 +13,7 @@ import Testing
     bens = try sample.make("Account", ["Name": "Bens"], as: sample.ben)
   }
 
-  @Test func `a user reads what is owned or shared, an administrator everything`() throws {
+  @Test func `a user reads owned and shared records, an administrator all`() throws {
     let soql = "SELECT Name FROM Account ORDER BY Name"
     #expect(try sample.column(soql, as: sample.ada) == ["Adas"])
     #expect(try sample.column(soql, as: sample.admin) == ["Adas", "Bens"])
@@ -26,7 +26,7 @@ import Testing
     #expect(try sample.column(soql, as: sample.ben) == ["Adas", "Bens"])
   }
 
-  @Test func `an org says what a user may do with records that it is asked about by id`() throws {
+  @Test func `an org returns a user's access to the records with given ids`() throws {
     func access(_ ids: [String], as user: OrgUser) throws -> [String] {
       let list = ids.map { "'\($0)'" }.joined(separator: ", ")
       return try sample.records(
@@ -56,7 +56,7 @@ import Testing
     #expect(none?.code == "MALFORMED_QUERY")
   }
 
-  @Test func `what is hidden is hidden on every way`() throws {
+  @Test func `a hidden record is hidden in every resource`() throws {
     let org = sample.org
     let error = #expect(throws: OrgError.self) { try org.read("Account", id: bens, as: sample.ada) }
     #expect(error?.code == "NOT_FOUND")
@@ -107,7 +107,7 @@ import Testing
     #expect(!sample.org.create("Product2", ["Name": "q"], as: sample.ada).errors.isEmpty)
   }
 
-  @Test func `users are found by name whatever its case`() throws {
+  @Test func `users are found by name in any case`() throws {
     #expect(sample.org.user(named: "ADA@example.com") == sample.ada)
     #expect(sample.org.user(id: String(sample.ada.id.prefix(15))) == sample.ada)
     #expect(sample.org.user(named: "nobody@example.com") == nil)

@@ -16,7 +16,7 @@ import Testing
     _ = try sample.records("SELECT \(fields.joined(separator: ", ")) FROM \(object)")
   }
 
-  @Test func `what follows from a stage and a date is worked out`() throws {
+  @Test func `fields derived from a stage and a date are computed`() throws {
     let sample = try SampleOrg()
     let id = try sample.make(
       "Opportunity",
@@ -33,7 +33,7 @@ import Testing
     #expect(try sample.records(soql).first?["IsClosed"] == false)
   }
 
-  @Test func `events hang on leads and others, and a lead has a name`() throws {
+  @Test func `events refer to leads and others, and a lead has a name`() throws {
     let sample = try SampleOrg()
     let lead = try sample.make("Lead", ["LastName": "L", "FirstName": "F", "Company": "C"])
     try sample.make("Event", ["Subject": "S", "WhoId": .string(lead)])

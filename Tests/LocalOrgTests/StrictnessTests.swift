@@ -3,9 +3,9 @@ import JSON
 import LocalOrg
 import Testing
 
-/// What an org refuses though it could be understood.
+/// What an org refuses although it could be understood.
 @Suite struct StrictnessTests {
-  @Test func `only versions that are advertised are served, each with what it has`() async throws {
+  @Test func `only listed versions are served, each with its own resources`() async throws {
     let served = try ServedOrg()
     let listed = try await served.send("GET", "/services/data").json.array ?? []
     #expect(listed.first?["version"] == "31.0" && listed.last?["version"] == "66.0")
@@ -27,7 +27,7 @@ import Testing
     #expect(composite.json["compositeResponse"]?[0]?["httpStatusCode"]?.int == 404)
   }
 
-  @Test func `a version names what it has and nothing else`() async throws {
+  @Test func `a version lists its resources and nothing else`() async throws {
     let served = try ServedOrg()
     func names(_ version: Int) async throws -> Set<String> {
       let answer = try await served.send("GET", "/services/data/v\(version).0").json
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "application/xml", nil])
-  func `a body that is not called JSON is refused`(type: String?) async throws {
+  func `a body that is not declared as JSON is refused`(type: String?) async throws {
     let served = try ServedOrg()
     var request = HTTPRequest(
       "POST", served.server.url + ServedOrg.version + "/sobjects/Account")
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: ["a.b", "a-b", "_a", "ä", "a b"])
-  func `a reference id is letters, digits and underscores`(id: String) async throws {
+  func `a reference id has only letters, digits and underscores`(id: String) async throws {
     let served = try ServedOrg()
     func send(_ id: String) async throws -> String {
       try await served.send(
@@ -90,7 +90,7 @@ import Testing
     #expect(try await send("1a_B") == "200")
   }
 
-  @Test func `a collection changes its type ten times at most`() async throws {
+  @Test func `a collection changes its type at most ten times`() async throws {
     let served = try ServedOrg()
     var ids: [String] = []
     for number in 0..<6 {
@@ -106,7 +106,7 @@ import Testing
     #expect(try await delete(ids.prefix(10)) == "200")
   }
 
-  @Test func `a locator is good for two days`() async throws {
+  @Test func `a locator is valid for two days`() async throws {
     let served = try ServedOrg()
     try served.fill("Account", 300)
     let page = try await served.query(
@@ -118,12 +118,14 @@ import Testing
     #expect(try await served.send("GET", next).outcome == "400 INVALID_QUERY_LOCATOR")
   }
 
-  @Test func `a session ends when it is not used`() async throws {
+  @Test func `an idle session expires`() async throws {
     let served = try ServedOrg { $0.sessionSeconds = 0 }
     #expect(try await served.send("GET", "/limits").outcome == "401 INVALID_SESSION_ID")
   }
 
-  @Test func `an upsert finds a contact by its email, though it is no external id`() async throws {
+  @Test func `an upsert finds a contact by its email, though it is not an external id`()
+    async throws
+  {
     let served = try ServedOrg()
     func upsert(_ name: String) async throws -> HTTPResponse {
       try await served.send(
@@ -144,7 +146,7 @@ import Testing
       try await upsert("three").json[0]?["errors"]?[0]?["statusCode"] == "DUPLICATE_EXTERNAL_ID")
   }
 
-  @Test func `a refusal shows the statement with a caret under the place`() async throws {
+  @Test func `an error shows the statement with a caret under the position`() async throws {
     let served = try ServedOrg()
     let column = try await served.query("SELECT Id, Nam FROM Account")
     #expect(

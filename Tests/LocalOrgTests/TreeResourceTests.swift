@@ -17,7 +17,7 @@ import Testing
     ["attributes": ["type": "Contact", "referenceId": .string(reference)], "LastName": name]
   }
 
-  @Test func `records are made with their children`() async throws {
+  @Test func `records are created with their children`() async throws {
     let served = try ServedOrg()
     let answer = try await served.send(
       "POST", "/composite/tree/Account",
@@ -32,7 +32,7 @@ import Testing
       records.json["records"]?[1]?["AccountId"] == answer.json["results"]?[0]?["id"])
   }
 
-  @Test func `one wrong record undoes all`() async throws {
+  @Test func `one invalid record rolls back all`() async throws {
     let served = try ServedOrg()
     let answer = try await served.send(
       "POST", "/composite/tree/Account",
@@ -45,7 +45,7 @@ import Testing
     #expect(try await served.query("SELECT COUNT() FROM Account").json["totalSize"] == 0)
   }
 
-  @Test func `a reference twice, and more than 200 records, are refused`() async throws {
+  @Test func `a repeated reference, and more than 200 records, are refused`() async throws {
     let served = try ServedOrg()
     let twice = try await served.send(
       "POST", "/composite/tree/Account", ["records": [account("a", "A", [contact("a", "C")])]])

@@ -2,7 +2,7 @@ import MobileSync
 import Testing
 
 @Suite struct BriefcaseListingTests {
-  @Test func `a record that two rules give is listed once, with its latest stamp`() {
+  @Test func `a record of two rules is listed once, with its latest stamp`() {
     var listing = BriefcaseListing()
     listing.add(type: "Account", id: "001000000000001AAA", stamp: 2)
     listing.add(type: "Contact", id: "003000000000001AAA", stamp: 2)
@@ -17,7 +17,7 @@ import Testing
     #expect(listing.count(ofTypesOtherThan: ["account"]) == 1)
   }
 
-  @Test func `the relay token is followed until there is none, and never twice`() throws {
+  @Test func `relay tokens are followed to the end, and never twice`() throws {
     var listing = BriefcaseListing()
     for token in ["a", "b", nil] {
       let followed = try listing.follow(token)

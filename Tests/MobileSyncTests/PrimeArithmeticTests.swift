@@ -2,7 +2,7 @@ import MobileSync
 import Testing
 
 @Suite struct PrimeArithmeticTests {
-  @Test func `ids of 15 and 18 characters are one, other keys stand for themselves`() {
+  @Test func `15- and 18-character ids are equal, and other keys stay distinct`() {
     var set = RecordIDSet(["001000000000001", "X-1"])
     let isNew = set.insert("001000000000001AAA")
     #expect(!isNew)
@@ -22,13 +22,15 @@ import Testing
     (10, 5, true), (11, 5, false), (11, 110, true), (12, 110, false), (0, 0, true),
     (100, 1000, true), (101, 1000, false),
   ])
-  func `a tenth of a soup may go, never under ten`(_ ghosts: Int, _ records: Int, _ allowed: Bool) {
+  func `a tenth of a soup may be deleted at once, and always at least ten`(
+    _ ghosts: Int, _ records: Int, _ allowed: Bool
+  ) {
     #expect(DeletionGuard().allows(deleting: ghosts, of: records) == allowed)
-    // Whoever allows everything allows a whole soup.
+    // 100 percent allows deleting the whole soup.
     #expect(DeletionGuard(maxDeletesPercent: 100).allows(deleting: records, of: records))
   }
 
-  @Test func `the cursor is the greatest date, bounded by now, and asks an overlap before it`() {
+  @Test func `the cursor is the greatest date, limited by now, and looks back an overlap`() {
     var cursor = SyncCursor(highWaterMark: nil, overlapSeconds: 300)
     #expect(cursor.since == nil)
     #expect(cursor.maxTimeStamp == -1)
@@ -46,14 +48,14 @@ import Testing
   }
 
   @Test(arguments: [Int64(0), -1])
-  func `a mark that is no date is none, and everything is asked for`(_ mark: Int64) {
+  func `an invalid mark is ignored, and everything is requested`(_ mark: Int64) {
     let cursor = SyncCursor(highWaterMark: mark, overlapSeconds: 300)
     #expect(cursor.since == nil)
     #expect(cursor.maxTimeStamp == -1)
   }
 
   @Test
-  func `a cursor of a store asks for what its syncs soup says, and never goes back by itself`() {
+  func `a stored cursor requests what its syncs soup says, and never moves back`() {
     for stamp in [Int64(-1), 1, 900_000] {
       #expect(SyncCursor(maxTimeStamp: stamp, overlapSeconds: 300).maxTimeStamp == stamp)
     }
@@ -64,7 +66,7 @@ import Testing
     #expect(cursor.maxTimeStamp == 700_000)
   }
 
-  @Test func `a held cursor asks for what is still to be read, and a held first one for all`() {
+  @Test func `a held cursor requests what is still to be read, and a held first one all`() {
     var cursor = SyncCursor(highWaterMark: 1_000_000, overlapSeconds: 300)
     cursor.hold(at: 900_000)
     #expect(cursor.maxTimeStamp == 700_000)
@@ -74,7 +76,7 @@ import Testing
     #expect(cursor.maxTimeStamp == -1)
   }
 
-  @Test func `the ids that another set lacks come in their order, as an org writes them`() {
+  @Test func `the ids that another set lacks are in order, as an org writes them`() {
     let set = RecordIDSet(["001000000000002", "001000000000001AAA", "X-1", "X-2"])
     let absent = set.subtracting(RecordIDSet(["X-2", "001000000000009AAA"]))
     #expect(absent.slice(0, of: 9) == ["001000000000001AAA", "001000000000002AAA", "X-1"])

@@ -18,7 +18,7 @@ import Testing
     (#"{"__local__":true,"__locally_deleted__":true,"__locally_updated__":true}"#, .delete),
     (#"{"__local__":true,"__locally_deleted__":true,"__locally_created__":true}"#, .dropLocally),
   ])
-  func `the flags decide, deleted before created before updated`(
+  func `the flags decide: deleted before created before updated`(
     _ element: String, _ expected: SyncOperation
   ) throws {
     let element = try JSONValue(parsing: element)

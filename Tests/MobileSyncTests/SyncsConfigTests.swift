@@ -21,7 +21,7 @@ import Testing
     let url = Self.samples.appendingPathComponent("\(name).usersyncs.json")
     let config = try SyncsConfig(json: Array(Data(contentsOf: url)), file: name)
     #expect(!config.syncs.isEmpty)
-    // What was read is written, and read again to the same.
+    // The definitions survive writing and reading again.
     let again = try SyncsConfig(json: config.json.bytes, file: name)
     #expect(again.syncs.map(\.target) == config.syncs.map(\.target))
     #expect(again.syncs.map(\.options) == config.syncs.map(\.options))
@@ -67,7 +67,7 @@ import Testing
         + #""sobjectTypePlural":"Cs","parentIdFieldName":"AId"},"childrenFieldlist":["N"],"#
         + #""relationshipType":"LOOKUP"}"#,
     ] as [String: String])
-  func `a target is stored with its defaults written out`(file: String, stored: String) throws {
+  func `a target is stored with explicit defaults`(file: String, stored: String) throws {
     let target = try config(file)
     #expect(target.json.text == stored)
     #expect(try SyncTarget(stored: target.json, type: .syncDown) == target)
@@ -84,7 +84,9 @@ import Testing
       ),
       (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
     ])
-  func `a sync up's kind is by its class`(file: String, kind: SyncUpTarget.Kind, size: Int) throws {
+  func `the class determines the kind of a sync up`(
+    file: String, kind: SyncUpTarget.Kind, size: Int
+  ) throws {
     let target = try config(file, .syncUp)
     guard let up = target.of(SyncUpTarget.self) else {
       Issue.record("\(target)")
@@ -96,7 +98,7 @@ import Testing
     #expect(try SyncTarget(stored: target.json, type: .syncUp) == target)
   }
 
-  @Test func `an empty field list is a list`() throws {
+  @Test func `an empty field list is kept`() throws {
     let target = try config(#"{"createFieldlist": [], "externalIdFieldName": "E__c"}"#, .syncUp)
     guard let up = target.of(SyncUpTarget.self) else {
       Issue.record("\(target)")
@@ -107,7 +109,7 @@ import Testing
     #expect(target.json["createFieldlist"] == [])
   }
 
-  @Test func `what a device stored is read, whatever else it has in it`() throws {
+  @Test func `a target stored by a device is read, with any other members`() throws {
     let json: JSONValue = [
       "type": "soql", "query": "select Id from A", "maxBatchSize": 200,
       "androidImpl": "com.salesforce.androidsdk.mobilesync.target.SoqlSyncDownTarget",
@@ -121,7 +123,7 @@ import Testing
     #expect(target.fields.androidImpl?.hasSuffix("SoqlSyncDownTarget") == true)
   }
 
-  @Test func `an app's own target is carried unchanged`() throws {
+  @Test func `a custom target is preserved unchanged`() throws {
     let text = #"{"type": "custom", "androidImpl": "com.example.Target", "more": [1]}"#
     let target = try config(text)
     #expect(target.json == (try JSONValue(parsing: text)))
@@ -133,7 +135,7 @@ import Testing
     #expect(custom.androidImpl == "com.example.UpTarget")
   }
 
-  @Test func `iOS runs an app's own class whatever the type beside it is, which is told`() throws {
+  @Test func `iOS runs an app's own class whatever the type, which is reported`() throws {
     let error = #expect(throws: Problems.self) {
       try config(#"{"type": "soql", "query": "SELECT Id FROM A", "iOSImpl": "MyTarget"}"#)
     }
@@ -141,12 +143,12 @@ import Testing
     for name in ["SFSoqlSyncDownTarget", ""] {
       _ = try config(#"{"type": "soql", "query": "SELECT Id FROM A", "iOSImpl": "\#(name)"}"#)
     }
-    // A device stored it: it was accepted there.
+    // Stored by a device, which accepted it.
     let stored: JSONValue = ["type": "soql", "query": "select Id from A", "iOSImpl": "MyTarget"]
     _ = try SyncTarget(stored: stored, type: .syncDown)
   }
 
-  @Test func `a sync up has to say what it does with a conflict, a sync down overwrites`() throws {
+  @Test func `a sync up requires a merge mode, a sync down overwrites by default`() throws {
     func read(_ type: String, _ target: String) throws -> SyncsConfig {
       let text = """
         {"syncs": [{"syncName": "s", "syncType": "\(type)", "soupName": "x", "target": \(target),
@@ -161,7 +163,7 @@ import Testing
     #expect(down.syncs[0].options.mergeMode == .overwrite)
   }
 
-  @Test func `a limit that Android's SDK cannot read is refused, where a file has it`() throws {
+  @Test func `a limit that Android's SDK cannot read is refused in a file`() throws {
     func query(_ end: String) -> String {
       #"{"type": "soql", "query": "SELECT Id, LastModifiedDate FROM A \#(end)"}"#
     }
@@ -171,7 +173,7 @@ import Testing
     ] {
       let error = #expect(throws: Problems.self) { try config(query(end)) }
       #expect(error?.description.contains("no number in the \(clause) before") == true, "\(end)")
-      // A device stored it: it was accepted there.
+      // Stored by a device, which accepted it.
       _ = try SyncTarget(stored: JSONValue(parsing: query(end)), type: .syncDown)
     }
     for end in ["LIMIT 10 OFFSET 5", "FOR VIEW", "WHERE Name = ' LIMIT 1 FOR VIEW'"] {
@@ -179,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `two infos of one type are taken, two types in one soup are not`() throws {
+  @Test func `two infos of one type are accepted, two types in one soup are not`() throws {
     func briefcase(_ type: String, _ soup: String) throws -> SyncTarget {
       try config(
         #"{"type": "briefcase", "infos": [{"sobjectType": "A", "fieldlist": ["N"],"#
@@ -191,7 +193,7 @@ import Testing
     #expect(throws: Problems.self) { try briefcase("B", "x") }
   }
 
-  @Test func `a sync knows which soups it uses, and where its file defines it`() throws {
+  @Test func `a sync knows its soups and its location in the file`() throws {
     let url = Self.samples.appendingPathComponent("briefcase.usersyncs.json")
     let config = try SyncsConfig(json: Array(Data(contentsOf: url)), file: "f")
     let sync = try #require(config["syncDownContacts"])
@@ -200,7 +202,7 @@ import Testing
   }
 
   @Test(arguments: ["createFieldlist", "updateFieldlist"])
-  func `a sync up that only creates or updates needs the list of that`(_ list: String) throws {
+  func `a sync up that only creates or only updates needs just that list`(_ list: String) throws {
     func read(_ target: String) throws -> SyncsConfig {
       let text = """
         {"syncs": [{"syncName": "s", "syncType": "syncUp", "soupName": "x", "target": \(target),
@@ -224,7 +226,7 @@ import Testing
       + #""sobjectTypePlural": "Cs", "parentIdFieldName": "AId"}, "#
       + #""childrenFieldlist": ["N"], "relationshipType": "LOOKUP"}"#,
   ])
-  func `a text that no org can name is refused where a file has it`(_ target: String) throws {
+  func `a text that cannot be a name in an org is refused in a file`(_ target: String) throws {
     for name in ["Site Visit__c", "Account ", "1Account", "Acc-ount", "Größe__c"] {
       let error = #expect(throws: Problems.self) {
         try config(target.replacing("NAME", with: name))

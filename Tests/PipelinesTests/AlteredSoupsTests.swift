@@ -60,29 +60,31 @@ import Testing
     "ada.sqlite: the app changed the soup \"contacts\": its indexes are not those issued",
   ]
 
-  @Test func `what the pipeline has changed since is not told as the app's doing`() async throws {
+  @Test func `later changes of the pipeline are not reported as the app's`() async throws {
     let phone = try await phone()
     try await change()
     #expect(try await told(phone) == [])
   }
 
   @Test(arguments: [false, true])
-  func `what the app changed is reported, despite the pipeline`(_ hasChanged: Bool) async throws {
+  func `changes by the app are reported despite changes of the pipeline`(_ hasChanged: Bool)
+    async throws
+  {
     let phone = try await phone()
     if hasChanged { try await change() }
     try alter(phone)
     #expect(try await told(phone) == Self.ofTheApp)
   }
 
-  @Test func `both causes are told where what was issued is not kept any more`() async throws {
+  @Test func `if the issued records are pruned, both possible causes are reported`() async throws {
     let phone = try await phone()
     let generation = world.data.generation(1, of: try world.user("ada").id)
     try await change()
     try Files.remove(generation + "/ios")
     #expect(
       try await told(phone) == [
-        "ada.sqlite: the indexes of the soup \"contacts\" are not the pipeline's: the app changed it, or "
-          + "the pipeline did since"
+        "ada.sqlite: the indexes of the soup \"contacts\" are not the pipeline's: the app changed them, "
+          + "or the pipeline did later"
       ])
   }
 }

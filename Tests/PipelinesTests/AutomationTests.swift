@@ -9,7 +9,7 @@ import Testing
 
 /// Edits that meet an org's own rules on their way.
 @Suite struct AutomationTests {
-  @Test func `a rule's message is reported, and what the org sets is no conflict`() async throws {
+  @Test func `a rule's message is reported, and automation causes no conflict`() async throws {
     let world = try World()
     let rules = """
       {"objects": {"Account": {

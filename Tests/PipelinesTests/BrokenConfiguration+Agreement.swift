@@ -3,23 +3,23 @@ extension BrokenConfiguration {
   static let agreement: [BrokenConfiguration] = [
     .init(
       "a secret in the file",
-      #"pipeline.json:9:14: org.login.key: a secret never stands in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
+      #"pipeline.json:9:14: org.login.key: a secret cannot be written in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
       .pipeline(#"{"file": "jwt.key"}"#, #""-----BEGIN PRIVATE KEY-----""#)),
     .init(
       "a secret with two places",
-      #"pipeline.json:9:14: org.login.key: this names two places for one secret; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
+      #"pipeline.json:9:14: org.login.key: this names two sources for one secret; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
       .pipeline(#"{"file": "jwt.key"}"#, #"{"file": "jwt.key", "env": "KEY"}"#)),
     .init(
       "a command for a shell",
-      #"pipeline.json:9:26: org.login.key.command: no shell runs the command, so one word is one argument; write ["pass","show","jwt"]"#,
+      #"pipeline.json:9:26: org.login.key.command: no shell runs the command, so each argument is a separate string; write ["pass","show","jwt"]"#,
       .pipeline(#"{"file": "jwt.key"}"#, #"{"command": ["pass show jwt"]}"#)),
     .init(
       "a login over plain http",
-      #"pipeline.json:5:12: org.url: a login over plain http shows its secrets to the network; write https://example.my.salesforce.com"#,
+      #"pipeline.json:5:12: org.url: a login over plain http sends its secrets unencrypted; write https://example.my.salesforce.com"#,
       .pipeline("https://example", "http://example")),
     .init(
       "an org id that is none",
-      #"pipeline.json:6:11: org.id: "005000000000001AAA" is not the id of an org; write its 18 characters, which begin with 00D, or leave it out: the first run learns it"#,
+      #"pipeline.json:6:11: org.id: "005000000000001AAA" is not the ID of an org; write its 18 characters, which start with 00D, or remove it: the first run learns it"#,
       .pipeline(#""login""#, "\"id\": \"005000000000001AAA\",\n    \"login\"")),
     .init(
       "an API version without its fraction",
@@ -27,15 +27,15 @@ extension BrokenConfiguration {
       .pipeline(#""login""#, "\"apiVersion\": \"v66\",\n    \"login\"")),
     .init(
       "an API version without what a sync needs",
-      #"pipeline.json:6:19: org.apiVersion: briefcases need version 57.0 of the API; write "57.0" or later, or leave it out: the org's newest is taken"#,
+      #"pipeline.json:6:19: org.apiVersion: briefcases need API version 57.0; write "57.0" or later, or remove it to use the org's newest version"#,
       .pipeline(#""login""#, "\"apiVersion\": \"56.0\",\n    \"login\""),
       .syncs(
         "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
         "\"type\": \"briefcase\",\n        \"infos\": [{\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}]"
       )),
     .init(
-      "a way to log in that is not known",
-      #"pipeline.json:7:17: org.login.method: "JWT" is not a way to log in; did you mean "jwt"? It is one of "jwt", "refreshToken", "clientCredentials", "accessToken", "sf""#,
+      "a login method that is not known",
+      #"pipeline.json:7:17: org.login.method: "JWT" is not a login method; did you mean "jwt"? It is one of "jwt", "refreshToken", "clientCredentials", "accessToken", "sf""#,
       .pipeline(#""jwt""#, #""JWT""#)),
     .init(
       "a login without its key",
@@ -43,12 +43,12 @@ extension BrokenConfiguration {
       .pipeline("      \"key\": {\"file\": \"jwt.key\"},\n", "")),
     .init(
       "a login with what it has no use for",
-      #"pipeline.json:10:7: org.login.clientSecret: a login by jwt has no use for "clientSecret"; remove it, or choose another method"#,
+      #"pipeline.json:10:7: org.login.clientSecret: a login by jwt does not use "clientSecret"; remove it, or choose another method"#,
       .pipeline(
         #""integrationUser""#, "\"clientSecret\": {\"env\": \"S\"},\n      \"integrationUser\"")),
     .init(
       "one login for several users of a briefcase",
-      #"pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills for each of the users; use "jwt" or a table of refresh tokens, which can act as each user, or name one user"#,
+      #"pipeline.json:7:17: org.login.method: a login by clientCredentials can only be one user, but "down" is a briefcase, which the org fills separately for each user; use "jwt" or a table of refresh tokens to log in as each user, or name one user"#,
       .pipeline(#""jwt""#, #""clientCredentials""#),
       .pipeline(#""key": {"file": "jwt.key"}"#, #""clientSecret": {"env": "S"}"#),
       .syncs(
@@ -58,18 +58,18 @@ extension BrokenConfiguration {
     .init(
       "one login for several users",
       #"""
-      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the snapshots are for several; use "jwt" or a table of refresh tokens, or say that all share one view: "prime": {"fetchAs": "integration"}
-      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but the edits are of several; use "jwt" or a table of refresh tokens, or say who sends: "reconcile": {"sendAs": "integration"}
+      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but there are snapshots of several; use "jwt" or a table of refresh tokens, or state that all users share one view: "prime": {"fetchAs": "integration"}
+      pipeline.json:7:17: org.login.method: a login by accessToken can only be one user, but there are edits of several; use "jwt" or a table of refresh tokens, or state who sends: "reconcile": {"sendAs": "integration"}
       """#,
       .pipeline(#""jwt""#, #""accessToken""#), .pipeline("      \"clientId\": \"CLIENT\",\n", ""),
       .pipeline(#""key": {"file": "jwt.key"}"#, #""accessToken": {"env": "T"}"#)),
     .init(
       "users from nowhere",
-      #"pipeline.json:13:12: users: this says nowhere who the users are; add one of "list", "csv", "query", "self""#,
+      #"pipeline.json:13:12: users: this does not name the source of the users; add one of "list", "csv", "query", "self""#,
       .pipeline(#"{"list": ["ada@example.com", "ben@example.com"]}"#, "{}")),
     .init(
       "users from two places",
-      #"pipeline.json:13:42: users.self: the users come from two places; keep one of "list", "csv", "query", "self""#,
+      #"pipeline.json:13:42: users.self: users has two sources; keep one of "list", "csv", "query", "self""#,
       .pipeline(
         #"{"list": ["ada@example.com", "ben@example.com"]}"#,
         #"{"list": ["ada@example.com"], "self": true}"#)),
@@ -78,8 +78,8 @@ extension BrokenConfiguration {
       #"pipeline.json:13:21: users.list: this must be an array of strings, not a string; write ["ada@example.com","ben@example.com"]"#,
       .pipeline(#"["ada@example.com", "ben@example.com"]"#, #""ada@example.com, ben@example.com""#)),
     .init(
-      "a user who is there twice",
-      #"pipeline.json:13:41: users.list[1]: "Ada@example.com" is there twice; keep one"#,
+      "a user who is listed twice",
+      #"pipeline.json:13:41: users.list[1]: "Ada@example.com" is listed twice; remove one"#,
       .pipeline(#""ben@example.com""#, #""Ada@example.com""#)),
     .init(
       "a query of users without their names",
@@ -95,7 +95,7 @@ extension BrokenConfiguration {
       .pipeline(",\n      \"integrationUser\": \"attache@example.com\"", "")),
     .init(
       "a store file that is not there",
-      #"pipeline.json:16:17: stores[0].schema: userstore.json cannot be read: No such file or directory; paths are taken from the pipeline file's directory; write the way from there"#,
+      #"pipeline.json:16:17: stores[0].schema: userstore.json cannot be read: No such file or directory; paths are relative to the pipeline file's directory"#,
       .pipeline(#""store.json""#, #""userstore.json""#)),
     .init(
       "a sync that is not in the file",
@@ -107,61 +107,61 @@ extension BrokenConfiguration {
       .pipeline(#"["down"]"#, #"["down", "up"]"#)),
     .init(
       "a global store whose edits nobody can send",
-      #"pipeline.json:20:20: stores[0].reconcile: a global store belongs to nobody, so nobody can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile"#,
+      #"pipeline.json:20:20: stores[0].reconcile: a global store belongs to no user, so no user can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile"#,
       .pipeline(#""schema""#, "\"scope\": \"global\",\n      \"schema\"")),
     .init(
       "a global store whose edits anybody could have sent",
-      #"pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the rights of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []"#,
+      #"pipeline.json:15:5: stores[0]: a global store is in every bundle, and its edits would be sent with the permissions of the integration user; name the sync ups whose edits are to be sent in "reconcile", or write "reconcile": []"#,
       .pipeline(#""schema""#, "\"scope\": \"global\",\n      \"schema\""),
       .pipeline(#""reconcile": ["up"]"#, #""storeName": "default""#),
       .pipeline(#""limits""#, "\"reconcile\": {\"sendAs\": \"integration\"},\n  \"limits\"")),
     .init(
       "what was issued kept for fewer days than a bundle is good",
       #"""
-      pipeline.json:23:32: keep.issuedRecordDays: a bundle is good for 35 days, and what it issued would be kept for 30; write 35 or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays
-      pipeline.json:23:48: keep.runsDays: what was issued is kept for 30 days, and what became of its edits for 20; write 30 or more in keep.runsDays
+      pipeline.json:23:32: keep.issuedRecordDays: a bundle is valid for 35 days, but its issued records are kept for 30; write 35 or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays
+      pipeline.json:23:48: keep.runsDays: issued records are kept for 30 days, but the values of resolved edits for 20; write 30 or more in keep.runsDays
       """#,
       .pipeline(
         #""limits""#, "\"keep\": {\"issuedRecordDays\": 30, \"runsDays\": 20},\n  \"limits\"")),
     .init(
       "a metrics file that nobody would read",
-      #"pipeline.json:23:29: report.metricsFile: "attache.prom" is no file that node exporter reads; write its whole path, ending with .prom"#,
+      #"pipeline.json:23:29: report.metricsFile: "attache.prom" is not a file that node exporter reads; write an absolute path that ends with .prom"#,
       .pipeline(#""limits""#, "\"report\": {\"metricsFile\": \"attache.prom\"},\n  \"limits\"")),
     .init(
       "two stores of one name",
-      #"pipeline.json:22:5: stores[1]: two stores of scope user are named "default"; give this one another "storeName" than the one on line 15"#,
+      #"pipeline.json:22:5: stores[1]: two stores of scope user are named "default"; use another "storeName" than the one on line 15"#,
       .pipeline("  ],\n  \"platforms\"", second("default"))),
     .init(
       "a store that is named as the SDK names its default one",
-      #"pipeline.json:22:5: stores[1]: on ios the stores "default" and "defaultStore" are one file: the SDK's default store is named "defaultStore" there; give this one another "storeName" than the one on line 15"#,
+      #"pipeline.json:22:5: stores[1]: on ios the stores "default" and "defaultStore" are one file: the SDK's default store is named "defaultStore" there; use another "storeName" than the one on line 15"#,
       .pipeline("  ],\n  \"platforms\"", second("defaultStore"))),
     .init(
       "a store that is named as another platform's SDK names its default one",
-      #"pipeline.json:22:5: stores[1]: on android the stores "default" and "smartstore" are one file: the SDK's default store is named "smartstore" there; give this one another "storeName" than the one on line 15"#,
+      #"pipeline.json:22:5: stores[1]: on android the stores "default" and "smartstore" are one file: the SDK's default store is named "smartstore" there; use another "storeName" than the one on line 15"#,
       .pipeline("  ],\n  \"platforms\"", second("smartstore")),
       .pipeline("[\"ios\"]", "[\"ios\", \"android\"]")),
     .init(
       "users with a space around their names",
       #"""
-      pipeline.json:13:22: users.list[0]: " ada@example.com" begins or ends with a space, which no username does; write "ada@example.com"
-      pipeline.json:13:73: users.except[0]: "ben@example.com " begins or ends with a space, which no username does; write "ben@example.com"
+      pipeline.json:13:22: users.list[0]: " ada@example.com" starts or ends with a space, which no username does; write "ada@example.com"
+      pipeline.json:13:73: users.except[0]: "ben@example.com " starts or ends with a space, which no username does; write "ben@example.com"
       """#,
       .pipeline(
         #"["ada@example.com", "ben@example.com"]"#,
         #"[" ada@example.com", "ben@example.com"], "except": ["ben@example.com "]"#)),
     .init(
       "a store name with a control character",
-      #"pipeline.json:19:41: stores[0].storeName: "a\u0007b" cannot name a file on every device: on ios the path of the store has control characters; write a shorter name of letters, digits, - and _"#,
+      #"pipeline.json:19:41: stores[0].storeName: "a\u0007b" is not a valid file name on every device: on ios the path of the store has control characters; use a shorter name of letters, digits, - and _"#,
       .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a\u0007b""#)),
     .init(
       "a store name that is another one on iOS",
-      #"pipeline.json:19:41: stores[0].storeName: "a:b" cannot name a file on every device; write letters, digits, - and _"#,
+      #"pipeline.json:19:41: stores[0].storeName: "a:b" is not a valid file name on every device; use letters, digits, - and _"#,
       .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "a:b""#)),
     .init(
       "an address with a name and a password",
       #"""
-      pipeline.json:5:12: org.url: an address must not contain a user name or password; remove what stands before the @; a login is written in org.login
-      pipeline.json:23:27: notify.heartbeat: an address must not contain a user name or password; remove what stands before the @; a login is written in org.login
+      pipeline.json:5:12: org.url: a URL must not contain a user name or password; remove what precedes the @; logins are configured in org.login
+      pipeline.json:23:27: notify.heartbeat: a URL must not contain a user name or password; remove what precedes the @; logins are configured in org.login
       """#,
       .pipeline("https://example.my", "https://ada:s3cret@example.my"),
       .pipeline(
@@ -170,14 +170,14 @@ extension BrokenConfiguration {
     .init(
       "paths with a NUL",
       #"""
-      pipeline.json:9:23: org.login.key.file: a text with a NUL cannot be a path or a name; remove the \u0000
-      pipeline.json:23:21: inbox.path: a text with a NUL cannot be a path or a name; remove the \u0000
+      pipeline.json:9:23: org.login.key.file: text with a NUL cannot be a path or a name; remove the \u0000
+      pipeline.json:23:21: inbox.path: text with a NUL cannot be a path or a name; remove the \u0000
       """#,
       .pipeline("jwt.key", "jwt\\u0000.key"),
       .pipeline(#""limits""#, "\"inbox\": {\"path\": \"in\\u0000box\"},\n  \"limits\"")),
     .init(
       "a query that lacks a comma",
-      #"syncs.json:9:18: syncs[0].target.query: the query gives a field an alias: "FirstName LastName", which an org refuses; write a comma between the fields: FirstName, LastName"#,
+      #"syncs.json:9:18: syncs[0].target.query: the query has a field alias, which an org refuses: "FirstName LastName"; write a comma between the fields: FirstName, LastName"#,
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
     .init(
       "a feature that does not exist yet",

@@ -43,7 +43,7 @@ extension BrokenConfiguration {
         #"{"path": "__local__", "type": "string"}"#, #"{"path": "__local__", "type": "integer"}"#)),
     .init(
       "a soup without an index on Id",
-      #"syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on Id: records are looked up by it; add {"path": "Id", "type": "string"} to its indexes in store.json"#,
+      #"syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on Id: records are looked up by this path; add {"path": "Id", "type": "string"} to its indexes in store.json"#,
       .store(#""path": "Id""#, #""path": "Email""#)),
     .init(
       "a soup name that Smart SQL cannot hold",
@@ -65,8 +65,8 @@ extension BrokenConfiguration {
       "a soup without indexes",
       #"""
       store.json:1:48: soups[0].indexes: both SDKs reject a soup without an index; add at least {"path": "Id", "type": "string"}
-      syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on Id: records are looked up by it; add {"path": "Id", "type": "string"} to its indexes in store.json
-      syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on __local__: a device finds its edits by it; add {"path": "__local__", "type": "string"} to its indexes in store.json
+      syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on Id: records are looked up by this path; add {"path": "Id", "type": "string"} to its indexes in store.json
+      syncs.json:6:19: syncs[0].soupName: the soup "contacts" has no index on __local__: a device finds its edits by this path; add {"path": "__local__", "type": "string"} to its indexes in store.json
       """#,
       .whole(.store, #"{"soups": [{"soupName": "contacts", "indexes": []}]}"#)),
     .init(
@@ -81,24 +81,24 @@ extension BrokenConfiguration {
       .syncs(#""OVERWRITE""#, #""overwrite""#)),
     .init(
       "a sync up without a merge mode",
-      #"syncs.json:18:18: syncs[1].options: a sync up without "mergeMode" is refused by Android, and crashes iOS; add "mergeMode": "LEAVE_IF_CHANGED", which never goes over what others have changed, or "OVERWRITE""#,
+      #"syncs.json:18:18: syncs[1].options: Android rejects a sync up without "mergeMode", and iOS crashes; add "mergeMode": "LEAVE_IF_CHANGED", which never overwrites what others have changed, or "OVERWRITE""#,
       .syncs(#""mergeMode": "LEAVE_IF_CHANGED", "#, "")),
     .init(
       "a class of a sync up for one of two platforms",
-      #"syncs.json:17:59: syncs[1].target.iOSImpl: this class is for iOS alone: Android sends collections in its place; name the class of Android too, in "androidImpl""#,
+      #"syncs.json:17:59: syncs[1].target.iOSImpl: this class is only for iOS: Android sends collections instead; also name the class for Android, in "androidImpl""#,
       .pipeline(#""platforms": ["ios"]"#, #""platforms": ["ios", "android"]"#),
       .syncs(
         #"{"createFieldlist": ["LastName", "Email"]}"#,
         #"{"createFieldlist": ["Email"], "iOSImpl": "SFBatchSyncUpTarget"}"#)),
     .init(
       "a class of a sync up for the other platform",
-      #"syncs.json:17:63: syncs[1].target.androidImpl: this class is for Android alone: iOS sends collections in its place; name the class of iOS too, in "iOSImpl""#,
+      #"syncs.json:17:63: syncs[1].target.androidImpl: this class is only for Android: iOS sends collections instead; also name the class for iOS, in "iOSImpl""#,
       .syncs(
         #"{"createFieldlist": ["LastName", "Email"]}"#,
         #"{"createFieldlist": ["Email"], "androidImpl": "com.example.SyncUpTarget"}"#)),
     .init(
       "a layout without a mode",
-      #"syncs.json:7:17: syncs[0].target: a layout target without "mode" crashes the app on Android; add "mode": "Create" or "Edit" or "View""#,
+      #"syncs.json:7:17: syncs[0].target: Android crashes on a layout target without "mode"; add "mode": "Create" or "Edit" or "View""#,
       .pipeline(#""platforms": ["ios"]"#, #""platforms": ["android"]"#),
       .syncs(
         "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
@@ -113,7 +113,7 @@ extension BrokenConfiguration {
       .syncs(#""syncDown""#, #""syncdown""#)),
     .init(
       "a target type that is not known",
-      #"syncs.json:8:17: syncs[0].target.type: "sql" is not a type of target; did you mean "soql"? It is one of "soql", "sosl", "mru", "refresh", "layout", "metadata", "briefcase", "custom", "parent_children""#,
+      #"syncs.json:8:17: syncs[0].target.type: "sql" is not a target type; did you mean "soql"? It is one of "soql", "sosl", "mru", "refresh", "layout", "metadata", "briefcase", "custom", "parent_children""#,
       .syncs(#""soql""#, #""sql""#)),
     .init(
       "SOSL under the name of SOQL",
@@ -136,7 +136,7 @@ extension BrokenConfiguration {
       "two syncs of one name",
       #"""
       pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; write "down"
-      syncs.json:14:19: syncs[1].syncName: the sync "down" is there twice; the SDK keeps only the first; rename it, or remove the one on line 4
+      syncs.json:14:19: syncs[1].syncName: the sync "down" is defined twice; the SDK keeps only the first; rename it, or remove the one on line 4
       """#,
       .syncs(#""syncName": "up""#, #""syncName": "down""#)),
     .init(
@@ -145,7 +145,7 @@ extension BrokenConfiguration {
       .syncs("SELECT Id, LastName FROM Contact", "SELECT Id, LastName\n          FROM Contact")),
     .init(
       "a briefcase with two infos for one soup",
-      #"syncs.json:11:77: syncs[0].target.infos[1].soupName: two infos fill the soup "contacts"; a device that cleans ghosts of one type deletes the other's records; give each its soup; the other is on line 10"#,
+      #"syncs.json:11:77: syncs[0].target.infos[1].soupName: two infos fill the soup "contacts"; a device that cleans ghosts of one type deletes the other's records; use a separate soup for each; the other is on line 10"#,
       .syncs(
         "\"type\": \"soql\",\n        \"query\": \"SELECT Id, LastName FROM Contact\"",
         "\"type\": \"briefcase\",\n        \"infos\": [\n          {\"sobjectType\": \"Account\", \"fieldlist\": [\"Name\"], \"soupName\": \"contacts\"},\n          {\"sobjectType\": \"Contact\", \"fieldlist\": [\"LastName\"], \"soupName\": \"contacts\"}\n        ]"
@@ -155,7 +155,7 @@ extension BrokenConfiguration {
       #"""
       pipeline.json:18:17: stores[0].prime[0]: there is no sync "down" in syncs.json; remove it: none is defined
       pipeline.json:19:21: stores[0].reconcile[0]: there is no sync "up" in syncs.json; write "syncUpContacts"
-      syncs.json:1:1: this is one sync, not a file of syncs; wrap it: {"syncs": [ … ]}
+      syncs.json:1:1: this is a single sync, not a file of syncs; wrap it: {"syncs": [ … ]}
       syncs.json:2:1: the closing quote after syncName is missing; write "syncName":
       syncs.json:2:12: these are typographic quotes (“ and ”); write "syncUpContacts"
       syncs.json:3:1: these are typographic quotes (“ and ”); write "syncType"

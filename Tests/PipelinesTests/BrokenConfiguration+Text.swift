@@ -78,14 +78,14 @@ extension BrokenConfiguration {
       .pipeline(#""jobs": 60"#, #""jobs": 0"#)),
     .init(
       "a format that is newer",
-      #"pipeline.json:2:13: format: format 2 is newer than this attache, which knows 1; install a newer attache"#,
+      #"pipeline.json:2:13: format: format 2 is newer than this attache supports (1); install a newer attache"#,
       .pipeline(#""format": 1"#, #""format": 2"#)),
     .init(
       "no format", #"pipeline.json:1:1: a pipeline file needs "format"; add "format": 1"#,
       .pipeline("  \"format\": 1,\n", "")),
     .init(
       "a name that cannot name a directory",
-      #"pipeline.json:3:11: name: "First Line" cannot name a directory: a to z, 0 to 9 and -, at most 40; write "first-line""#,
+      #"pipeline.json:3:11: name: "First Line" is not a directory name: use a to z, 0 to 9 and -, at most 40; write "first-line""#,
       .pipeline(#""first""#, #""First Line""#)),
     .init(
       "an unknown platform",
@@ -93,7 +93,7 @@ extension BrokenConfiguration {
       .pipeline(#"["ios"]"#, #"["iOS"]"#)),
     .init(
       "a platform that is there twice",
-      #"pipeline.json:22:24: platforms[1]: "ios" is there twice; keep one"#,
+      #"pipeline.json:22:24: platforms[1]: "ios" is listed twice; remove one"#,
       .pipeline(#"["ios"]"#, #"["ios", "ios"]"#)),
     .init(
       "a percentage that is a number",
@@ -110,7 +110,7 @@ extension BrokenConfiguration {
       .pipeline(#""limits""#, "\"reconcile\": {\"conditionalUpdates\": \"true\"},\n  \"limits\"")),
     .init(
       "a merge word that is not known",
-      #"pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a way to decide; write one of "whenProvedDeleted", "never", "asSDK""#,
+      #"pipeline.json:23:36: reconcile.recreateDeleted: "always" is not a policy for deleted records; write one of "whenProvedDeleted", "never", "asSDK""#,
       .pipeline(#""limits""#, "\"reconcile\": {\"recreateDeleted\": \"always\"},\n  \"limits\"")),
     .init(
       "a former key with a former value",
@@ -137,7 +137,7 @@ extension BrokenConfiguration {
         """)),
     .init(
       "an inbox outside",
-      #"pipeline.json:23:21: inbox.path: "../inbox" leads out of the pipeline's directory; write a name below snapshots/, or a whole path"#,
+      #"pipeline.json:23:21: inbox.path: "../inbox" is outside the pipeline's directory; write a name below snapshots/, or an absolute path"#,
       .pipeline(#""limits""#, "\"inbox\": {\"path\": \"../inbox\"},\n  \"limits\"")),
   ]
 }

@@ -44,7 +44,7 @@ import Testing
     #expect(try problems(broken.changes) == broken.expected)
   }
 
-  @Test func `the configuration that the cases break is good`() throws {
+  @Test func `the unbroken configuration of the cases is valid`() throws {
     #expect(try problems([]) == "")
   }
 
@@ -56,7 +56,7 @@ import Testing
       (String(repeating: "a", count: 198), false), (String(repeating: "é", count: 99), false),
       (String(repeating: "a", count: 240), false),
     ], [StoreScope.user, .global])
-  func `a store name is refused if and only if its store would not be packed`(
+  func `a store name is refused if and only if its store could not be packed`(
     name: (String, isTaken: Bool), scope: StoreScope
   ) throws {
     // In a global store's path no ids take room.
@@ -78,13 +78,14 @@ import Testing
     if name.isTaken { #expect(isPacked) }
   }
 
-  @Test func `stores that differ in capitals alone are one file on some device`() throws {
+  @Test func `stores whose names differ only in case are refused`() throws {
     let second = #"{"storeName": "Größe", "schema": "store.json", "syncs": "syncs.json"}"#
     let said = try problems([
       .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "grÖSSe""#),
       .pipeline(
         "\n  ],", ",\n    \(second),\n    \(second.replacing("Grö", with: "grö"))\n  ],"),
     ])
-    #expect(said.contains("are one file on a device that does not distinguish capitals"), "\(said)")
+    #expect(
+      said.contains("are one file on a device whose file names are not case-sensitive"), "\(said)")
   }
 }

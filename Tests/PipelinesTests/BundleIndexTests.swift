@@ -18,7 +18,7 @@ import Testing
     return list["bundles"]?.array ?? []
   }
 
-  @Test func `each user has a link to the newest bundle, and the list says which`() async throws {
+  @Test func `each user has a link to the newest bundle, and the list names it`() async throws {
     try await world.run()
     let entries = try index()
     try expectNewest(entries)
@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["a copy of each bundle", "a copy of each directory", "nothing"])
-  func `a copied data directory has its links made again`(_ place: String) async throws {
+  func `links are recreated in a copied data directory`(_ place: String) async throws {
     try await world.run()
     let copy = world.root + "/copy"
     // As an object store has it: no links, and no directory without a file.
@@ -81,7 +81,7 @@ import Testing
     #expect(try Files.list(latest) == ["android.tar.zst", "ios.tar.zst"])
   }
 
-  @Test func `a format that the pipeline has no more leaves no link`() async throws {
+  @Test func `a format removed from the pipeline leaves no link`() async throws {
     try await world.run()
     try world.rewrite(#""tar.zst""#, #""zip""#)
     _ = try await world.runAsWritten([.pack])

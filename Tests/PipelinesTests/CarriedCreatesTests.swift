@@ -29,7 +29,7 @@ import Testing
     return try scene.world.device("ada", as: "ada-2")
   }
 
-  @Test func `mended, a family is made once, and comes back with its Ids`() async throws {
+  @Test func `a fixed family is created once and returned with its Ids`() async throws {
     let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
@@ -43,7 +43,9 @@ import Testing
     #expect(try await scene.world.run().verdicts.isEmpty)
   }
 
-  @Test func `made in the org meanwhile, what the phone changes after is an update`() async throws {
+  @Test func `if a record was created meanwhile, the phone's next change is an update`()
+    async throws
+  {
     let scene = try CarriedScene()
     let phone = try await carried(scene)
     try scene.scene.set(1, ["Name": "Decided"])
@@ -55,7 +57,7 @@ import Testing
     #expect(try names(scene, "Decided") == 1)
   }
 
-  @Test func `a child of a carried parent that is made later finds it`() async throws {
+  @Test func `a child finds its redelivered parent if that is created later`() async throws {
     let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.create(
@@ -66,7 +68,7 @@ import Testing
     #expect(try names(scene, "Mended") == 1)
   }
 
-  @Test func `a child whose parent was made is carried with the parent's Id`() async throws {
+  @Test func `a child is redelivered with the Id of its created parent`() async throws {
     let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     try device.create(
@@ -84,7 +86,7 @@ import Testing
     #expect(try await scene.world.run().verdicts.isEmpty)
   }
 
-  @Test func `an edit of a record that was made comes back under the record's Id`() async throws {
+  @Test func `an edit of a created record returns under the record's Id`() async throws {
     let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     try device.create(
@@ -105,7 +107,7 @@ import Testing
     #expect(try names(scene, "Made") == 0)
   }
 
-  @Test func `deleted on the phone before it was ever made, it is given up`() async throws {
+  @Test func `a new record deleted on the phone before it was sent is discarded`() async throws {
     let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.delete("contacts", id: "local_2", now: scene.later(30))

@@ -19,7 +19,7 @@ import Testing
 
   // MARK: one device
 
-  @Test func `what the guard holds stays held when a phone changes one of it`() async throws {
+  @Test func `changes held by a guard stay held when a phone edits one of them`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
@@ -34,7 +34,7 @@ import Testing
     for id in ids { #expect(try scene.scene.field("Phone", of: id) != "device") }
   }
 
-  @Test func `two rows of one record that contradict each other clash when mended`() async throws {
+  @Test func `two fixed rows of one record that disagree are a device conflict`() async throws {
     let scene = try CarriedScene(twoSoups: "OVERWRITE") {
       $0.replacing(
         #""returnOpenEdits": true"#,
@@ -63,7 +63,7 @@ import Testing
     #expect(try scene.includes()[scene.install(of: phone)] == 1)
   }
 
-  @Test func `what was carried in one soup goes on beside an edit in the other`() async throws {
+  @Test func `a redelivered edit in one soup and an edit in another are both kept`() async throws {
     let scene = try CarriedScene(twoSoups: "LEAVE_IF_CHANGED")
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
@@ -92,7 +92,7 @@ import Testing
     return scene
   }
 
-  @Test func `a stamp that was written anew makes no carried record twice`() async throws {
+  @Test func `a rewritten stamp does not duplicate redelivered records`() async throws {
     let scene = try await refusedCreate()
     let (phone, other) = (
       try scene.world.device("ada", as: "ada-2"), try scene.world.device("ada", as: "other")
@@ -105,7 +105,7 @@ import Testing
     #expect(try count("Mended", scene) == 1)
   }
 
-  @Test func `a carried record that comes without a stamp is made once`() async throws {
+  @Test func `a redelivered record in a store without stamp is created once`() async throws {
     let scene = try await refusedCreate()
     let phone = try scene.world.device("ada", as: "ada-2")
     let ada = try scene.world.user("ada").id
@@ -122,7 +122,7 @@ import Testing
     #expect(try count("Mended", scene) == 1)
   }
 
-  @Test func `without a word of the stamp a clean row gives up nothing`() async throws {
+  @Test func `if the stamp does not match, a clean row discards nothing`() async throws {
     let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
@@ -138,7 +138,7 @@ import Testing
     #expect(try scene.scene.open() == [.conflict: 2])
   }
 
-  @Test func `what the ledger does not know after a restore is an edit`() async throws {
+  @Test func `after a restore, changes that the ledger does not know are edits`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     var phone: Device?
@@ -163,7 +163,7 @@ import Testing
 
   // MARK: an app without flags
 
-  @Test func `an app that sets no flags gives up no edit that it was given`() async throws {
+  @Test func `an app without flags discards no redelivered edit`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try scene.world.rewrite(#""returnOpenEdits": true"#, #""detectEdits": "compare""#)
     try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))

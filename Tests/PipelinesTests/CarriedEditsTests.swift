@@ -16,7 +16,7 @@ import Testing
 @Suite struct CarriedEditsTests {
   // MARK: what is carried
 
-  @Test func `an open edit comes back dirty with its reason, return included`() async throws {
+  @Test func `an open edit is redelivered dirty, with its reason and its return`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     let other = try scene.scene.account(device, 1)
@@ -44,7 +44,7 @@ import Testing
     #expect(try scene.dirty(android).isEmpty)
   }
 
-  @Test func `where nothing changes no further generation is made`() async throws {
+  @Test func `if nothing changes, no further generation is made`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.carriedConflict()
     let ada = try scene.world.user("ada").id
@@ -54,7 +54,7 @@ import Testing
     #expect(try scene.world.data.generations(of: ada) == before)
   }
 
-  @Test func `values that a report masks are not carried in words`() async throws {
+  @Test func `values that a report masks are not redelivered in messages`() async throws {
     let scene = try CarriedScene { $0.replacing(#""Email""#, with: #""Email", "Phone""#) }
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
@@ -65,7 +65,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "office")
   }
 
-  @Test func `a deletion, a record that is gone and a new record are carried`() async throws {
+  @Test func `deletions, deleted records and new records are redelivered`() async throws {
     let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     let accounts = try (0..<3).map { try scene.scene.account(device, $0) }
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `two phones' open edits of one record are not carried nor included`() async throws {
+  @Test func `open edits of one record from two phones are not redelivered`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     try scene.world.org.moveClock(by: 5000)
@@ -107,7 +107,8 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `without returnOpenEdits the return is left out; its device keeps it`() async throws {
+  @Test func `with returnOpenEdits off, the return stays out and its device keeps it`() async throws
+  {
     let scene = try CarriedScene {
       $0.replacing(#""returnOpenEdits": true"#, with: #""returnOpenEdits": false"#)
     }
@@ -118,7 +119,9 @@ import Testing
 
   // MARK: what comes back
 
-  @Test func `unmended it is the same open edit, however many phones hold it`() async throws {
+  @Test func `an unchanged redelivered edit stays one open edit on any number of phones`()
+    async throws
+  {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let second = try scene.world.device("ada", as: "second")
     try scene.handBack(phone, as: "two.sqlite")
@@ -140,7 +143,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
   }
 
-  @Test func `mended, it is sent over the value that was shown`() async throws {
+  @Test func `a fixed edit is sent over the value that was shown`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
@@ -154,7 +157,7 @@ import Testing
     #expect(try scene.row(id, on: fresh)["__last_error__"] == nil)
   }
 
-  @Test func `a mend is asked again where the office moved on from what was shown`() async throws {
+  @Test func `a fix needs a new decision if the org has changed the shown value`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
@@ -172,7 +175,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
   }
 
-  @Test func `a change of another field decides nothing about the shown one`() async throws {
+  @Test func `a change of another field does not decide about the shown one`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Description": "new"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
@@ -180,7 +183,7 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) != "new")
   }
 
-  @Test func `the office's value entered on the phone settles it`() async throws {
+  @Test func `entering the org's value on the phone resolves the edit`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "office"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
@@ -189,19 +192,19 @@ import Testing
     #expect(scene.world.server.log.writes.count == writes)
   }
 
-  @Test func `taken back on the phone, it is given up, and the report says so`() async throws {
+  @Test func `an edit reverted on the phone is discarded and reported as such`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.clean("accounts", id: id, now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1])
     let told = try scene.scene.edits(of: night.run)
-    #expect(told.first?.detail.message?.contains("gave it up") == true)
+    #expect(told.first?.detail.message?.contains("discarded it") == true)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.includes()[scene.install(of: phone)] == 1)
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `saved again with the same values it is retried as the same edit`() async throws {
+  @Test func `saving the same values again retries the same edit`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "device"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.conflict: 1])
@@ -209,7 +212,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "office")
   }
 
-  @Test func `a phone that keeps its store and one that installed are two`() async throws {
+  @Test func `a phone that kept its store and one that installed are distinguished`() async throws {
     let scene = try CarriedScene()
     let (first, id) = try await scene.primed()
     try first.edit("accounts", id: id, ["Phone": "device"], now: scene.later())

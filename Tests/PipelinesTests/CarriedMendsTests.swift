@@ -18,7 +18,7 @@ import Testing
 
   // MARK: what proves that it was shown
 
-  @Test func `an app that shows no reasons decides nothing by a change`() async throws {
+  @Test func `a change in an app that shows no reasons decides nothing`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
@@ -28,7 +28,7 @@ import Testing
     #expect(try scene.row(id, on: next)["Phone"] == "mended")
   }
 
-  @Test func `words that were shown of another night decide nothing`() async throws {
+  @Test func `a reason shown after another run decides nothing`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
@@ -43,7 +43,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "newer")
   }
 
-  @Test func `of several hand-backs before a night the last mend is sent`() async throws {
+  @Test func `of several returns before a run, the last fix is sent`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.world.run(phone, as: "two.sqlite", .ingest).edits.new == 1)
@@ -55,7 +55,7 @@ import Testing
 
   // MARK: what is in the row
 
-  @Test func `the words are those of the user's own store, and hold for it`() async throws {
+  @Test func `reasons come from the user's own store and are valid for it`() async throws {
     let scene = try CarriedScene()
     let id = try await scene.scene.conflict()
     try scene.scene.office(id, ["Phone": "newer"])
@@ -67,7 +67,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "mended")
   }
 
-  @Test func `beside the edit the row has what the office entered, as no edit`() async throws {
+  @Test func `the row has the org's values in other fields, not as edits`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
@@ -91,7 +91,7 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
-  @Test func `a row keeps what its user may have edited where its base is unknown`() async throws {
+  @Test func `if the base is unknown, a row keeps what its user may have edited`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     // The app has read the record by itself since; BillingCity is outside the field list.
@@ -110,7 +110,7 @@ import Testing
     #expect(row["Phone"] == "device" && row["BillingCity"] == "Lyon")
   }
 
-  @Test func `under OVERWRITE a mended row leaves the office's other fields`() async throws {
+  @Test func `under OVERWRITE a fixed row leaves other users' fields alone`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
@@ -129,7 +129,7 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
-  @Test func `under OVERWRITE a returned held edit puts nothing else back`() async throws {
+  @Test func `under OVERWRITE a redelivered edit restores no other values`() async throws {
     let scene = try CarriedScene(maxChanges: 1)
     let world = scene.world
     try world.rewrite("LEAVE_IF_CHANGED", "OVERWRITE", in: "demo/usersyncs.json")
@@ -154,7 +154,7 @@ import Testing
     #expect(told.flatMap(\.detail.fields).map(\.name) == ["Phone", "Phone"])
   }
 
-  @Test func `of a record out of sight the row has the Id and the edit`() async throws {
+  @Test func `the row of an invisible record has its Id and the edit`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
     #expect(try scene.row(id, on: phone)["Name"] != nil)
@@ -178,7 +178,7 @@ import Testing
     #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
   }
 
-  @Test func `a record of which a bundle returned only the edit is recreated whole`() async throws {
+  @Test func `a record of which only the edit was redelivered is recreated whole`() async throws {
     for decides in [true, false] {
       let (scene, _, id) = try await CarriedScene.carriedConflict()
       let before = try scene.world.record("Account", id)

@@ -12,7 +12,7 @@ import Testing
 
 /// Runs that die, stages that are run alone, and what a generation holds while edits are carried.
 @Suite struct CarriedNightsTests {
-  @Test func `a run that dies before it has packed leaves nothing half`() async throws {
+  @Test func `a run interrupted before it packed leaves nothing incomplete`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.scene.conflict()
     try await scene.world.die { event in
@@ -24,7 +24,7 @@ import Testing
     #expect(try scene.verdicts() == ["conflict"])
   }
 
-  @Test func `what is packed by itself is known when it comes back`() async throws {
+  @Test func `the contents of a separate pack are known when they return`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.scene.conflict()
     try await scene.world.run(.prime)
@@ -34,7 +34,7 @@ import Testing
     #expect(try scene.verdicts() == ["conflict"])
   }
 
-  @Test func `the store that the next prime goes on from is as the org has it`() async throws {
+  @Test func `the store that the next prime builds on matches the org`() async throws {
     let (scene, _, id) = try await CarriedScene.carriedConflict()
     let ada = try scene.world.user("ada").id
     let newest = try #require(try scene.world.data.generations(of: ada).last)
@@ -59,7 +59,9 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `over a store with open rows an app installs what includes its return`() async throws {
+  @Test func `an app replaces a store with open rows if the bundle includes its return`()
+    async throws
+  {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let idle = try scene.world.device("ada", as: "idle")
     try scene.scene.office(scene.scene.account(phone, 1), ["Phone": "other"])
@@ -80,7 +82,7 @@ import Testing
     #expect(try !fresh.mayInstall(next))
   }
 
-  @Test func `nothing is carried of an app that does not mark its installation`() async throws {
+  @Test func `nothing is redelivered to an app that does not mark its installation`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     try scene.drop("install", fromStampOf: device)
@@ -90,7 +92,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `sealed stores carry open edits too`() async throws {
+  @Test func `sealed stores redeliver open edits too`() async throws {
     let sealed = SealedBundlesTests()
     let scene = try CarriedScene { SealedBundlesTests.sealing($0, SealedBundlesTests.passphrase) }
     try await scene.world.run()

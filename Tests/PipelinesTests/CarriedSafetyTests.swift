@@ -38,7 +38,7 @@ import Testing
 
   // MARK: what was shown
 
-  @Test func `a value that was not shown whole was not seen`() async throws {
+  @Test func `a value that was not shown in full does not count as seen`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Description": "mine"], now: scene.later())
@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.scene.states().isEmpty)
   }
 
-  @Test func `the id of a record that we have made is no change of its user`() async throws {
+  @Test func `the Id of a record created by attache is not a change of its user`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try world.rewrite(
@@ -82,7 +82,7 @@ import Testing
 
   // MARK: new records of one local id
 
-  @Test func `phones' new records of one local id are not carried, nor their kin`() async throws {
+  @Test func `new records of two phones with one local id are not redelivered`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     for name in ["one", "two"] {
@@ -104,7 +104,7 @@ import Testing
     #expect(try scene.includes().count == 2)
   }
 
-  @Test func `a mended child finds its own phone's parent of the same local id`() async throws {
+  @Test func `a fixed child finds the parent with its local id from its own phone`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
@@ -125,7 +125,7 @@ import Testing
 
   // MARK: what was carried once
 
-  @Test func `what was carried once stays so beside another phone's edit`() async throws {
+  @Test func `a redelivered edit stays so despite another phone's edit`() async throws {
     let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (
@@ -150,7 +150,7 @@ import Testing
     #expect(try scene.includes().count == 2)
   }
 
-  @Test func `what was carried once and is in doubt now stays carried`() async throws {
+  @Test func `an edit that becomes unconfirmed stays redelivered`() async throws {
     let scene = try CarriedScene {
       $0.replacing(
         #""quietWindowSeconds": 0"#,
@@ -172,7 +172,7 @@ import Testing
 
   // MARK: a decision on the device
 
-  @Test func `two phones that mend one edit differently clash`() async throws {
+  @Test func `two phones that fix one edit differently are a device conflict`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let other = try scene.world.device("ada", as: "other")
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
@@ -189,7 +189,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "mended")
   }
 
-  @Test func `a guard holds what is mended as it holds other edits`() async throws {
+  @Test func `a guard applies to fixed edits as to others`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
@@ -228,7 +228,7 @@ import Testing
 
   // MARK: the device's own sync
 
-  @Test func `a carried create that its device has sent is reported as made twice`() async throws {
+  @Test func `if a device sent a redelivered create, the duplicate is reported`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)
@@ -259,7 +259,7 @@ import Testing
 
   // MARK: a restored data directory
 
-  @Test func `after a restore a row of a lost generation gives up no other edit`() async throws {
+  @Test func `after a restore, a row of a lost generation discards no other edit`() async throws {
     let scene = try CarriedScene()
     let (world, decisions) = (scene.world, scene.scene)
     try await world.run()
@@ -288,7 +288,7 @@ import Testing
     #expect(try decisions.field("Phone", of: first) == "office")
   }
 
-  @Test func `after a restore a new row of a lost generation is made once`() async throws {
+  @Test func `after a restore, a new row of a lost generation is created once`() async throws {
     let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)

@@ -61,7 +61,7 @@ import Testing
     #expect(try await run().findings == [])
   }
 
-  @Test func `a few that are gone stop nothing`() async throws {
+  @Test func `a few missing records stop nothing`() async throws {
     let lost = try await lose(9)
     let before = try ids()
     try change()
@@ -70,7 +70,7 @@ import Testing
   }
 
   /// What is not published is in no bundle: the edit's return is not named.
-  @Test func `a hand-back is not named by a bundle that does not show it`() async throws {
+  @Test func `a bundle without a return's edits does not include the return`() async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))
     let made = try (0..<30).map { number in

@@ -28,7 +28,7 @@ import Testing
       .status(403, code: "INSUFFICIENT_ACCESS"))
   }
 
-  @Test func `a bundle does not include a return whose edits it cannot hold yet`() async throws {
+  @Test func `a bundle does not include a return whose edits it lacks`() async throws {
     try await run()
     let device = try world.device("ben")
     let account = try #require(try world.ids("accounts", on: device).last)
@@ -45,7 +45,7 @@ import Testing
     #expect(try BundleReader.inspect(world.bundle("ben")).includes.count == 1)
   }
 
-  @Test func `a user not primed since a platform came gets no bundle of it`() async throws {
+  @Test func `a user not primed since a platform was added gets no bundle for it`() async throws {
     try world.rewrite("[\"ios\", \"android\"]", "[\"ios\"]")
     try await run()
     try world.rewrite("[\"ios\"]", "[\"ios\", \"android\"]")
@@ -54,13 +54,13 @@ import Testing
     #expect(summary.bundles.count == 4)
     #expect(
       summary.warnings.contains(
-        "ben@example.com: the newest generation lacks a store that the pipeline has now; "
-          + "no bundle of it is written before it is primed again"))
+        "ben@example.com: the newest generation lacks a store that was added to the pipeline; "
+          + "no bundle of it is written before the user is primed again"))
     #expect(throws: (any Error).self) { try world.bundle("ben", .android) }
     #expect(try BundleReader.inspect(world.bundle("ada", .android)).stores.count == 2)
   }
 
-  @Test func `another format is packed at once`() async throws {
+  @Test func `a changed format is packed at once`() async throws {
     try await run()
     try world.rewrite("tar.zst", "zip")
     let first = try BundleReader.inspect(world.bundle("ada"))
@@ -79,7 +79,7 @@ import Testing
     #expect(try await run().bundles == [])
   }
 
-  @Test func `a store that is defined otherwise is made anew, and current names it`() async throws {
+  @Test func `a redefined store is rebuilt, and current names it`() async throws {
     try await run()
     let directory = SnapshotDirectory(path: try world.snapshot("ada"))
     #expect(try directory.current()?.generation == 1)
@@ -101,7 +101,7 @@ import Testing
     #expect(try await run().snapshots.allSatisfy { !$0.changed })
   }
 
-  @Test func `a redefined sync up reaches the devices, though the org did not move`() async throws {
+  @Test func `a redefined sync up reaches the devices even if the org is unchanged`() async throws {
     try await run()
     let fields = #""fieldlist": ["Name", "Phone""#
     try world.rewrite(
@@ -113,7 +113,7 @@ import Testing
     try store.close()
   }
 
-  @Test func `a snapshot that other eyes read is read anew`() async throws {
+  @Test func `a snapshot read as another user is read again from scratch`() async throws {
     try await run()
     try world.rewrite("attache@example.com", "admin@example.com")
     let summary = try await run()
@@ -123,7 +123,7 @@ import Testing
     #expect(try await run().snapshots.allSatisfy { !$0.changed })
   }
 
-  @Test func `a briefcase rule that fails is a finding`() async throws {
+  @Test func `a failing briefcase rule is a finding`() async throws {
     let rule = try #require(
       try world.org.briefcaseRules(
         of: world.user("ada"), app: OrgTemplate.clientID
@@ -150,7 +150,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test func `a ledger that is older than what was published is refused`() async throws {
+  @Test func `a ledger older than the published generations is refused`() async throws {
     try await run()
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(world.data.state, to: backup)
@@ -166,7 +166,8 @@ import Testing
     #expect(error?.kind == .configuration)
   }
 
-  @Test func `an org that is away for one user is a reason to try again later`() async throws {
+  @Test func `if the org is unreachable for one user, the status is try again later`() async throws
+  {
     world.server.faults.add(
       .init(kind: .priming, user: try world.user("ben").username), times: 1000,
       .drop(afterCommit: false))

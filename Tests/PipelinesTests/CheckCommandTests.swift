@@ -14,7 +14,9 @@ import Testing
     ]
 
   @Test(arguments: files)
-  func `check prints a pipeline file of which it prints the same`(_ file: String) async throws {
+  func `check prints a pipeline file, and for that file the same output`(_ file: String)
+    async throws
+  {
     let directory = TemporaryDirectory("check")
     let first = try await ProgramRun.blocking(["check", World.repository + "/" + file])
     #expect(first.status == 0, "\(first.everything)")
@@ -27,7 +29,7 @@ import Testing
     #expect(try JSONValue(parsing: lines.output) == JSONValue(parsing: first.output))
   }
 
-  @Test func `check says all that is wrong at once and ends with status 4`() async throws {
+  @Test func `check reports all faults at once and exits with status 4`() async throws {
     let directory = TemporaryDirectory("check")
     let path = directory.file("p.json")
     let text = #"{"format": 1, "name": "P", "platforms": ["ios"], "limits": {"memoryMiB": 1}}"#
@@ -43,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `check reads the key and the authorities, and names what is wrong`() async throws {
+  @Test func `check reads the key and the authorities, and reports their faults`() async throws {
     let directory = TemporaryDirectory("check")
     let samples = World.repository + "/pipelines/samples/"
     for name in ["contacts.userstore.json", "contacts.usersyncs.json"] {
@@ -56,7 +58,7 @@ import Testing
     let missing = try await ProgramRun.blocking(["check", directory.file("first.json")])
     #expect(missing.status == 0, "\(missing.everything)")
     for name in ["jwt.key", "ca.pem"] {
-      #expect(missing.messages.contains("\(directory.file(name)) was not looked at: No such file"))
+      #expect(missing.messages.contains("\(directory.file(name)) was not checked: No such file"))
     }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))
@@ -70,13 +72,14 @@ import Testing
     try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"), mode: 0o644)
     try DurableFile.write(key.certificate, to: directory.file("ca.pem"))
     let open = try await ProgramRun.blocking(["check", directory.file("first.json")])
-    #expect(open.status == 4 && open.messages.contains("others may read"), "\(open.everything)")
+    #expect(
+      open.status == 4 && open.messages.contains("other users can read"), "\(open.everything)")
     try Files.setMode(of: directory.file("jwt.key"), 0o600)
     let right = try await ProgramRun.blocking(["check", directory.file("first.json")])
     #expect(right.status == 0 && right.messages == "", "\(right.everything)")
   }
 
-  @Test func `check says that a pipeline and its file have two names`() async throws {
+  @Test func `check reports that a pipeline and its file have different names`() async throws {
     let file = World.repository + "/pipelines/samples/pipeline-minimal.json"
     let run = try await ProgramRun.blocking(["check", file])
     #expect(run.status == 0)

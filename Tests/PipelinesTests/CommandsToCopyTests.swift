@@ -35,7 +35,7 @@ import Testing
     return place + "/demo.json"
   }
 
-  @Test func `commands for a pipeline only its path names have that path, quoted`() async throws {
+  @Test func `printed commands contain the quoted path if only that finds the file`() async throws {
     _ = try await scene.conflict()
     let file = try moved()
     // A run with an edit that is open writes its report anew.
@@ -71,7 +71,7 @@ import Testing
     #expect(try await pasted(String(hint)).output.hasPrefix("edit 1: conflict"))
   }
 
-  @Test func `commands for a pipeline that a name finds have the name everywhere`() async throws {
+  @Test func `printed commands contain the name if that finds the file`() async throws {
     _ = try await scene.conflict()
     let place = world.directory.path
     for word in ["demo", "pipelines/demo.json", world.pipeline.file] {
@@ -84,7 +84,7 @@ import Testing
     #expect(beside.output.contains("  attache decide \(world.pipeline.file) 1 --take device"))
   }
 
-  @Test func `commands go to the data directory that the program was called with`() async throws {
+  @Test func `printed commands name the data directory of the call`() async throws {
     _ = try await scene.conflict()
     let data = world.directory.file("its data")
     try DurableFile.rename(world.root, to: data)

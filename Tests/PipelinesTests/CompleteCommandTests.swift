@@ -4,7 +4,7 @@ import Testing
 
 /// `attache complete`: what shells offer, without a word to the org.
 @Suite struct CompleteCommandTests {
-  @Test func `users are those whom the file lists and those whom the ledger knows`() async throws {
+  @Test func `completion offers the users of the file and of the ledger`() async throws {
     let world = try World()
     func offered(_ words: String...) async throws -> [Substring] {
       let run = try await ProgramRun.blocking(["complete", "users", "--"] + words)
@@ -22,7 +22,7 @@ import Testing
     #expect(try await offered("run", listed, "--user", "a") == ["ada@example.com"])
   }
 
-  @Test func `pipelines are those of the directory that names are looked up in`() async throws {
+  @Test func `completion offers the pipelines of the directories searched by name`() async throws {
     let directory = TemporaryDirectory("complete")
     try Files.makeDirectory(directory.file("pipelines"))
     for name in ["north.json", "south.json", "notes.txt"] {

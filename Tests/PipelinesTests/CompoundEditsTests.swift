@@ -13,7 +13,7 @@ import Testing
 @Suite struct CompoundEditsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 
-  @Test func `an edit in a compound field or a related record is reported as not sent`()
+  @Test func `an edit of a compound field or a related record is reported as not sent`()
     async throws
   {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))

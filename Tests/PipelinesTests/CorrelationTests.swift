@@ -41,7 +41,7 @@ import Testing
     return try JSONValue(parsing: page.records).array ?? []
   }
 
-  @Test func `every create bears its edit's identity, and no two the same`() async throws {
+  @Test func `every create has its edit's identity, and no two share one`() async throws {
     try await begin(world)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     let values = try contacts().compactMap { $0["External_Id__c"]?.string }
@@ -50,7 +50,8 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a lost answer is settled at once, with no quiet window`(_ afterCommit: Bool) async throws {
+  func `a lost answer is resolved at once, without a quiet window`(_ afterCommit: Bool) async throws
+  {
     try await begin(world)
     world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
@@ -66,7 +67,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
   }
 
-  @Test func `a repeated create that the org refuses is done, exactly once`() async throws {
+  @Test func `a repeated create that the org refuses was applied exactly once`() async throws {
     try await begin(world)
     // The request arrives between the search and the second attempt.
     world.server.faults.add(.kind(.collectionCreate), nth: 1, .deliverLate(seconds: 10_000))
@@ -80,7 +81,7 @@ import Testing
     #expect(codes.count == 3)
   }
 
-  @Test func `a record that was deleted since is not made again`() async throws {
+  @Test func `a record deleted meanwhile is not created again`() async throws {
     try await begin(world)
     let admin = try world.user("admin")
     world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
@@ -100,9 +101,11 @@ import Testing
 
   @Test(arguments: [
     ("Nothing__c", "there is no field Contact.Nothing__c"), ("Department", "is not unique"),
-    ("Email", "is no text field"),
+    ("Email", "is not a text field"),
   ])
-  func `an unfit field is refused before any send`(_ field: String, _ words: String) async throws {
+  func `an unsuitable field is refused before anything is sent`(_ field: String, _ words: String)
+    async throws
+  {
     let world = try Self.world(#"{"Contact": "\#(field)"}"#)
     try await begin(world)
     let thrown = await #expect(throws: CorrelationError.self) {
@@ -164,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [JSONValue.null, "Owner"])
-  func `a change after a create of a lost ledger awaits an operator`(_ title: JSONValue)
+  func `a change after a create of a lost ledger waits for an operator`(_ title: JSONValue)
     async throws
   {
     try await world.run()

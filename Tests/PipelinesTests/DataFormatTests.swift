@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `its devices' returns are taken, and judged by what they were issued`() async throws {
+  @Test func `returns of older devices are compared with what they were issued`() async throws {
     try handBack()
     let run = try await world.run()
     #expect(run.returns.ingested == 2)
@@ -49,7 +49,7 @@ import Testing
     #expect(run.warnings == [])
   }
 
-  @Test func `a briefcase goes on from what it listed last`() async throws {
+  @Test func `a briefcase continues from its last list`() async throws {
     let run = try await world.run(.prime)
     #expect(run.snapshots.map(\.changed) == [false, false, false, false])
     // They had been made less than the overlap before they were read, and are read once more.
@@ -68,7 +68,7 @@ import Testing
     String(decoding: try Files.read(world.data.path + "/" + name), as: UTF8.self)
   }
 
-  @Test func `it gets the newest format once, and keeps what that replaces`() async throws {
+  @Test func `an old directory is migrated once, and the replaced files are kept`() async throws {
     let bases = try files("bases")
     #expect(bases.count == 5)
     try await world.run(.ingest)
@@ -85,7 +85,7 @@ import Testing
     #expect(try Tree.entries(world.data.issued) == issued)
   }
 
-  @Test func `what cannot be read of it is told, and the rest is taken over`() async throws {
+  @Test func `unreadable files are reported, and the rest is migrated`() async throws {
     let id = try world.user("ada").id
     let base = "\(world.data.path)/bases/\(id)/1.base"
     try DurableFile.write(Array(try Files.read(base).dropLast(20)), to: base)
@@ -105,7 +105,7 @@ import Testing
     #expect(run.verdicts == [.updated: 2, .conflict: 2])
   }
 
-  @Test func `a dry run judges by what was issued, and leaves it as it is`() async throws {
+  @Test func `a dry run uses the issued records and leaves them as they are`() async throws {
     try handBack()
     try await world.run(.ingest)
     let state = try Files.read(world.data.state)
@@ -123,7 +123,7 @@ import Testing
     #expect(try left() == before)
   }
 
-  @Test func `a newer one is refused in one sentence by whatever reads it`() async throws {
+  @Test func `every command refuses a newer directory with one sentence`() async throws {
     try await world.run(.ingest)
     try DurableFile.write(Array("3\n".utf8), to: world.data.format)
     let before = try files("")
@@ -169,7 +169,7 @@ import Testing
     return result.status == 137
   }
 
-  @Test func `a run that dies in the step repeats it, with the same outcome`() async throws {
+  @Test func `an interrupted migration is repeated with the same result`() async throws {
     let bases = try files("bases")
     try await world.run(.ingest)
     let (issued, users) = (try files("issued"), try files("users"))

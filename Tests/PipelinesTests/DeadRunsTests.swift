@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `the report of a run that died days ago is still written`(_ hasFiles: Bool) async throws {
+  func `the report of a run interrupted days ago is still written`(_ hasFiles: Bool) async throws {
     try await world.runFieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try latest()
@@ -45,7 +45,7 @@ import Testing
     #expect(next.exitStatus == .needsAttention)
   }
 
-  @Test func `a stage that a run died in is done again by the next`() async throws {
+  @Test func `an interrupted stage is repeated by the next run`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try latest()
@@ -58,7 +58,7 @@ import Testing
     #expect(try latest().ended != nil)
   }
 
-  @Test func `what a resumed run primes has its generation's date and is issued`() async throws {
+  @Test func `a resumed run dates its generation by its own time and issues it`() async throws {
     try await world.run()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()
@@ -94,7 +94,7 @@ import Testing
     #expect(issued == changed)
   }
 
-  @Test func `a verb that fails does not end the run that died before it`() async throws {
+  @Test func `a failing command does not end the interrupted run before it`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try latest()
@@ -106,14 +106,14 @@ import Testing
     #expect(try latest().ended != nil)
   }
 
-  @Test func `a run that fails in all that was left is over`() async throws {
+  @Test func `a run that fails in all remaining work is finished`() async throws {
     try await world.run()
     try await world.ingestFails()
     #expect(try latest().ended != nil)
     #expect(try latest().exitStatus == 4)
   }
 
-  @Test func `a look at what would be done is no part of a run that died`() async throws {
+  @Test func `a dry run is not part of an interrupted run`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
     let dead = try latest()

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `what is open is listed with its values and what may be decided`() async throws {
+  @Test func `open edits are listed with their values and possible decisions`() async throws {
     let none = try await decide("1", "--discard")
     #expect(none.status == 4 && none.messages.contains("decide.no-ledger"))
     #expect(try await decide("--list").output == "nothing is open\n")
@@ -44,7 +44,7 @@ import Testing
       try await decide("--list", "--verdict", "device-conflict").output == "nothing is open\n")
   }
 
-  @Test func `a decision is entered by the system's user, shown, replaced, and carried out`()
+  @Test func `a decision is recorded for the system's user, shown, replaced and applied`()
     async throws
   {
     let id = try await scene.conflict()
@@ -68,7 +68,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `by verdict, at once, and by another name`() async throws {
+  @Test func `decisions apply by verdict, at once, and under another name`() async throws {
     _ = try await scene.conflict()
     let done = try await decide(
       "--verdict", "conflict", "--take", "server", "--now", "--by", "grace")
@@ -91,7 +91,7 @@ import Testing
     ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
-  @Test func `each verdict that needs review has a word, which names its edits and no others`()
+  @Test func `each verdict that needs review selects its edits and no others`()
     async throws
   {
     #expect(Set(Self.words.map(\.verdict)) == Set(Verdict.allCases.filter { !$0.isSettled }))
@@ -112,7 +112,7 @@ import Testing
     #expect(try scene.open() == [:])
   }
 
-  @Test func `what cannot be decided is refused, and the message names what can`() async throws {
+  @Test func `an impossible decision is refused with the possible ones`() async throws {
     _ = try await scene.conflict()
     let wrong = "edit 1: "
     let drop =
@@ -120,7 +120,7 @@ import Testing
       + "--take server, --set FIELD=VALUE, --retry"
     for (words, status, message) in [
       (["1", "--discard"], 4, drop),
-      (["1", "--discard"], 4, "nothing was decided   [decide.refused]"),
+      (["1", "--discard"], 4, "no decision was recorded   [decide.refused]"),
       (["--verdict", "conflict", "--set", "Nme=x", "--dry-run"], 3, wrong),
       (["--verdict", "conflict", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
       (["--take", "device"], 2, ""), (["1", "--take", "device", "--discard"], 2, ""),
@@ -135,7 +135,7 @@ import Testing
     #expect(try scene.states() == [])
   }
 
-  @Test func `a file decides as a whole, or all that is wrong with it is reported`() async throws {
+  @Test func `a file is applied as a whole, or all of its faults are reported`() async throws {
     let id = try await scene.conflict()
     let file = scene.world.directory.file("decisions.json")
     func decide(_ decisions: String, _ words: String...) async throws -> ProgramRun {
@@ -150,7 +150,7 @@ import Testing
     let half = try await decide(
       #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "discard"}"#)
     #expect(half.status == 4)
-    #expect(half.messages.contains("edit 7: there is no edit of this number"))
+    #expect(half.messages.contains("edit 7: no edit has this number"))
     #expect(try scene.states() == [])
     let done = try await decide(
       #"{"edit": 1, "decision": "set", "values": {"Phone": "both"}, "shown": {"Phone": "office"}}"#,

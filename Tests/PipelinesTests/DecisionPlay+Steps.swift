@@ -154,7 +154,7 @@ extension DecisionPlay {
       #expect(one.details[0].message?.contains("no sync up sends Phone any more") == true)
     },
     "that both records are there is told": { _, one in
-      let message = "does not show that one of the two is deleted"
+      let message = "does not show that one of them was deleted"
       #expect(one.details[0].message?.contains(message) == true)
       #expect(one.details[0].recordID != nil && one.details[0].otherID != nil)
     },

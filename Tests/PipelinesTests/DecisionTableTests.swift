@@ -8,8 +8,7 @@ import Testing
     try await DecisionPlay(setting).play()
   }
 
-  @Test func `each decision that a verdict offers settles an edit of some row, and no other does`()
-  {
+  @Test func `exactly the decisions that a verdict offers resolve its edits`() {
     var offered: Set<DecisionRow.Way> = []
     for verdict in Verdict.allCases {
       for operation in EditOperation.allCases {

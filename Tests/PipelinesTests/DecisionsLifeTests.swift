@@ -30,7 +30,7 @@ import Testing
     _ = try scene.decisions.enter(try DecisionFile.read(path: file), by: "grace")
   }
 
-  @Test func `a decision outlives a run that dies, and is carried out once`() async throws {
+  @Test func `a decision outlives an interrupted run and is applied once`() async throws {
     let id = try await scene.conflict()
     try scene.decide(1, .device)
     let writes = scene.world.server.log.writes.count
@@ -50,7 +50,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a decided write without an answer is found out, not sent again`() async throws {
+  @Test func `a decided write without an answer is looked up, not sent again`() async throws {
     let id = try await scene.conflict()
     try scene.decide(1, .device)
     scene.world.server.faults.add(.kind(.collectionUpdate), .drop(afterCommit: true))
@@ -64,13 +64,13 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `what cannot be decided is refused, with all that is decided along with it`()
+  @Test func `one impossible decision refuses all decisions of its request`()
     async throws
   {
     _ = try await scene.conflict(["Phone": "device", "Description": "mine"])
     let device = DecisionRequest(edit: 1, .whole(.device))
     let refused: [(DecisionRequest, String)] = [
-      (DecisionRequest(edit: 99, .whole(.device)), "edit 99: there is no edit of this number"),
+      (DecisionRequest(edit: 99, .whole(.device)), "edit 99: no edit has this number"),
       (
         DecisionRequest(edit: 1, .fields(["Description": .text("ours")], rest: nil)),
         "both sides changed Phone too"
@@ -97,11 +97,11 @@ import Testing
     #expect(try await scene.night().verdicts == [.discarded: 1])
     #expect(try scene.states() == ["device withdrawn", "server done"])
     let error = #expect(throws: PipelineError.self) { try scene.decide(1, .device) }
-    #expect(error?.reason?.contains("it is settled (discarded)") == true)
+    #expect(error?.reason?.contains("it is resolved (discarded)") == true)
   }
 
   @Test
-  func `a decision by verdict leaves what a colleague has decided, one by number replaces it`()
+  func `only a decision by number replaces a colleague's`()
     async throws
   {
     _ = try await scene.conflict()
@@ -124,7 +124,7 @@ import Testing
     #expect(try scene.states() == ["device withdrawn", "server withdrawn", "device pending"])
   }
 
-  @Test func `a run of the decided edits alone leaves the others for the next`() async throws {
+  @Test func `a run of the decided edits leaves the others for the next run`() async throws {
     let id = try await scene.conflict()
     let device = try scene.world.device("ada", as: "second")
     let other = try scene.account(device, 1)
@@ -141,7 +141,7 @@ import Testing
     #expect(try scene.field("Phone", of: other) == "second")
   }
 
-  @Test func `a dry run of decisions says what the run does, and decides nothing`() async throws {
+  @Test func `a dry run of decisions shows what the run does and records nothing`() async throws {
     _ = try await scene.conflict()
     for (decision, verdict) in [(Decision.device, Verdict.updated), (.server, .discarded)] {
       let dry = try await scene.world.run(.reconcile) {
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a mend on the device of a field that is not sent any more is asked again`()
+  @Test func `a fix of a field that is no longer sent needs a new decision`()
     async throws
   {
     let scene = try CarriedScene()
@@ -173,7 +173,7 @@ import Testing
 
   /// A report shows the commands and the files of long values; its table decides while its values are the org's
   /// and its rows are the edits'; and the next report says what was decided.
-  @Test func `a report's table decides about its own edits, as long as its values stand`()
+  @Test func `a report's table decides its own edits as long as its values hold`()
     async throws
   {
     let (ours, theirs) = (
@@ -194,7 +194,7 @@ import Testing
       let error = #expect(throws: PipelineError.self) {
         try enter(old.replacing(own, with: other))
       }
-      #expect(error?.reason?.contains("of another pipeline or of before a recovery") == true)
+      #expect(error?.reason?.contains("from another pipeline or from before a recovery") == true)
       #expect(error?.reason?.contains(column) == true)
     }
     try scene.office(id, ["Phone": "newer", "Description": .string(theirs)])

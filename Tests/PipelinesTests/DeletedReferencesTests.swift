@@ -85,7 +85,7 @@ import Testing
     #expect(try order.field("ContactId") == .string(order.contact))
   }
 
-  @Test func `a reference is left out only where the org holds it still`() async throws {
+  @Test func `a reference is left out only if the org still has it`() async throws {
     let order = try await order("OVERWRITE")
     try order.edit(["Status": "Completed"])
     let other = try Self.contact("Other", in: order.scene.world)

@@ -26,7 +26,7 @@ import Testing
     return try #require(try JSONValue(parsing: page.records).array).count
   }
 
-  @Test func `before the first run what can be counted is the least expected`() async throws {
+  @Test func `before the first run, the forecast is what can be counted`() async throws {
     let world = try World()
     let count = try products(world)
     let summary = try await look(world)
@@ -46,7 +46,7 @@ import Testing
     #expect(spent.records == night.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.fetched })
   }
 
-  @Test func `a night like the last costs the same, and changes are counted`() async throws {
+  @Test func `an unchanged run is forecast like the last, and changes are counted`() async throws {
     let world = try World()
     for _ in 0..<2 { _ = try await world.runAllAsWritten() }
     let admin = try world.user("admin")
@@ -71,10 +71,10 @@ import Testing
     #expect(bytes > spent.bytes / 2 && bytes < spent.bytes * 2, "\(bytes) of \(spent.bytes)")
     let last = try #require(prime["last"])
     #expect(last["seconds"]?.double != nil)
-    #expect(summary.plan.contains { $0.hasPrefix("prime: last time ") && $0.contains(" s (run ") })
+    #expect(summary.plan.contains { $0.hasPrefix("prime: last run ") && $0.contains(" s (run ") })
   }
 
-  @Test func `a user who was never primed makes it a guess`() async throws {
+  @Test func `a user who was never primed makes the forecast a lower bound`() async throws {
     let world = try World()
     _ = try await world.runAllAsWritten { $0.users = ["ada@example.com"] }
     let prime = try expected(try await look(world), "prime")
@@ -82,7 +82,7 @@ import Testing
     #expect(try number(try #require(prime["last"]), "records") > 0)
   }
 
-  @Test func `edits that wait are expected with what their writes ask for`() async throws {
+  @Test func `the forecast of open edits includes the requests of their writes`() async throws {
     let world = try World()
     try await world.runFieldDay()
     let summary = try await look(world)
@@ -94,14 +94,14 @@ import Testing
     #expect(abs(try number(reconcile, "requests") - spent.requests) <= 2)
   }
 
-  @Test func `who cannot be counted for is told, and the look goes on`() async throws {
+  @Test func `a user who cannot be counted is reported, and the dry run continues`() async throws {
     let world = try World()
     world.server.faults.add(
       .init(kind: .composite, user: "attache@example.com"), nth: 2, times: 1000,
       .status(500, code: "UNKNOWN_EXCEPTION"))
     let summary = try await look(world)
     #expect(summary.warnings.count == 1)
-    #expect(summary.warnings.first?.contains("nothing could be counted") == true)
+    #expect(summary.warnings.first?.contains("records could not be counted") == true)
     #expect(try expected(summary, "prime")["atLeast"] == true)
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// A look at what would be done does nothing.
 @Suite struct DryRunTests {
-  @Test func `a dry run leaves a run that died to be gone on with`() async throws {
+  @Test func `a dry run leaves an interrupted run to be resumed`() async throws {
     let thread = StoreThread(name: "dry run")
     let scene = try await thread.run { () throws -> KillScene? in
       try KillScene.all.get().first { $0.stage == .reconcile }
@@ -35,7 +35,7 @@ import Testing
     #expect(try Files.list(whole.data.reports).count == 2)
   }
 
-  @Test func `a look counts what a dead run had taken from the inbox`() async throws {
+  @Test func `a dry run counts what an interrupted run took from the inbox`() async throws {
     let world = try World()
     try await world.runFieldDay()
     let inbox = Inbox(
@@ -51,7 +51,7 @@ import Testing
     #expect(look.returns.ingested == night.returns.ingested)
   }
 
-  @Test func `a look at a whole run counts what is in the inbox, and leaves it`() async throws {
+  @Test func `a dry run of a whole run counts the inbox and leaves it alone`() async throws {
     let world = try World()
     try await world.runFieldDay()
     let inbox = world.data.inbox("inbox")
@@ -63,8 +63,8 @@ import Testing
     #expect(try Tree.entries(world.data.path) == before)
     #expect(world.server.log.writes.count == writes)
     #expect(look.plan.contains("ingest: ada.sqlite holds 2 edits, 2 of them new"))
-    #expect(look.plan.contains("ingest: copy.sqlite was ingested before"))
-    #expect(look.plan.contains { $0.hasPrefix("ingest: notes.txt goes into quarantine: ") })
+    #expect(look.plan.contains("ingest: copy.sqlite was already ingested"))
+    #expect(look.plan.contains { $0.hasPrefix("ingest: notes.txt will be quarantined: ") })
     #expect(look.plan.contains { $0.hasPrefix("reconcile: update accounts ") })
     let night = try await world.run()
     #expect(look.verdicts == night.verdicts)

@@ -33,7 +33,7 @@ import Testing
 
   private func parent(_ path: String) -> String { Files.parent(of: path) ?? "/" }
 
-  @Test func `what a run renames is synchronized before, its directory after`() async throws {
+  @Test func `a file is synchronized before its rename, the directory after it`() async throws {
     let world = try World()
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.db", edited: account, ["Phone": "+1 555 0170"])

@@ -64,7 +64,8 @@ import Testing
     return (accounts, contacts)
   }
 
-  @Test func `each kind of sync down is primed, bundled, and left alone when still`() async throws {
+  @Test func `each kind of sync down is primed, packed, and left alone if unchanged`() async throws
+  {
     let (accounts, contacts) = try makeZebras()
     let first = try await world.run()
     #expect(first.findings == [])
@@ -87,7 +88,7 @@ import Testing
     #expect(try Tree.entries(world.data.path + "/users") == before)
   }
 
-  @Test func `what moved and what was deleted arrives with the next run`() async throws {
+  @Test func `changes and deletions arrive with the next run`() async throws {
     let (accounts, contacts) = try makeZebras()
     try await world.run()
     let admin = try world.user("admin")

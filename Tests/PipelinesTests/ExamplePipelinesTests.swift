@@ -41,11 +41,11 @@ import Testing
   }
 
   @Test(arguments: examples)
-  func `the example runs as it is`(_ name: String) async throws {
+  func `the example runs unchanged`(_ name: String) async throws {
     try await expectRun(try World(file: Self.directory + "/" + name))
   }
 
-  @Test func `the least sample runs with a key of its own`() async throws {
+  @Test func `the minimal sample runs with a key`() async throws {
     let world = try World(file: Self.directory + "/samples/pipeline-minimal.json") {
       $0.replacingOccurrences(
         of: #""key": { "file": "/etc/attache/jwt.key" }"#,
@@ -54,7 +54,7 @@ import Testing
     try await expectRun(world)
   }
 
-  @Test func `the sample of every key runs in places of this machine`() async throws {
+  @Test func `the sample of every key runs with paths of this machine`() async throws {
     let world = try World(file: Self.directory + "/samples/pipeline-example.json") { text in
       var text = text
       // The places of a production machine.

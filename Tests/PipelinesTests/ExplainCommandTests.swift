@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `a conflict and the hand-back that mends it are told in order`() async throws {
+  @Test func `a conflict and the return that fixes it are listed in order`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     let before = try #require(try world.record("Account", account)["Phone"]?.string)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now() + 1)
@@ -41,7 +41,7 @@ import Testing
       "filled by syncDown", "changed on a device of ada@example.com", "edit 1",
       "Phone: \(before) → +1 555 0151", "edit 1 came back in ada.sqlite: device 1, ios",
       "hand-back 1", "edit 1 is conflict, says run ",
-      "Phone: \(before) → +1 555 0151; the org holds +1 555 0152",
+      "Phone: \(before) → +1 555 0151; the org has +1 555 0152",
     ]
     expect(told, inOrderIn: story.output)
     // By the number of the edit, and by the Id's short form, the same.
@@ -55,7 +55,7 @@ import Testing
     #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
-  @Test func `a record that a device made is found by local id, with its request`() async throws {
+  @Test func `a record created on a device is found by local id, with its request`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "New Mill", "Phone": "1"], localID: "local_77",
@@ -67,22 +67,21 @@ import Testing
     let told = [
       "“New Mill” (local_77 on the device)", "made on a device", "Phone: 1",
       "create for edit 1 as ada@example.com (Name, Phone)", "done",
-      "its answer had been lost", "edit 1 is created",
+      "its answer was lost at first", "edit 1 is created",
     ]
     expect(told, inOrderIn: story.output)
     #expect(try await explain("1").output == story.output)
   }
 
-  @Test func `an edit that generations carried is reported with row and generations`() async throws
-  {
+  @Test func `a redelivered edit is listed with its row and generations`() async throws {
     let carried = try CarriedScene()
     let (_, account) = try await carried.carriedConflict()
     let story = try await carried.world.program(["explain"], [account])
     #expect(story.status == 0)
     let told = [
       "edit 1 is conflict, says run ",
-      "edit 1 was carried to ada@example.com in generation 2, ios: soup ",
-      "accounts; its row says: Not sent: the record changed in the org after this device read it.",
+      "edit 1 was returned to ada@example.com in generation 2, ios: soup ",
+      "accounts; message in its row: Not sent: the record changed in the org after this device read it.",
     ]
     expect(told, inOrderIn: story.output)
     let document = try await carried.world.program(["explain"], ["1", "--json"])
@@ -92,7 +91,7 @@ import Testing
     #expect(Set(kinds) == ["issued", "edited", "returned", "settled", "carried"])
   }
 
-  @Test func `masked values stay masked, and the unknown is said in one sentence`() async throws {
+  @Test func `masked values stay masked, and an unknown name gets one sentence`() async throws {
     let (device, contact) = try await world.primed("ada", first: "contacts")
     try device.edit("contacts", id: contact, ["Email": "secret@x.example"], now: world.org.now())
     try await world.run(device, as: "ada.sqlite")
@@ -104,7 +103,7 @@ import Testing
       let unknown = try await explain(name)
       #expect(unknown.status == 4)
       #expect(unknown.output == "")
-      #expect(unknown.messages.contains("nothing is known here of \(name)"))
+      #expect(unknown.messages.contains("nothing is known about \(name)"))
     }
   }
 }

@@ -45,7 +45,8 @@ import Testing
     #expect(try ForeignReader.violations(world.stores()) == [])
   }
 
-  @Test func `a user whose org goes away is skipped, and served by the next run`() async throws {
+  @Test func `a user whose org is unreachable is skipped, and served by the next run`() async throws
+  {
     let ben = try world.user("ben")
     world.server.faults.add(
       .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
@@ -68,7 +69,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `a common login that ends while edits are decided is reported as a login`()
+  @Test func `if a shared login ends while edits are processed, a login error is reported`()
     async throws
   {
     _ = try await run()
@@ -95,7 +96,7 @@ import Testing
       ("text/html", "<html>"), ("application/json", #"[{"Id":"001"},{"Id":]"#),
       ("application/json", #"{"a":1}"#),
     ])
-  func `a user whose prime meets only pages that are no records is a reason to try again later`(
+  func `a user whose org returns only HTML pages makes the status try again later`(
     type: String, body: String
   ) async throws {
     let page = ServerResponse(
@@ -108,7 +109,7 @@ import Testing
     #expect(world.skipped.map { String($0.prefix(15)) } == ["ben@example.com"])
   }
 
-  @Test func `an org that is away in the middle keeps what was published before`() async throws {
+  @Test func `an org outage during the run keeps what was published before`() async throws {
     _ = try await run()
     let before = try Tree.entries(world.data.path + "/users")
     let admin = try world.user("admin")
@@ -136,7 +137,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `a session that ends in the middle is renewed`() async throws {
+  @Test func `a session that ends during the run is renewed`() async throws {
     // One of each kind: none can strike the repetition of a request that another has struck, which
     // would rightly be taken for a login that does not work.
     world.server.faults.add(.kind(.query), nth: 1, .expireSession)
@@ -150,7 +151,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `answers of an overloaded org are asked for again`() async throws {
+  @Test func `requests to an overloaded org are retried`() async throws {
     world.server.faults.add(.kind(.priming), times: 2, .status(503, code: "SERVER_UNAVAILABLE"))
     world.server.faults.add(
       .kind(.retrieve), nth: 2, times: 3, .status(503, code: "SERVER_UNAVAILABLE"))
@@ -163,7 +164,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `an org that goes away while edits are sent is a reason to retry`() async throws {
+  @Test func `an outage while edits are sent makes the status try again later`() async throws {
     _ = try await run()
     let device = try world.device("cleo")
     let account = try #require(try world.ids("accounts", on: device).last)

@@ -121,7 +121,9 @@ import Testing
     #expect(child["LastName"] == "Grown")
   }
 
-  @Test func `a parent that only the office touched is not recreated for children`() async throws {
+  @Test func `a parent that only the org's users changed is not recreated for children`()
+    async throws
+  {
     // Who sees all proves that it is deleted.
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
@@ -142,8 +144,8 @@ import Testing
     #expect(left.verdicts == [.failed: 1])
     #expect(
       try DecisionScene(world).edits(of: left.run).first?.detail.message == """
-        entity is deleted: it refers to a record that was deleted in the org; restore that one, or \
-        enter another, or change that one's own row on the device, which makes it anew
+        entity is deleted: it refers to a record that was deleted in the org; restore that record, or \
+        enter another one, or edit that record's own row on the device, which recreates it
         """)
 
     try family.device.edit(
@@ -180,8 +182,8 @@ import Testing
     #expect(child.detail.fields.first?.device == "Grown")
     #expect(
       child.detail.message == """
-        the deletion of its parent is not settled: it goes with that, and is sent where that is \
-        given up
+        the deletion of its parent is not resolved: it is deleted with the parent, or sent if that \
+        deletion is discarded
         """)
     return (parent.number, child.number, try #require(keeper.id))
   }
@@ -209,7 +211,9 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `a waiting detail's edit is settled by the deletion above it`(_ mode: String) async throws {
+  func `a waiting detail's edit is resolved by the deletion of its parent`(_ mode: String)
+    async throws
+  {
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
@@ -223,7 +227,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"], [true, false])
-  func `the edits of details are settled with their parent's deletion of which no answer came`(
+  func `details' edits are resolved with their parent's unconfirmed deletion`(
     _ mode: String, _ afterCommit: Bool
   ) async throws {
     let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
@@ -245,7 +249,9 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `another phone's child of a deleted parent does not go too`(_ mode: String) async throws {
+  func `another phone's child of a deleted parent is not deleted with it`(_ mode: String)
+    async throws
+  {
     let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let other = try world.device("ada", as: "other")
@@ -263,7 +269,8 @@ import Testing
     #expect(try isThere("Contact", family.child, world))
   }
 
-  @Test func `a detail that the office deleted is not reported as deleted with it`() async throws {
+  @Test func `a detail that another user deleted is not reported as deleted with it`() async throws
+  {
     let world = try Self.world(Self.proving)
     let family = try await family(world)
     try family.device.edit(
@@ -275,7 +282,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a deleted family that no one edited is not brought back`(_ overwrites: Bool) async throws {
+  func `a deleted family that no one edited is not recreated`(_ overwrites: Bool) async throws {
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
     } others: {
@@ -297,7 +304,7 @@ import Testing
     #expect(world.server.log.writes.isEmpty)
   }
 
-  @Test func `a child that a lookup holds is not taken for deleted with its parent`() async throws {
+  @Test func `a child by lookup does not count as deleted with its parent`() async throws {
     let world = try Self.world(others: {
       $0.replacing(
         #""sobjectType":"Contact","sobjectTypePlural":"Contacts""#,
@@ -316,7 +323,7 @@ import Testing
 
   /// Children of accounts: contacts, or accounts themselves.
   @Test(arguments: ["Contact", "Account"], [true, false])
-  func `children that differ in their new parent alone are found again when no answer came`(
+  func `unconfirmed children that differ only in their new parent are found`(
     _ object: String, _ afterCommit: Bool
   ) async throws {
     let (name, parent) = object == "Contact" ? ("LastName", "AccountId") : ("Name", "ParentId")

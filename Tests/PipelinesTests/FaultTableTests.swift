@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: strikes.prefix(CampaignSize.faults.count))
-  func `a fault that passes leaves everything as without it`(_ strike: Strike) async throws {
+  func `a temporary fault does not change the result`(_ strike: Strike) async throws {
     let scene = try await FaultScene(strike.work)
     scene.faults.add(.kind(strike.kind), strike.fault.action)
     let before = scene.requests
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: pairs.prefix(CampaignSize.faults.count))
-  func `a fault that stays ends in a sentence, after few requests, and nothing is lost`(
+  func `a permanent fault ends in a message after few requests and loses nothing`(
     _ work: Work, _ fault: Fault
   ) async throws {
     let scene = try await FaultScene(work)

@@ -11,11 +11,11 @@ import Testing
 
   init() throws { world = try World() }
 
-  @Test func `a user whom nobody knows ends a run before anything is done`() async throws {
+  @Test func `an unknown user ends a run before anything is done`() async throws {
     for only in ["ingest,reconcile,prime,pack", "pack", "prime"] {
       let run = try await world.program(["run"], ["--user", "adda@example.com", "--only", only])
       #expect(run.status == 2, "\(run.everything)")
-      #expect(run.messages.contains("adda@example.com is no user of the pipeline"))
+      #expect(run.messages.contains("adda@example.com is not a user of the pipeline"))
     }
     #expect(try world.data.snapshots().isEmpty)
     try await world.run()
@@ -26,7 +26,7 @@ import Testing
     #expect(try Files.list(world.data.inbox("inbox")) == ["x.sqlite"])
   }
 
-  @Test func `a store says which soups it has, and a star names its columns`() async throws {
+  @Test func `a store lists its soups, and a star names its columns`() async throws {
     try await world.run()
     let store = try world.device("ada").storePath
     let soups = try await ProgramRun.blocking(["store", "soups", store])
@@ -56,7 +56,7 @@ import Testing
     #expect(try await ProgramRun.blocking(["store", "query", store, commented]).status == 0)
   }
 
-  @Test func `a look at one file says what it holds`() async throws {
+  @Test func `the description of a single file names its content`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
     let file = world.directory.file("ada.sqlite")
@@ -67,7 +67,7 @@ import Testing
     #expect(try Files.list(world.data.done).isEmpty)
   }
 
-  @Test func `a bundle is looked into by its stable name`() async throws {
+  @Test func `a bundle is inspected by its stable name`() async throws {
     try await world.run()
     let latest = try world.snapshot("ada") + "/latest/ios.tar.zst"
     #expect(try await ProgramRun.blocking(["bundle", "verify", latest]).status == 0)

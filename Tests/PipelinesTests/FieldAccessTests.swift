@@ -117,7 +117,7 @@ import Testing
     return text
   }
 
-  @Test func `a name in other letters stops the run where some lack the field`() async throws {
+  @Test func `a name in different case stops the run even if some lack the field`() async throws {
     let world = try Self.world()
     try Self.hide(world)
     try await world.run()
@@ -193,7 +193,8 @@ import Testing
     #expect(try !Self.ledger(of: "ben", world).contains("canary"))
   }
 
-  @Test func `what a user may not read any more leaves bundles, and may return`() async throws {
+  @Test func `a field that a user can no longer read leaves bundles, and can return`() async throws
+  {
     let world = try Self.world()
     let accounts = try Self.accounts("ben", world)
     for id in accounts { try world.change(id, ["Tradestyle": "canary of the night"]) }
@@ -217,7 +218,7 @@ import Testing
     #expect(again.count { $0["Tradestyle"] == "canary of the night" } == 4)
   }
 
-  @Test func `a user who may not read a named field is reported, and the others go on`()
+  @Test func `a user who cannot read a named field is reported, others are served`()
     async throws
   {
     let world = try Self.world(query: "SELECT Id, Name, Tradestyle FROM Account")
@@ -239,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `where all lost a fetched field the edits are still sent`(_ isOneOfTwo: Bool) async throws {
+  func `if all users lose a fetched field, edits are still sent`(_ isOneOfTwo: Bool) async throws {
     let world = try Self.world(query: "SELECT Id, Name, Phone, Tradestyle FROM Account") {
       isOneOfTwo ? $0 : $0.replacing(", \"ben@example.com\"]", with: "]")
     }

@@ -24,7 +24,7 @@ import Testing
     try Files.setModificationTime(of: path, nanoseconds: 1_700_000_000_000_000_000)
   }
 
-  @Test func `a refused return is reported with reason and file, until it is removed`() async throws
+  @Test func `a refused return is reported with reason and file until it is removed`() async throws
   {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
@@ -56,7 +56,7 @@ import Testing
     #expect(last.report == nil)
   }
 
-  @Test func `a refused return that left the quarantine is settled with its reason`() async throws {
+  @Test func `a refused return that left the quarantine is closed with its reason`() async throws {
     try await world.run()
     try put("no store", as: "note.txt")
     #expect(try await world.run().exitStatus == .needsAttention)
@@ -67,7 +67,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `a file that stays in the inbox is told of until it is gone`() async throws {
+  @Test func `a file that stays in the inbox is reported until it is gone`() async throws {
     try await world.run()
     let path = world.data.inbox("inbox") + "/link.db"
     try FileManager.default.createSymbolicLink(
@@ -82,7 +82,7 @@ import Testing
     #expect(try await world.run(.ingest).exitStatus == .done)
   }
 
-  @Test func `a skipped user is in the report, and in sight until a prime serves`() async throws {
+  @Test func `a skipped user is reported until a prime succeeds`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     try world.org.setActive("ben@example.com", false)
@@ -104,7 +104,7 @@ import Testing
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
-  @Test func `what was found of a user is settled by a run for that user alone`() async throws {
+  @Test func `a user's findings are closed by a run for that user alone`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
     #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
@@ -117,7 +117,7 @@ import Testing
     #expect(try status().findings == [])
   }
 
-  @Test func `a look exits as a run does where a user cannot log in`() async throws {
+  @Test func `a dry run exits like a run if a user cannot log in`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     #expect(try await world.run { $0.isDryRun = true }.exitStatus == .done)
@@ -127,7 +127,7 @@ import Testing
     #expect(look.exitStatus == .needsAttention)
   }
 
-  @Test func `a global store that cannot be fetched fails the run, for everyone`() async throws {
+  @Test func `a global store that cannot be fetched fails the run`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }
     world.server.faults.add(
@@ -141,7 +141,7 @@ import Testing
     #expect(try await world.run().findings == [])
   }
 
-  @Test func `a user who was skipped and is no user any more is not told of`() async throws {
+  @Test func `a skipped user who is no longer in the pipeline is not reported`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
     let first = try await world.run { $0.retryPause = .none }
@@ -151,7 +151,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `what a run found is told by the next one, if it dies`() async throws {
+  @Test func `findings of an interrupted run are reported by the next one`() async throws {
     try await world.run()
     try put("no store", as: "note.txt")
     try await world.die {
@@ -162,7 +162,7 @@ import Testing
     #expect(try Told(world).states(next.run, "returns") == ["quarantined"])
   }
 
-  @Test func `a run that fails reports what it found before`() async throws {
+  @Test func `a failed run reports what it found before`() async throws {
     try await world.run()
     try put("no store", as: "note.txt")
     let device = try world.device("ada")
@@ -179,7 +179,7 @@ import Testing
     #expect(told.states(run, "returns").contains("quarantined"))
   }
 
-  @Test func `a rule that failed in the org is reported, until it works again`() async throws {
+  @Test func `a failing org rule is reported until it works again`() async throws {
     try await world.run()
     world.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))
@@ -193,7 +193,7 @@ import Testing
     #expect(try status().findings == [])
   }
 
-  @Test func `changes that wait for a person's word are told with what sends them`() async throws {
+  @Test func `changes that wait for confirmation are reported with the command`() async throws {
     let world = try World { text in
       text.replacingOccurrences(
         of: #""quietWindowSeconds": 0"#,

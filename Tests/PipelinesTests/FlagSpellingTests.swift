@@ -27,7 +27,9 @@ import Testing
     Spelling(platform: .android, yes: "true", no: "false"),
     Spelling(platform: .android, yes: "True", no: .number("1")),
   ])
-  func `a return means what its flags mean to the device's SDK`(_ spelling: Spelling) async throws {
+  func `flags of a return mean what they mean to the device's SDK`(_ spelling: Spelling)
+    async throws
+  {
     let world = try World()
     let (device, account) = try await world.primed("ada", spelling.platform, first: "accounts")
     let own = try world.ids("contacts", on: device).filter {

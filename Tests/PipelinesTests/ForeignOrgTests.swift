@@ -2,7 +2,7 @@ import Ledger
 import Testing
 
 @Suite struct ForeignOrgTests {
-  @Test func `an org that is not the one of the pipeline file is refused`() async throws {
+  @Test func `an org other than the one of the pipeline file is refused`() async throws {
     let world = try World {
       $0.replacing(#""org": {"#, with: #""org": { "id": "00D000000000009EAA","#)
     }

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(.enabled(if: canMount, needsMounts))
-  func `what lies there is shown on a disk without a free byte`() async throws {
+  func `status and reports work on a full disk`() async throws {
     try await nights(1)
     let status = try await onFullDisk(["status"])
     #expect(status.status == 0 && status.output.contains("last runs:"), "\(status.everything)")
@@ -81,7 +81,7 @@ import Testing
 
   /// Issued records are removed without a byte; where there are none, the stores make room for the note.
   @Test(.enabled(if: canMount, needsMounts), arguments: ["nothing", "issued/*/[12].sqlite"])
-  func `what is old is removed on a disk without a free byte`(_ gone: String) async throws {
+  func `expired files are removed on a full disk`(_ gone: String) async throws {
     try await nights()
     let id = try world.user("ada").id
     let looks = #"rm "$PLACE/fill"; ls "$PLACE/demo/users/\#(id)/1""#
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(.enabled(if: canMount, needsMounts))
-  func `a run on a full disk says that the disk is full`() async throws {
+  func `a run on a full disk reports that the disk is full`() async throws {
     try world.rewrite(
       #""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
     try await nights(1)
@@ -106,7 +106,7 @@ import Testing
 
   /// Where there is room for a run's beginning its stores are copied, until the disk is full.
   @Test(.enabled(if: canMount, needsMounts), arguments: [128, 256, 384, 512, 768, 1024])
-  func `a disk that fills while users are primed is told as full`(_ spareKiB: Int) async throws {
+  func `a disk that fills up during a prime is reported as full`(_ spareKiB: Int) async throws {
     try world.rewrite(
       #""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
     try await nights(1)
@@ -119,7 +119,7 @@ import Testing
       "\(run.everything)")
   }
 
-  @Test func `a full disk is told alike, whoever meets it`() throws {
+  @Test func `a full disk has the same message in every place`() throws {
     let system = SystemError(operation: "write", path: "/x", errno: 28)
     let quota = SystemError(operation: "write", path: "/x", errno: 122)
     let full = SQLiteError(code: 13, path: "/x")
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a return whose copy is larger than attache may write is told so`() async throws {
+  @Test func `a return larger than the file size limit of the process is reported`() async throws {
     let device = try await world.primed("ada")
     _ = try scene.edited(device)
     try world.handBack(device, as: "ada.sqlite")

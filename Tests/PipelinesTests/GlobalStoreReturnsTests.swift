@@ -79,7 +79,7 @@ import Testing
       now: world.org.now())
   }
 
-  @Test func `a global store's new record returns with two users, is made once`() async throws {
+  @Test func `a global store's new record returned by two users is created once`() async throws {
     try await world.run()
     let (ada, ben) = (try install("ada"), try install("ben"))
     try make("Ladder", on: ada.global)
@@ -116,7 +116,7 @@ import Testing
     #expect(try products(named: "Ladder") == 1)
   }
 
-  @Test func `a new record that returns in a bundle and a bare store is made once`() async throws {
+  @Test func `a new record returned in a bundle and a bare store is created once`() async throws {
     try await world.run()
     let ada = try install("ada")
     try make("Ladder", on: ada.global)
@@ -127,7 +127,7 @@ import Testing
     #expect(try products(named: "Ladder") == 1)
   }
 
-  @Test func `an open global edit keeps its bundle out of includes`() async throws {
+  @Test func `an open global edit keeps its return out of includes`() async throws {
     try await world.run()
     let ada = try install("ada")
     let id = try #require(try world.ids("products", on: ada.global).first)
@@ -145,7 +145,7 @@ import Testing
     #expect(try ledger.includes(snapshotID: snapshot).map(\.handback) == [2])
   }
 
-  @Test func `a global store back as issued settles nothing of an earlier return`() async throws {
+  @Test func `an unchanged global store resolves nothing of an earlier return`() async throws {
     try await world.run()
     let ada = try install("ada")
     let issued = Device(platform: .ios, storePath: world.directory.file("issued.sqlite"))

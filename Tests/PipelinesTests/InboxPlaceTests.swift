@@ -18,12 +18,13 @@ import Testing
   @Test(arguments: [
     ".", "./", "issued/x", "processing", "quarantine", "state.sqlite", "users", "/",
   ])
-  func `an inbox that holds the pipeline's own is refused with its file`(_ path: String) throws {
+  func `an inbox that contains attache's own files is refused with the file`(_ path: String) throws
+  {
     let error = #expect(throws: (any Error).self) { try world(path).pipeline }
-    #expect(error.map { "\($0)".contains("holds what is attache's own") } == true)
+    #expect(error.map { "\($0)".contains("contains attache's own files") } == true)
   }
 
-  @Test func `an inbox that links to the data or pipeline directory takes nothing`() async throws {
+  @Test func `an inbox linked to the data or pipeline directory takes nothing`() async throws {
     let place = TemporaryDirectory.untilExit("inbox-place").file("link")
     let world = try world(place)
     for target in [world.data.path, world.root, Files.parent(of: world.pipeline.file) ?? "/"] {
@@ -37,7 +38,8 @@ import Testing
     }
   }
 
-  @Test func `a return that is taken in and cannot be put away is no refused one`() async throws {
+  @Test func `an ingested return that cannot be moved away does not count as refused`() async throws
+  {
     let world = try await World.primed()
     let elsewhere = "/dev/shm/done-\(UUID().uuidString)"
     try Files.makeDirectory(elsewhere)

@@ -64,7 +64,8 @@ import Testing
     #expect(try await world.run().bundles == [])
   }
 
-  @Test func `a failed rule holds the cursor before what it would have given`() async throws {
+  @Test func `a failed rule stops the cursor before the records it would have given`() async throws
+  {
     let (device, account) = try await world.primed("ada", first: "accounts")
     let contact = try #require(try world.ids("contacts", on: device).first)
     let held = try cursor()
@@ -84,7 +85,7 @@ import Testing
     #expect(elements.first { $0["Id"]?.string == contact }?["Phone"] == "2")
   }
 
-  @Test func `a rule that failed and had nothing to give leaves no warning behind`() async throws {
+  @Test func `a failed rule without records leaves no warning`() async throws {
     try await world.run()
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
     let admin = try world.user("admin")
@@ -99,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a record that could not be read holds back the cursor`(_ isInitialLoad: Bool) async throws {
+  func `an unreadable record holds back the cursor`(_ isInitialLoad: Bool) async throws {
     if !isInitialLoad { try await world.run() }
     let ada = try world.user("ada")
     func first(_ object: String) throws -> String {

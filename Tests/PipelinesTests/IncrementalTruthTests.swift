@@ -53,7 +53,7 @@ import Testing
     try world.ids(soup, on: world.device("ada", as: "d\(world.server.log.count)"))
   }
 
-  @Test func `an unmoved org is asked once an object, and no file is written`() async throws {
+  @Test func `an unchanged org gets one request per object, and no file is written`() async throws {
     let first = try await world.run()
     #expect(first.snapshots.map(\.changed) == [true])
     #expect(first.findings == [])
@@ -74,7 +74,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test func `what moved is fetched alone, deletions with it`() async throws {
+  @Test func `only changes are fetched, deletions included`() async throws {
     try await world.run()
     let (org, admin) = (world.org, try world.user("admin"))
     let contacts = try ids("contacts")
@@ -93,7 +93,7 @@ import Testing
     #expect(try ids("contacts") == Array(contacts.dropFirst()))
   }
 
-  @Test func `fewer records than promised publish nothing`() async throws {
+  @Test func `if fewer records arrive than promised, nothing is published`() async throws {
     world.server.faults.add(
       .kind(.query), nth: 1,
       .respond(
@@ -106,18 +106,18 @@ import Testing
     #expect(try world.data.generations(of: world.user("ada").id) == [])
   }
 
-  @Test func `an org that was set back is read whole`() async throws {
+  @Test func `an org that was restored is read in full`() async throws {
     try await world.run()
     let contacts = try ids("contacts")
     #expect(world.org.delete(nil, id: contacts[0], as: try world.user("admin")).errors == [])
     // A restored org's clock stands before the last record that was read.
     try world.org.setClock(OrgTemplate.clockStart - 86_400_000)
     let summary = try await world.run()
-    #expect(summary.warnings.contains { $0.contains("all is read again") })
+    #expect(summary.warnings.contains { $0.contains("everything is read again") })
     #expect(try ids("contacts") == Array(contacts.dropFirst()))
   }
 
-  @Test func `nothing is removed when the org reported rule errors`() async throws {
+  @Test func `nothing is removed if the org reported rule errors`() async throws {
     try await world.run()
     let accounts = try ids("bAccounts")
     world.server.faults.add(
@@ -129,7 +129,7 @@ import Testing
     #expect(try ids("bAccounts") == accounts)
   }
 
-  @Test func `too many deletions are kept until somebody allows so large a share`() async throws {
+  @Test func `too many deletions are held until an operator allows the share`() async throws {
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))
     for number in 0..<32 {
       let made = world.org.create("Account", ["Name": .string("more \(number)")], as: ada)

@@ -10,7 +10,7 @@ import Testing
 /// However many returns are at work at once, what comes of them is the same.
 @Suite struct IngestAtOnceTests {
   @Test(arguments: 0..<3)
-  func `ledger, files and messages are those of one return at a time`(_ round: Int) async throws {
+  func `ledger, files and messages are as with one return at a time`(_ round: Int) async throws {
     let seed = UInt64.random(in: 0..<1 << 32)
     print("returns at once, \(round): seed \(seed)")
     var dice = HistoryRandom(seed)

@@ -54,7 +54,7 @@ import Testing
     "--key-env", "ATTACHE_JWT_KEY", "--user", "ada@example.com,ben@example.com",
   ]
 
-  @Test func `objects of the org become a pipeline that passes checks and primes`() async throws {
+  @Test func `init makes a pipeline from the org's objects that checks and primes`() async throws {
     let run = try await initialise(
       "visits", Self.jwt + ["--object", "Account,Contact,Site_Visit__c"])
     #expect(run.status == 0, "\(run.everything)")
@@ -75,7 +75,7 @@ import Testing
     #expect(!text.contains("BEGIN") && text.contains("ATTACHE_JWT_KEY"))
   }
 
-  @Test func `every login makes a pipeline that both checks pass and a run primes`() async throws {
+  @Test func `every login makes a pipeline that passes both checks and primes`() async throws {
     let objects = ["--object", "Account,Contact"]
     let token = ["TOKEN": try world.server.token(for: "ada@example.com")]
     let secret = ["SECRET": "open sesame"]
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `an app's own files are taken byte by byte`() async throws {
+  @Test func `an app's own files are used byte for byte`() async throws {
     let demo = World.repository + "/pipelines/demo/"
     let run = try await initialise(
       "app", ["--from", demo + "userstore.json", demo + "usersyncs.json"] + Self.jwt)
@@ -109,7 +109,7 @@ import Testing
     try await expectRuns("app")
   }
 
-  @Test func `what stands there is never changed`() async throws {
+  @Test func `existing files are never changed`() async throws {
     let words = Self.jwt + ["--object", "Account"]
     for name in ["visits.json", "visits/userstore.json", "visits/usersyncs.json"] {
       try Files.remove(place)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot be made leaves nothing, and says what is wrong`() async throws {
+  @Test func `a failed init leaves nothing and reports the fault`() async throws {
     let broken = world.directory.file("broken.json")
     try DurableFile.write(Array(#"{"syncs": [{}]}"#.utf8), to: broken)
     let store = World.repository + "/pipelines/demo/userstore.json"
@@ -162,7 +162,7 @@ import Testing
     #expect(wrong.status == 4 && wrong.messages.contains("night-shift"), "\(wrong.everything)")
   }
 
-  @Test func `an app's files are taken where the org is not asked, and it says so`() async throws {
+  @Test func `without the org, an app's files are used and init says so`() async throws {
     let demo = World.repository + "/pipelines/demo/"
     let run = try await initialise(
       "app",
@@ -177,7 +177,7 @@ import Testing
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
 
-  @Test func `a person at a terminal is asked for what is missing`() async throws {
+  @Test func `at a terminal, init asks for what is missing`() async throws {
     let answers = ["jwt", world.directory.file("jwt.key"), "ada@example.com", "Account, Contact"]
     try DurableFile.write(
       Array((world.variables["ATTACHE_JWT_KEY"] ?? "").utf8), to: answers[1], mode: 0o600)

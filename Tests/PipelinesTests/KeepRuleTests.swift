@@ -35,7 +35,7 @@ import Testing
     return snapshot
   }
 
-  @Test func `what a return can be compared with stays, and nothing else beyond its time`() throws {
+  @Test func `whatever a return can be compared with is kept, nothing else longer`() throws {
     var random = HistoryRandom(20_261_123)
     let some = try Self.settings(&random)
     var (gone, over) = (0, 0)
@@ -80,7 +80,7 @@ import Testing
     #expect(gone > 500 && over > 5)
   }
 
-  @Test func `a return goes by its age, unless an edit of it is open or unknown`() throws {
+  @Test func `a return expires by age, unless an edit of it is open or unknown`() throws {
     var random = HistoryRandom(1)
     var keep = try Self.settings(&random)
     keep.returnedDays = 10
@@ -101,7 +101,7 @@ import Testing
     #expect(plan.staying[0].because == ["edit 7, which is open, came with it, and 1 more"])
   }
 
-  @Test func `a refused return goes only when it was taken in since`() throws {
+  @Test func `a refused return is removed only after it was ingested`() throws {
     var random = HistoryRandom(2)
     var keep = try Self.settings(&random)
     keep.returnedDays = 10
@@ -114,7 +114,7 @@ import Testing
     #expect(plan.staying.map(\.id) == ["0"])
   }
 
-  @Test func `reports go by their age, but for the last and those with open edits`() throws {
+  @Test func `reports expire by age, except the last and those with open edits`() throws {
     var random = HistoryRandom(3)
     var keep = try Self.settings(&random)
     keep.runsDays = 10

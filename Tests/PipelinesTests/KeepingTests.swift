@@ -71,14 +71,14 @@ import Testing
     try device.handBack(to: world.data.inbox("inbox") + "/" + name, now: world.org.now())
   }
 
-  @Test func `a run keeps the newest stores, and what the older ones issued`() async throws {
+  @Test func `a run keeps the newest stores and the older issued records`() async throws {
     let device = try await scene.phone()
     #expect(try files(1).contains("ios"))
     let run = try await night()
     #expect(run.pruned.count(.generation) == 1)
     #expect(try files(1) == ["generation.json", "pruned.json"])
     #expect(try files(2).contains("ios") && hasIssued(1) && hasIssued(2))
-    #expect(try reasons(1).first?.hasPrefix("its bundle is good until ") == true)
+    #expect(try reasons(1).first?.hasPrefix("its bundle is valid until ") == true)
     // The device of the older one is compared with what it was given.
     let (untouched, touched) = (try scene.account(device, 0), try scene.account(device, 1))
     try device.edit("accounts", id: untouched, ["Phone": "device"], now: world.org.now())
@@ -91,7 +91,7 @@ import Testing
     #expect(edits.first { $0.verdict == .conflict }?.detail.fields.first?.base != nil)
   }
 
-  @Test func `what cannot return any more goes, and a late return has no base`() async throws {
+  @Test func `what cannot return is removed, and a late return has no base`() async throws {
     let device = try await scene.phone()
     try await night()
     try await night(days: 19)
@@ -111,15 +111,18 @@ import Testing
     #expect(late.verdicts == [.updated: 1, .conflict: 1])
     let conflict = try scene.edits(of: late.run).first { $0.verdict == .conflict }
     #expect(conflict?.detail.hasNoBase == true)
-    #expect(late.warnings.contains { $0.contains("generation 1 issued is not kept any more") })
+    #expect(
+      late.warnings.contains {
+        $0.contains("the issued records of generation 1 are no longer kept")
+      })
     #expect(try scene.field("Phone", of: touched) == "office")
   }
 
-  @Test func `the source of an open edit stays until its device has moved on`() async throws {
+  @Test func `the source of an open edit is kept until its device has moved on`() async throws {
     _ = try await scene.conflict()
     for _ in 0..<3 { try await night(days: 15) }
     let came = "edit 1, which is open, came from it"
-    let last = "a device handed back from it last, and nothing shows that it has a newer one"
+    let last = "it was returned last, and nothing shows that its device has a newer one"
     #expect(try reasons(1) == [came, last])
     #expect(try hasIssued(1) && files(1) == ["generation.json", "pruned.json"])
     try scene.decide(1, .server)
@@ -133,17 +136,17 @@ import Testing
     #expect(try !hasIssued(1) && files(1) == ["generation.json", "pruned.json"])
   }
 
-  @Test func `a generation that carries an open edit stays to be compared with`() async throws {
+  @Test func `a generation that redelivers an open edit is kept for comparison`() async throws {
     _ = try await scene.conflict()
     try await night()
     let carrying = try #require(try world.data.generations(of: world.user("ada").id).last)
     try await night()
     try await night(days: 30)
-    #expect(try reasons(carrying) == ["edit 1, which is open, is carried in it"])
+    #expect(try reasons(carrying) == ["edit 1, which is open, is redelivered in it"])
     #expect(try hasIssued(carrying))
   }
 
-  @Test func `what a global generation issued stays while its bundle is good`() async throws {
+  @Test func `a global generation's issued records stay while its bundle is valid`() async throws {
     try await world.run()
     let product = try first("SELECT Id FROM Product2 WHERE IsActive = true LIMIT 1")
     try world.org.moveClock(by: Self.day)
@@ -153,13 +156,13 @@ import Testing
     func stay() throws -> KeepPlan.Item? {
       try plan().staying.first { $0.kind == .issued && $0.snapshot == SnapshotID.global }
     }
-    #expect(try stay()?.because.first?.hasPrefix("its bundle is good until") == true)
+    #expect(try stay()?.because.first?.hasPrefix("its bundle is valid until") == true)
     try await night(days: 30)
     #expect(!Files.exists(world.data.issued(1, of: SnapshotID.global)))
     #expect(Files.exists(world.data.issued(2, of: SnapshotID.global)))
   }
 
-  @Test func `a return that is done with goes after its days, and stays known`() async throws {
+  @Test func `a processed return is removed after its days, and stays known`() async throws {
     let device = try await scene.phone()
     _ = try scene.edited(device)
     try handBack(device)
@@ -178,7 +181,7 @@ import Testing
     #expect(try Files.list(world.data.done) == [])
   }
 
-  @Test func `a run without the org makes nothing older, despite this clock`() async throws {
+  @Test func `a run without the org makes nothing older, whatever the clock says`() async throws {
     try await world.run()
     try await night()
     // The org's clock is months behind that of the machine.
@@ -188,7 +191,7 @@ import Testing
     #expect(try hasIssued(1))
   }
 
-  @Test func `the reason of a refused return that somebody took away goes`() async throws {
+  @Test func `the reason of a refused return that was removed by hand is removed`() async throws {
     try await world.run()
     for name in ["x", "y"] {
       try DurableFile.write(
@@ -203,13 +206,13 @@ import Testing
     #expect(try ReasonFile.digests(in: world.data.quarantine).count == 1)
   }
 
-  @Test func `a refused return stays whatever its age`() async throws {
+  @Test func `a refused return is kept whatever its age`() async throws {
     try await world.run()
     try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
     #expect(try await world.run().returns.quarantined == 1)
     try await night(days: 4000)
     #expect(try Quarantine.list(world.data.quarantine).count == 1)
     let item = try #require(try plan().staying.first { $0.kind == .quarantined })
-    #expect(item.name == "x.sqlite" && item.because == ["nobody has released or discarded it"])
+    #expect(item.name == "x.sqlite" && item.because == ["no operator has released or discarded it"])
   }
 }

@@ -61,7 +61,7 @@ import Testing
     try world.handBack(device, as: "ada-\(phone).sqlite")
   }
 
-  @Test func `an older edit that arrives late is put right, and the report says so`() async throws {
+  @Test func `a late request of an older edit is corrected and reported`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
@@ -82,7 +82,7 @@ import Testing
     #expect(later.open == [.conflict: 1])
   }
 
-  @Test func `an update of ours that arrives late is no conflict with ourselves`() async throws {
+  @Test func `a late update by attache is no conflict with itself`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(
@@ -95,7 +95,7 @@ import Testing
     #expect(try phone(account) == "2")
   }
 
-  @Test func `a conflict whose request arrives after all stays open`() async throws {
+  @Test func `a conflict whose request arrives late stays open`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     let admin = try world.user("admin")
@@ -117,7 +117,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
-  @Test func `what a run wrote and did not read back is no conflict with ourselves`() async throws {
+  @Test func `an unverified write of a run is no conflict with itself`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(.kind(.retrieve), nth: 2, .limitExceeded)
@@ -131,7 +131,7 @@ import Testing
     #expect(try phone(account) == "2")
   }
 
-  @Test func `a repeated deletion is not taken for the first one coming late`() async throws {
+  @Test func `a repeated deletion is not taken for the first one arriving late`() async throws {
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
@@ -145,8 +145,7 @@ import Testing
         == ["dropped", "done"])
   }
 
-  @Test func `a create that arrives after its successor is reported as created twice`() async throws
-  {
+  @Test func `a create that arrives after its successor is a duplicate created`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],
@@ -171,7 +170,7 @@ import Testing
     #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
   }
 
-  @Test func `a create that automation completed and is late is reported as twice`() async throws {
+  @Test func `a late create that automation completed is a duplicate created`() async throws {
     try world.org.setUp(LostAnswerTests.unnamed())
     let device = try await world.primed("ada")
     try device.create(
@@ -185,7 +184,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.duplicateCreated: 1])
   }
 
-  @Test func `a create that waited between attempts is in doubt from the last on`() async throws {
+  @Test func `a create between attempts is unconfirmed from the last one on`() async throws {
     let device = try await world.primed("ada")
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
@@ -209,7 +208,7 @@ import Testing
     #expect(made.totalSize == 1)
   }
 
-  @Test func `a deletion that arrives over a newer edit is told on that edit`() async throws {
+  @Test func `a deletion that arrives after a newer edit is reported on that edit`() async throws {
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
@@ -228,7 +227,7 @@ import Testing
     #expect(message?.contains("the deletion of an older edit arrived late") == true)
   }
 
-  @Test func `a deletion that its device took back and that arrives late is told`() async throws {
+  @Test func `a late deletion that its device had reverted is reported`() async throws {
     let (device, account) = try await begin()
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
@@ -240,7 +239,7 @@ import Testing
     #expect(edit.detail.message?.contains("reported as superseded before") == true)
   }
 
-  @Test func `an update that its device took back and that arrives late is told`() async throws {
+  @Test func `a late update that its device had reverted is reported`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     try await conflict(over: .collectionUpdate, account)
@@ -252,7 +251,7 @@ import Testing
   }
 
   @Test(arguments: [Decision.retry, .device])
-  func `a decision about a late edit tells that the org has it`(_ decision: Decision) async throws {
+  func `a decision about a late edit shows that the org has it`(_ decision: Decision) async throws {
     for isChanged in [false, true] {
       let tests = try LateRequestTests()
       let (device, account) = try await tests.begin()
@@ -278,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `what arrives late within a run is put right by that run`() async throws {
+  @Test func `a request that is late within a run is corrected by that run`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(
@@ -292,7 +291,7 @@ import Testing
     #expect(try phone(account) == "2")
   }
 
-  @Test func `what a run did not read back is read before its sender changes it`() async throws {
+  @Test func `an unverified write is read before its sender changes it`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(.kind(.retrieve), nth: 2, .limitExceeded)

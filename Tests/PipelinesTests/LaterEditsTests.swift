@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: Reason.allCases)
-  func `a retry sends nothing over what the device sent since`(_ reason: Reason) async throws {
+  func `a retry overwrites nothing that the device has sent since`(_ reason: Reason) async throws {
     let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     let long = String(repeating: "x", count: 300)
@@ -83,7 +83,7 @@ import Testing
     #expect(states.map(\.verdict) == ["superseded", "updated"])
   }
 
-  @Test func `what the office entered after a later edit outlives a retry`() async throws {
+  @Test func `values entered in the org after a later edit survive a retry`() async throws {
     let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     try world.org.unshare(id, from: "ada@example.com")
@@ -98,7 +98,7 @@ import Testing
     #expect(try phone(id) == "+1 555 9999")
   }
 
-  @Test func `an edit that a later hand-back no longer has is not retried`() async throws {
+  @Test func `an edit that a later return no longer has is not retried`() async throws {
     let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     let before = try phone(id)
@@ -128,7 +128,7 @@ import Testing
     #expect(try phone(id) == "+1 555 0001")
   }
 
-  @Test func `a restored phone brings news under a number that was seen`() async throws {
+  @Test func `new edits of a restored phone count despite a known return number`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     try world.handBack(device, as: "one.sqlite", edited: ids[0], ["Phone": "+1 555 0001"])
@@ -156,7 +156,7 @@ import Testing
     #expect(try phone(ids[2]) == "+1 555 0004")
   }
 
-  @Test func `a phone restored to before an edit takes it back by no later return`() async throws {
+  @Test func `a phone restored to before an edit does not revert it`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     let backup = world.directory.file("backup.sqlite")
@@ -174,7 +174,7 @@ import Testing
     #expect(try phone(ids[1]) == "+1 555 0002")
   }
 
-  @Test func `a restored phone's edit of what was sent since is a clash`() async throws {
+  @Test func `a restored phone's edit of a value sent since is a device conflict`() async throws {
     let (device, id) = try await world.primed("ada", first: "accounts")
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(device.storePath, to: backup)
@@ -189,7 +189,7 @@ import Testing
     #expect(try phone(id) == "+1 555 0002")
   }
 
-  @Test func `an early hand-back that arrives late is a copy, no restored phone`() async throws {
+  @Test func `an early return that arrives late is a copy, not a restored phone`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
     try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())
@@ -207,7 +207,7 @@ import Testing
     #expect(try phone(ids[0]) != "+1 555 0001")
   }
 
-  @Test func `an open edit that is handed back again stays the one open edit`() async throws {
+  @Test func `an open edit that is returned again stays one open edit`() async throws {
     let (device, id) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: world.org.now())
     try world.change(id, ["Phone": "+1 555 9999"])

@@ -58,7 +58,7 @@ import Testing
     return try model.edits.all() + model.stillOpen.all()
   }
 
-  @Test func `a lost create that the office has corrected since is not made again`() async throws {
+  @Test func `a lost create that another user corrected is not repeated`() async throws {
     try await loseCreates()
     let id = try #require(try contacts().first)
     try world.change(id, ["Title": "Countess"], of: "Contact")
@@ -71,7 +71,7 @@ import Testing
     #expect(try world.record("Contact", id)["Title"] == "Countess")
   }
 
-  @Test func `a lost create that somebody else owns since is not made again`() async throws {
+  @Test func `a lost create whose owner changed is not repeated`() async throws {
     try await loseCreates()
     let id = try #require(try contacts().first)
     try world.change(id, ["OwnerId": .string(try world.user("ben").id)], of: "Contact")
@@ -81,7 +81,7 @@ import Testing
     #expect(edits.first?.detail.message?.contains("another owner") == true)
   }
 
-  @Test func `a lost create that was deleted since is not made again`() async throws {
+  @Test func `a lost create that was deleted is not repeated`() async throws {
     try await loseCreates()
     let id = try #require(try contacts().first)
     #expect(world.org.delete("Contact", id: id, as: try world.user("admin")).errors.isEmpty)
@@ -91,7 +91,7 @@ import Testing
     #expect(edits.first?.detail.message?.contains("deleted since") == true)
   }
 
-  @Test func `a record dated some seconds before the noted time is found`() async throws {
+  @Test func `a record dated seconds before the recorded time is found`() async throws {
     world.server.faults.add(.kind(.collectionCreate), .commitLate(seconds: 30))
     try await loseCreates()
     let (summary, _) = try await nextNight()
@@ -99,14 +99,14 @@ import Testing
     #expect(try contacts().count == 1)
   }
 
-  @Test func `a lost create that never arrived is made, despite records by hand`() async throws {
+  @Test func `a create that never arrived is sent, despite similar manual records`() async throws {
     try await loseCreates(afterCommit: false)
     let (summary, _) = try await nextNight()
     #expect(summary.verdicts == [.created: 1])
     #expect(try contacts().count == 1)
   }
 
-  @Test func `a create that the org refused does not take its neighbour's record`() async throws {
+  @Test func `a create that the org refused does not match its neighbour's record`() async throws {
     // The second has no last name: the org refuses it.
     try await loseCreates([Self.fields, ["Title": "Analyst"]])
     let (summary, edits) = try await nextNight()
@@ -115,7 +115,7 @@ import Testing
     #expect(edits.map(\.verdict) == [.created, .failed])
   }
 
-  @Test func `work of the user's own at that time is not taken for a lost create`() async throws {
+  @Test func `the user's own work at that time is not taken for a lost create`() async throws {
     try await loseCreates(afterCommit: false)
     let other = world.org.create(
       "Contact", ["LastName": "Byron", "Title": "Poet"], as: try world.user("ada"))
@@ -125,7 +125,7 @@ import Testing
     #expect(try contacts().isEmpty)
   }
 
-  @Test func `a refused create does not take what its sender made by hand`() async throws {
+  @Test func `a refused create does not match its sender's manual record`() async throws {
     // Without a last name the org refuses it.
     try await loseCreates([["Title": "Analyst"]], afterCommit: false)
     let other = world.org.create(
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a lost create that automation names is not made again`(_ isMade: Bool) async throws {
+  func `a lost create that automation renames is not repeated`(_ isMade: Bool) async throws {
     try world.org.setUp(Self.unnamed())
     try await loseCreates([["Title": "Analyst"]], afterCommit: isMade)
     let made = try contacts("Unnamed")
@@ -158,7 +158,7 @@ import Testing
     if isMade { #expect(edits.first?.detail.otherID == made.first) }
   }
 
-  @Test func `of several lost creates each finds its own record`() async throws {
+  @Test func `each of several lost creates finds its own record`() async throws {
     try await loseCreates([
       Self.fields, ["LastName": "Babbage", "Title": "Analyst"],
       ["LastName": "Somerville", "Title": "Analyst"],
@@ -172,7 +172,7 @@ import Testing
     #expect(try contacts().count == 1)
   }
 
-  @Test func `a lost create is settled for a user who cannot log in any more`() async throws {
+  @Test func `a lost create is resolved for a user who can no longer log in`() async throws {
     try await loseCreates()
     try world.org.setActive("ada@example.com", false)
     let (summary, _) = try await nextNight()

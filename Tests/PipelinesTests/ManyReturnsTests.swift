@@ -14,7 +14,7 @@ struct ManyReturnsTests {
   private static let returns = CampaignSize.returns.count
   private static let edits = CampaignSize.edits.count
 
-  @Test func `a night's sums are those of its stores and org, at the least calls`() async throws {
+  @Test func `a run's totals match its stores and org, with the fewest requests`() async throws {
     let directory = TemporaryDirectory("fleet")
     let fleet = try ReturnFleet(
       returns: Self.returns, edits: Self.edits, directory: directory.file("night"))

@@ -51,7 +51,7 @@ import Testing
       .filter { $0.verdict == .notPermitted }.compactMap(\.detail.message).sorted()
   }
 
-  @Test func `what a user was issued and made is sent for him`() async throws {
+  @Test func `records that a user was issued or created are sent as that user`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     let accounts = try own("Account", of: "ada", world)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["\"sendAs\": \"integration\"", "\"onInactiveUser\": \"integration\""])
-  func `no device changes what its user was not issued`(_ reconcile: String) async throws {
+  func `no device changes a record that its user was not issued`(_ reconcile: String) async throws {
     let world = try Self.world(reconcile)
     let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)
@@ -110,12 +110,12 @@ import Testing
       try refusals(world) == [
         "AccountId refers to a record that was not issued to the user",
         "AccountId refers to a record that was not issued to the user",
-        "no sync that the app has for it names the object type Account",
-        "no sync that the app has for it names the object type Product2",
-        "no sync that the app has for it names the object type WorkOrder",
-        "the user was not issued the record where the device edited it",
-        "the user was not issued the record where the device edited it",
-        "the user was not issued the record where the device edited it",
+        "none of the app's syncs for it names the object type Account",
+        "none of the app's syncs for it names the object type Product2",
+        "none of the app's syncs for it names the object type WorkOrder",
+        "the user was not issued the record in the soup where the device edited it",
+        "the user was not issued the record in the soup where the device edited it",
+        "the user was not issued the record in the soup where the device edited it",
       ])
     #expect(try foreign.map { try world.record("Account", $0) } == before)
     let admin = try world.user("admin")
@@ -152,7 +152,7 @@ import Testing
     #expect(try world.record("Account", foreign)["Name"] != "666")
   }
 
-  @Test func `what an earlier generation issued may be changed by its device`() async throws {
+  @Test func `a device may change what an earlier generation issued`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     // Cleo's account, which ada sees no more.

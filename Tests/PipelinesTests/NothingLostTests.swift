@@ -20,7 +20,7 @@ import Testing
     try BundleReader.inspect(world.bundle(name)).includes
   }
 
-  @Test func `a bundle includes a return only when its records were fetched again`() async throws {
+  @Test func `a bundle includes a return only after its records were fetched again`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     let sent = try await world.run(.ingest, .reconcile, .pack)
@@ -31,7 +31,7 @@ import Testing
     #expect(try includes("ben") == [])
   }
 
-  @Test func `a generation whose run died before naming its returns includes none`() async throws {
+  @Test func `a generation interrupted before it named its returns includes none`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     try await world.run()
@@ -48,7 +48,7 @@ import Testing
     #expect(try includes("ada").map(\.handback) == [1])
   }
 
-  @Test func `edits of a soup that has left the configuration are reported`() async throws {
+  @Test func `edits of a soup removed from the configuration are reported`() async throws {
     let (device, contact) = try await world.primed("ada", first: "contacts")
     try device.edit("contacts", id: contact, ["Phone": "+1 555 0153"], now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
@@ -61,7 +61,7 @@ import Testing
     #expect(summary.verdicts == [.notConfigured: 1])
   }
 
-  @Test func `a soup that an app made for itself is named and left alone`() async throws {
+  @Test func `a soup that an app created is named and left alone`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0154"], now: world.org.now())
     let app = try Store(opening: device.storePath)
@@ -113,7 +113,7 @@ import Testing
     #expect(try Files.list(world.data.path + "/processing") == [])
   }
 
-  @Test func `a conflict is news in one run and stays in sight in every later one`() async throws {
+  @Test func `a conflict is new in one run and stays in every later report`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0151"], now: world.org.now())
     _ = world.org.update(

@@ -5,7 +5,7 @@ import Testing
 
 /// Edits of which nothing goes out, and what is told of them.
 @Suite struct NothingToSendTests {
-  @Test func `an edit that has nothing to send is in the way of no other device's`() async throws {
+  @Test func `an edit with nothing to send does not block another device's edit`() async throws {
     let scene = try DecisionScene()
     try await scene.world.run()
     let (ada, ben) = (try scene.world.device("ada"), try scene.world.device("ben", .android))
@@ -28,7 +28,7 @@ import Testing
 
   /// Row 0 is flagged and nothing else; in row 1 nothing was edited that travels, in row 2 something was.
   @Test(arguments: ["deleted", "merged", "hidden"], [false, true])
-  func `what nobody edited is not brought back, and nobody has to decide about it`(
+  func `what no one edited is not restored and needs no decision`(
     _ fate: String, _ overwrites: Bool
   ) async throws {
     let scene = try DecisionScene()
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// The report says that adding the field is not enough.
-  @Test func `what was outside the field list is sent when its row is saved again, and not before`()
+  @Test func `values outside the field list are sent only when saved again`()
     async throws
   {
     let scene = try DecisionScene()
@@ -81,13 +81,13 @@ import Testing
     #expect(advice.contains("once its row is saved again"))
   }
 
-  @Test func `two devices' edits that are sent are a clash still`() async throws {
+  @Test func `edits of two devices that are both sent are still a device conflict`() async throws {
     let scene = try DecisionScene()
     _ = try await scene.deviceConflict(
       ada: ["Phone": "+1 555 0001"], ben: ["Phone": "+1 555 0002", "BillingCity": "Bergen"])
   }
 
-  @Test func `of an edit that waits for a record the values are told`() async throws {
+  @Test func `the values of an edit that waits for a record are reported`() async throws {
     let scene = try DecisionScene()
     let device = try await scene.phone()
     let now = scene.world.org.now()

@@ -36,7 +36,7 @@ import Testing
 
   // MARK: the log
 
-  @Test func `a log file gathers runs, each line with time, pipeline and run`() async throws {
+  @Test func `a log file collects runs, each line with time, pipeline and run`() async throws {
     let world = try World()
     let log = directory.file("attache.log")
     #expect(try await world.program(["run"], ["--log-file", log]).status == 0)
@@ -58,7 +58,7 @@ import Testing
     #expect(try Files.status(log).mode & 0o77 == 0)
   }
 
-  @Test func `as JSON each line says when, which run, stage and user`() async throws {
+  @Test func `each line of JSON names time, run, stage and user`() async throws {
     let world = try World()
     let log = directory.file("attache.jsonl")
     let run = try await world.program(
@@ -87,7 +87,7 @@ import Testing
     #expect(logged.last?["type"] == "runEnded" && logged.last?["status"] == 0)
   }
 
-  @Test func `a log that cannot be opened is said before anything is done`() async throws {
+  @Test func `a log that cannot be opened is reported before anything is done`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--log-file", "/no/such/place/attache.log"])
     #expect(run.status == 1)
@@ -101,7 +101,7 @@ import Testing
     #expect(stuck.status == 1 && stuck.messages.contains("the log file cannot be opened"))
   }
 
-  @Test func `a log that cannot be opened is an alarm too`() async throws {
+  @Test func `a log that cannot be opened is a failure too`() async throws {
     let told = directory.file("told")
     let world = try world(#""notify": {"command": ["/bin/sh", "-c", "cat > \#(told)"]}"#)
     #expect(try await world.program(["run"], ["--log-file", "/no/such/place/x.log"]).status == 1)
@@ -109,7 +109,7 @@ import Testing
     #expect(message["outcome"] == "failure" && message["error"]?["code"] == "log.file")
   }
 
-  @Test func `a terminal is shown what the run took, by stage`() async throws {
+  @Test func `the terminal shows the cost of a run by stage`() async throws {
     let world = try World()
     // It reads the terminal to its end: `script` may leave before the last words.
     let run = try await world.program(
@@ -126,7 +126,7 @@ import Testing
 
   // MARK: figures
 
-  @Test func `metrics are of the last run, and a failure keeps the last success`() async throws {
+  @Test func `metrics describe the last run, and a failure keeps the last success`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     #expect(try await world.program(["run"]).status == 0)
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `a stage by itself, or one user's, is no night that did its work`() async throws {
+  @Test func `a single stage, or one user's run, does not count as a whole run`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     for words in [
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(.enabled(if: Files.exists("/usr/bin/promtool"), "promtool is missing: make deps-test"))
-  func `promtool finds nothing wrong with the metrics`() async throws {
+  func `promtool finds no fault in the metrics`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     #expect(try await world.program(["run"]).status == 0)
@@ -183,7 +183,7 @@ import Testing
 
   // MARK: notifications
 
-  @Test func `a program is told of what wants a person, and not of a night without`() async throws {
+  @Test func `a program is notified of runs that need review, and of no others`() async throws {
     let (told, program) = (directory.file("told"), directory.file("tell.sh"))
     try DurableFile.write(
       Array("#!/bin/sh\n{ env | grep ATTACHE; cat; } >> \(told)\n".utf8), to: program, mode: 0o755)
@@ -205,16 +205,17 @@ import Testing
     #expect(try self.lines(told).count == lines.count)
   }
 
-  @Test func `an end that is not told for want of a variable is only a warning`() async throws {
+  @Test func `a notification without its variable is only a warning`() async throws {
     let world = try world(
       #""notify": {"on": ["success"], "webhook": {"url": {"env": "NO_SUCH_VARIABLE"}}}"#)
     let run = try await world.program(["run"])
     #expect(run.status == 0, "\(run.everything)")
-    #expect(run.messages.contains("warning: notify.webhook could not be told of the run's end: "))
+    #expect(
+      run.messages.contains("warning: notify.webhook could not be notified of the run's end: "))
     #expect(run.messages.contains("the environment variable NO_SUCH_VARIABLE is not set"))
   }
 
-  @Test func `a program that fails is a warning, and changes no exit status`() async throws {
+  @Test func `a failing program is a warning and does not change the exit status`() async throws {
     let world = try world(
       "\"notify\": {\"on\": [\"success\"], \"command\": [\"/bin/sh\", \"-c\", \"echo no mail >&2; exit 7\"]}"
     )
@@ -222,11 +223,11 @@ import Testing
     #expect(run.status == 0)
     #expect(
       run.messages.contains(
-        "warning: notify.command could not be told of the run's end: /bin/sh ended with exit status 7: no mail"
+        "warning: notify.command could not be notified of the run's end: /bin/sh failed with exit status 7: no mail"
       ), "\(run.messages)")
   }
 
-  @Test func `an address gets a signed message, a heartbeat only runs that worked`() async throws {
+  @Test func `a webhook gets a signed message, a heartbeat only successful runs`() async throws {
     let asked = Locked<[(path: String, request: ServerRequest)]>([])
     let refusals = Locked(1)
     let server = try HTTPServer { request in
@@ -267,12 +268,12 @@ import Testing
     server.stop()
     let silent = try await world.program(["run"])
     #expect(silent.status == 6)
-    #expect(silent.messages.contains("notify.webhook could not be told of the run's end: "))
+    #expect(silent.messages.contains("notify.webhook could not be notified of the run's end: "))
     #expect(!silent.messages.contains(server.url), "an address may bear a token")
   }
 
   @Test
-  func `one that hangs costs the others nothing, and all of them together no more than they may`()
+  func `a hanging target does not delay the others or exceed the time limit`()
     async throws
   {
     let asked = Locked<[String]>([])
@@ -298,7 +299,8 @@ import Testing
     for text in [run.messages, try lines(log).joined(separator: "\n")] {
       for target in ["command", "webhook"] {
         #expect(
-          text.contains("warning: notify.\(target) could not be told of the run's end: "), "\(text)"
+          text.contains("warning: notify.\(target) could not be notified of the run's end: "),
+          "\(text)"
         )
       }
       #expect(!text.contains("notify.heartbeat"))
@@ -330,13 +332,13 @@ import Testing
     #expect(run.status == 0, "the run itself was done: \(run.everything)")
     let text = try lines(log).joined(separator: "\n")
     for target in ["command", "webhook"] {
-      let words = "notify.\(target) could not be told of the run's end: a signal ended it"
+      let words = "notify.\(target) could not be notified of the run's end: a signal ended it"
       #expect(text.contains("warning: " + words), "\(text)")
     }
   }
 
   @Test(arguments: ["url", "secret"])
-  func `a program that gives an address or key has that time only`(_ what: String) async throws {
+  func `a program that supplies a URL or key has a time limit`(_ what: String) async throws {
     let asked = Locked(0)
     let server = try HTTPServer { _ in
       asked.withLock { $0 += 1 }
@@ -351,12 +353,13 @@ import Testing
     let check = try await ProgramRun.blocking(
       ["check", world.pipeline.file, "--notify"], variables: world.variables, deadlineSeconds: 20)
     #expect(check.status == 1, "\(check.everything)")
-    #expect(check.output.contains("did not end within 1 seconds and was ended"), "\(check.output)")
+    #expect(
+      check.output.contains("did not finish within 1 seconds and was stopped"), "\(check.output)")
     #expect(asked.withLock { $0 } == 0)
   }
 
   @Test(arguments: [SIGINT, SIGTERM], ["webhook", "command"])
-  func `a test that a signal ends says so by its exit status, and at once`(
+  func `a test ended by a signal exits with its status at once`(
     _ number: Int32, _ kind: String
   ) async throws {
     // A shell that runs the tests in the background has it ignored, by them and by what they start.
@@ -374,7 +377,7 @@ import Testing
     #expect(Files.exists(asked))
   }
 
-  @Test func `check sends a marked test to everybody, and says what each answered`() async throws {
+  @Test func `check sends a marked test to all targets and shows their answers`() async throws {
     let told = directory.file("told")
     let asked = Locked<[(path: String, request: ServerRequest)]>([])
     let answer = Locked(204)
@@ -404,7 +407,7 @@ import Testing
     let message = try #require(asked.withLock { $0.first { $0.path == "/hook" } }).request
     let body = try JSONValue(parsing: message.body)
     #expect(body["type"] == "test" && body["outcome"] == "test" && body["pipeline"] == "demo")
-    #expect(body["words"] == "attache: demo: this is a test; no run has ended")
+    #expect(body["words"] == "attache: demo: this is a test; no run has finished")
     let time = try #require(message.headers["X-Attache-Timestamp"])
     let code = HMAC.sha256(
       key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
@@ -423,14 +426,14 @@ import Testing
     server.stop()
   }
 
-  @Test func `a test to nobody is said to be one`() async throws {
+  @Test func `a test without targets is reported as such`() async throws {
     let world = try World()
     let check = try await ProgramRun.blocking(
       ["check", world.pipeline.file, "--notify"], variables: world.variables)
     #expect(check.status == 4 && check.messages.contains("[notify.nobody]"), "\(check.everything)")
   }
 
-  @Test func `what is said beside JSON is JSON too, with the run of it`() async throws {
+  @Test func `messages next to JSON output are JSON with the run's id`() async throws {
     let world = try world(#""notify": {"on": ["success"], "command": ["/bin/false"]}"#)
     let run = try await world.program(["run"], ["--json"], shell: #"exec "$@" 2>&1"#)
     #expect(run.status == 0)
@@ -441,7 +444,7 @@ import Testing
     #expect(warning["time"]?.string != nil && warning["run"]?.string?.hasSuffix("-1") == true)
   }
 
-  @Test func `the events of a return and of a bundle by itself name their user`() async throws {
+  @Test func `the events of a single return and bundle name their user`() async throws {
     let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     let device = try world.device("ada")
@@ -464,7 +467,7 @@ import Testing
     #expect(packed.contains("ada@example.com") && !packed.contains(nil), "\(packed)")
   }
 
-  @Test func `a service manager is told what a run is at`() async throws {
+  @Test func `a service manager gets the state of a run`() async throws {
     let world = try World()
     let listener = try DatagramListener(directory.file("notify"))
     let run = try await world.program(["run"], variables: ["NOTIFY_SOCKET": listener.path])

@@ -115,7 +115,9 @@ import Testing
     return told
   }
 
-  @Test func `odd files in the inbox are reported by name, and good returns go on`() async throws {
+  @Test func `odd files in the inbox are reported by name, and valid returns continue`()
+    async throws
+  {
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()
@@ -206,7 +208,7 @@ import Testing
     return world
   }
 
-  @Test func `what cannot be looked up of the issue degrades, never refuses`() async throws {
+  @Test func `unreadable issued records degrade the comparison, never refuse`() async throws {
     let world = try await handedBack(phone: "+1 555 0165")
     let issued = world.data.issued(1, of: try world.user("ada").id)
     try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
@@ -216,17 +218,17 @@ import Testing
     #expect(summary.warnings.contains { $0.hasPrefix("ada.db: ") && $0.contains("compared as") })
   }
 
-  @Test func `a generation's unreadable record is reported once of each return`() async throws {
+  @Test func `a generation's unreadable record is reported once per return`() async throws {
     let world = try await handedBack(phone: "+1 555 0165")
     let record = world.data.generation(1, of: try world.user("ada").id) + "/generation.json"
     try DurableFile.write(Array("{".utf8), to: record)
     let summary = try await world.run(.ingest)
     #expect(summary.returns.ingested == 1)
-    let words = "ada.db: what was issued to it cannot be looked up"
+    let words = "ada.db: its issued records cannot be read"
     #expect(summary.warnings.count { $0.hasPrefix(words) } == 1)
   }
 
-  @Test func `what lies in processing and was never taken is told and counted`() async throws {
+  @Test func `a foreign file in processing is reported and counted`() async throws {
     let world = try await World.primed()
     try Files.makeDirectory(world.data.processing + "/somebody's")
     let summary = try await world.run(.ingest)
@@ -237,7 +239,7 @@ import Testing
     #expect(status.json["processing"]?.int == 1)
   }
 
-  @Test func `what a run that died had taken is ingested by the next one, once`() async throws {
+  @Test func `what an interrupted run had taken is ingested once by the next one`() async throws {
     let world = try await handedBack(phone: "+1 555 0166")
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
@@ -252,7 +254,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).returns.ingested == 0)
   }
 
-  @Test func `a file that may still be written waits for a run, and is no finding`() async throws {
+  @Test func `a file that may still be written waits for a run without a finding`() async throws {
     let world = try World { $0.replacing("\"settleSeconds\": 0", with: "\"settleSeconds\": 600") }
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.db", edited: account, ["Phone": "+1 555 0167"])

@@ -36,7 +36,9 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `every command that asks the org ends with the same status`(_ answer: Answer) async throws {
+  func `every command that contacts the org exits with the same status`(_ answer: Answer)
+    async throws
+  {
     let scene = try UndoScene()
     let world = scene.world
     let phone = try await scene.phone()

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(arguments: ["ada", "ben"])
-  func `doubts of a user whose login ends at night are reported`(_ name: String) async throws {
+  func `unconfirmed edits of a user whose login ends are reported`(_ name: String) async throws {
     try await loseCreates()
     world.server.faults.add(
       .init(pathPrefix: "/services/data/v66.0/query", user: name + "@example.com"), times: 1000,

@@ -25,7 +25,7 @@ import Testing
     #expect((counts[0]["Account"]?.int ?? 0) > 0)
   }
 
-  @Test func `a seeded org is a new org, unless it is to be repeated`() async throws {
+  @Test func `each seeded org is a new one, unless it is to be repeated`() async throws {
     var ids: [String] = []
     for (name, clock) in [("a", false), ("b", false), ("c", true), ("d", true)] {
       let time = clock ? ["--clock", "2026-01-31T00:00:00.000Z"] : []
@@ -41,7 +41,7 @@ import Testing
     #expect(try Org(directory: directory.file("a")).organizationID == ids[0])
   }
 
-  @Test func `a setup file is taken, and its mistakes are told with their places`() async throws {
+  @Test func `a setup file is read, and its faults are reported with locations`() async throws {
     let (data, file) = (directory.file("org"), directory.file("setup.json"))
     func write(_ text: String) throws { try DurableFile.write(Array(text.utf8), to: file) }
     try write(#"{"profiles": [{"name": "Field Technician", "objects": {"Acount": {}}}]}"#)
@@ -61,7 +61,7 @@ import Testing
     #expect(org.schema("Lead", as: ada) == nil && org.schema("Account", as: ada) != nil)
   }
 
-  @Test func `an org is served until it is told to stop, and says where`() async throws {
+  @Test func `an org is served until it is stopped, and prints its address`() async throws {
     let directory = directory
     // A job in the background ignores it, and so would every program that it starts.
     signal(SIGINT, SIG_DFL)
@@ -90,7 +90,7 @@ import Testing
     #expect(try await attache("serve", "--data", data, "--app", "nothing").status == 2)
   }
 
-  @Test func `the authority is made once and stays`() async throws {
+  @Test func `the authority is created once and kept`() async throws {
     let first = try await attache("ca", "--data", directory.path)
     #expect(first.status == 0)
     let path = first.output.trimmingCharacters(in: .newlines)

@@ -60,7 +60,9 @@ import Testing
   }
 
   @Test(arguments: Dates.all, [true, false])
-  func `what was issued is the base by any date`(_ dates: Dates, isSameSecond: Bool) async throws {
+  func `the issued record is the base with any date field`(_ dates: Dates, isSameSecond: Bool)
+    async throws
+  {
     let scene = try scene(dates)
     let (device, ids) = try await phone(scene)
     let given = try scene.field("Phone", of: ids[0])
@@ -81,7 +83,8 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `an edit goes beside the office's change under any date field`(_ dates: Dates) async throws {
+  func `an edit merges with another user's change under any date field`(_ dates: Dates) async throws
+  {
     let scene = try scene(dates, mode: "mergeFields")
     let (device, ids) = try await phone(scene)
     try scene.office(ids[0], ["Phone": "office"])
@@ -94,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [Dates.all[3], Dates.all[4]])
-  func `another date in an element means that its copy is newer`(_ dates: Dates) async throws {
+  func `another date in an element shows that its copy is newer`(_ dates: Dates) async throws {
     let scene = try scene(dates, mode: "mergeFields")
     let (device, ids) = try await phone(scene)
     try scene.world.org.moveClock(by: 3_600_000)
@@ -133,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: ["config", "mergeFields"])
-  func `where only a date of the app's own could tell what it was given, no base is told`(
+  func `if only an app's own date could identify the copy, there is no base`(
     _ mode: String
   ) async throws {
     let scene = try scene(Dates.all[0], mode: mode)
@@ -154,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `check says that a sync up takes a date which no sync down fetches`(_ dates: Dates) throws {
+  func `check reports a sync up with a date that no sync down fetches`(_ dates: Dates) throws {
     let world = try scene(dates).world
     let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: true).notes
     let told = notes.filter { $0.contains("syncUpAccounts takes \(dates.up) for the date") }

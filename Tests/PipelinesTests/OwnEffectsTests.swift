@@ -76,7 +76,7 @@ import Testing
     return world.server.log.counts[.query, default: 0] - before
   }
 
-  @Test func `an order that its user closed is not in the bundle of its return`() async throws {
+  @Test func `a work order that its user closed is not in the bundle of its return`() async throws {
     let made = try orders(3)
     let device = try await world.primed("ada")
     let before = try ids("orders")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `only what did not come is asked for, and once`() async throws {
+  @Test func `only records that did not arrive are requested, and once`() async throws {
     let made = try orders(3)
     try await world.run()
     let quiet = try await queries { try await world.run() }
@@ -107,7 +107,7 @@ import Testing
     #expect(try await queries { try await world.run(.prime, .pack) } == quiet)
   }
 
-  @Test func `an edit that the office made too takes its record out of the bundle`() async throws {
+  @Test func `an edit that the org has already takes its record out of the bundle`() async throws {
     let made = try orders(1)
     let device = try await world.primed("ada")
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now())
@@ -122,7 +122,7 @@ import Testing
   ///
   /// In the seventh run the ids are listed whole.
   @Test(arguments: [1, 6])
-  func `a day's work is not what the guard is for`(_ runs: Int) async throws {
+  func `a normal day's work does not trip the guard`(_ runs: Int) async throws {
     let made = try orders(20)
     for _ in 0..<runs { try await world.run() }
     let device = try world.device("ada")
@@ -137,7 +137,7 @@ import Testing
     #expect(made.filter { left.contains($0) } == Array(made[15..<19]))
   }
 
-  @Test func `a record that its user has given away is not in the bundle`() async throws {
+  @Test func `a record that its user gave to another is not in the bundle`() async throws {
     let ada = try world.user("ada")
     let made = try #require(world.org.create("Account", ["Name": "Mine"], as: ada).id)
     let device = try await world.primed("ada")
@@ -147,7 +147,7 @@ import Testing
     #expect(try !ids("accounts").contains(made))
   }
 
-  @Test func `a parent that matches no more goes with its children`() async throws {
+  @Test func `a parent that no longer matches is removed with its children`() async throws {
     let ada = try world.user("ada")
     var families: [(parent: String, child: String)] = []
     for name in ["One", "Two"] {
@@ -166,7 +166,7 @@ import Testing
     #expect(!children.contains(families[0].child) && children.contains(families[1].child))
   }
 
-  @Test func `what a resumed run settles is not in the bundle either`() async throws {
+  @Test func `what a resumed run resolves is not in the bundle either`() async throws {
     let made = try orders(2)
     let device = try await world.primed("ada")
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }

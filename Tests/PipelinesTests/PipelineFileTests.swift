@@ -9,7 +9,7 @@ import Testing
 @Suite struct PipelineFileTests {
   static let samples = PipelineSchemaTests.root.appendingPathComponent("pipelines/samples").path
 
-  @Test func `the least pipeline gets every default`() throws {
+  @Test func `the minimal pipeline gets every default`() throws {
     let pipeline = try PipelineFile.read(path: Self.samples + "/pipeline-minimal.json")
     #expect(pipeline.name == "first")
     #expect(pipeline.org.apiVersion == nil)
@@ -23,11 +23,11 @@ import Testing
     #expect(pipeline.limits.jobs == 2)
   }
 
-  @Test func `the sample of every key is understood, and nothing of it is "not yet"`() throws {
+  @Test func `the sample of every key is valid, and all of it is supported`() throws {
     _ = try PipelineFile.read(path: Self.samples + "/pipeline-example.json")
   }
 
-  @Test func `every key of the plan that nothing reads is refused where it stands`() throws {
+  @Test func `every planned key that is not implemented is refused at its location`() throws {
     let path =
       PipelineSchemaTests.root.appendingPathComponent(
         "Tests/Fixtures/samples/pipeline-example.json"
@@ -37,14 +37,14 @@ import Testing
     #expect(
       reading.notYet.map { "\($0.line):\($0.column) \($0.path): \($0.message); \($0.fix)" } == [
         "65:13 pack.sign: not yet: signing does not exist in this version; remove it",
-        "102:28 limits.memoryMiB: not yet: a limit of memory does not exist in this version; "
+        "102:28 limits.memoryMiB: not yet: a memory limit does not exist in this version; "
           + "remove it",
       ])
     // No such key is offered to whoever misspells another.
     #expect(!reading.problems.contains { $0.message.contains("has no key") })
   }
 
-  @Test func `the effective file is a pipeline file and says the same`() throws {
+  @Test func `the effective file is a pipeline file with the same meaning`() throws {
     let first = try #require(
       PipelineFile.reading(path: Self.samples + "/pipeline-example.json").pipeline)
     let directory = TemporaryDirectory("effective")
@@ -59,7 +59,7 @@ import Testing
     #expect(!text.contains("BEGIN"))
   }
 
-  @Test func `a variable of the environment that is not set is a problem where it is asked`() {
+  @Test func `an unset environment variable is a problem at its location`() {
     let path = Self.samples + "/pipeline-minimal.json"
     let none = PipelineFile.reading(path: path, variables: ["ATTACHE_CLIENT_ID": "x"])
     #expect(
@@ -84,7 +84,7 @@ import Testing
         + "name the file by its path")
   }
 
-  @Test func `a file that cannot be read is a problem of its own`() {
+  @Test func `an unreadable file has its own error`() {
     let reading = PipelineFile.reading(path: "/nowhere/p.json")
     #expect(
       reading.problems.map(\.description) == [
@@ -93,7 +93,7 @@ import Testing
       ])
   }
 
-  @Test func `the examples of the page about configuration work`() throws {
+  @Test func `the examples of the configuration page work`() throws {
     let page = PipelineSchemaTests.root.appendingPathComponent("docs/configuration.md")
     let blocks = try String(contentsOf: page, encoding: .utf8)
       .components(separatedBy: "```json\n").dropFirst()

@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `every list of words is the one that the reader knows`() throws {
+  @Test func `every list of keywords is the one that the reader knows`() throws {
     var lists: [(path: [String], words: [String])] = []
     walk(schema.root, []) { schema, path in
       guard let words = schema["enum"]?.array else { return }
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `every default is the one of the typed struct`() throws {
+  @Test func `every default is that of the typed struct`() throws {
     let directory = Self.root.appendingPathComponent("pipelines/samples").path
     let reading = PipelineFile.reading(path: directory + "/pipeline-minimal.json")
     let effective = try #require(reading.pipeline).effectiveJSON

@@ -52,7 +52,7 @@ import Testing
     return rules.ended()
   }
 
-  @Test func `everything that a run publishes is on the disk before that`() async throws {
+  @Test func `everything that a run publishes is on disk before its publication`() async throws {
     let (lines, root) = try await Self.watched.value
     #expect(lines.contains { $0.hasPrefix("request POST") && $0.hasSuffix("/composite") })
     #expect(lines.contains { $0.hasPrefix("move ") && $0.hasSuffix("/current") })
@@ -60,7 +60,7 @@ import Testing
     #expect(problems(of: root, lines) == [])
   }
 
-  @Test func `the directories of a first run are on the disk, too`() async throws {
+  @Test func `the directories of a first run are on disk, too`() async throws {
     let world = try World()
     let log = world.directory.file("calls")
     let shim = try KillShim.watch.get().path
@@ -72,7 +72,7 @@ import Testing
     #expect(problems(of: world.data.path, lines.map(String.init)) == [])
   }
 
-  @Test func `nested new directories are on the disk, each by its name`() async throws {
+  @Test func `nested new directories are on disk, each by its name`() async throws {
     let world = try await World.primed()
     let root = world.directory.file("unpacked")
     let log = world.directory.file("calls")
@@ -91,7 +91,7 @@ import Testing
 
   /// The same run with one sort of sync taken away is found wrong.
   @Test(arguments: ["files", "stores", "directories", "ledger"])
-  func `a run that leaves out a sort of sync is found out`(sort: String) async throws {
+  func `a run that omits one kind of synchronization is detected`(sort: String) async throws {
     let (lines, root) = try await Self.watched.value
     let found = problems(of: root, lines) { line in
       guard line.hasPrefix("sync ") else { return false }

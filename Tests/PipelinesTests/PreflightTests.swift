@@ -69,7 +69,7 @@ struct PreflightTests {
     let expected = [
       (
         3,
-        #""Birthdate" for this user|Contact.Birthdate is of the type date, not a date with a time"#
+        #""Birthdate" for this user|Contact.Birthdate has the type date, not date and time"#
       ),
       (4, #"Contact has no field "FristName" for this user; did you mean "FirstName"?"#),
       (4, #"User has no field "Nmae" for this user; did you mean "Name"?"#),
@@ -96,7 +96,7 @@ struct PreflightTests {
     #expect(found.contains { $0.hasPrefix("4:\(column + 1) Contact has no field") })
   }
 
-  @Test func `nine mistakes are named at once, in their places, for each user`() async throws {
+  @Test func `nine faults are reported at once, with locations, for each user`() async throws {
     let check = try await Self.check(try Self.world(Self.mistakes))
     try Self.expectMistakes(check.findings.map(\.problem))
     #expect(check.findings.allSatisfy { $0.users.isEmpty })
@@ -105,7 +105,9 @@ struct PreflightTests {
     #expect(check.findings.filter { !$0.fault.isFatal }.map(\.problem.line) == [16, 18, 19])
   }
 
-  @Test func `a pipeline that the org can serve has no finding, no briefcase`() async throws {
+  @Test func `a pipeline that the org can serve has no finding, even without briefcase`()
+    async throws
+  {
     let world = try Self.world(
       """
       {"syncs": [
@@ -120,7 +122,7 @@ struct PreflightTests {
            "mergeMode": "LEAVE_IF_CHANGED"}}
       ]}
       """.replacing("\n", with: " "))
-    // An org without briefcases, and a user who may not see the limits.
+    // An org without briefcases, and a user who has no access to the limits.
     world.server.faults.add(
       .kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
     world.server.faults.add(
@@ -130,10 +132,12 @@ struct PreflightTests {
     #expect(check.failures == [])
     #expect(check.requests == nil)
     #expect(check.lines.contains { $0 == "ada@example.com: logged in" })
-    #expect(check.lines.contains { $0.contains("may not see the limits") })
+    #expect(check.lines.contains { $0.contains("has no access to the limits") })
   }
 
-  @Test func `names by which rows are read are the org's; a query may have any`() async throws {
+  @Test func `names that identify rows need the org's case; in queries any case works`()
+    async throws
+  {
     let world = try Self.world(
       """
       {"syncs": [
@@ -156,12 +160,12 @@ struct PreflightTests {
     #expect(check.findings.allSatisfy { !$0.fault.isFatal || $0.fault.isInOtherCase })
   }
 
-  @Test func `the demo's syncs are all that its org has`() async throws {
+  @Test func `the org has everything that the demo's syncs need`() async throws {
     let check = try await Self.check(try World())
     #expect(check.findings.map(\.description) == [])
   }
 
-  @Test func `a user whom the pipeline leaves out of its query is not looked at`() async throws {
+  @Test func `a user whom the pipeline excludes from its query is not checked`() async throws {
     let world = try World {
       $0.replacing(
         "\"users\": {", with: "\"users\": { \"except\": [\"ada@example.com\", \"ben@example.com\"],"

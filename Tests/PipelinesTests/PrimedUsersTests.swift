@@ -23,7 +23,7 @@ import Testing
     try PipelineStatus.read(world.pipeline, root: world.root).findings.map(\.kind)
   }
 
-  @Test func `a user who is primed alone later is skipped no more`() async throws {
+  @Test func `a skipped user who is primed alone later is no longer reported`() async throws {
     let ben = try world.user("ben").username
     world.server.faults.add(
       .init(kind: .priming, user: ben), times: 1000, .status(403, code: "INSUFFICIENT_ACCESS"))
@@ -36,7 +36,7 @@ import Testing
     #expect(try open() == [])
   }
 
-  @Test func `a global store that cannot be primed ends the run, for all need it`() async throws {
+  @Test func `a global store that cannot be primed ends the run`() async throws {
     world.server.faults.add(
       .init(kind: .query, user: "attache@example.com"), nth: 2, times: 1000,
       .status(403, code: "INSUFFICIENT_ACCESS"))
@@ -45,7 +45,7 @@ import Testing
     #expect(try open().isEmpty)
   }
 
-  @Test func `a user who cannot be served is told by a look, too`() async throws {
+  @Test func `a dry run reports a user who cannot be served, too`() async throws {
     let query =
       "\"query\": \"SELECT Id, Username FROM User WHERE IsActive = true "
       + "AND Profile.Name = 'Field Technician'\""
@@ -55,7 +55,7 @@ import Testing
     #expect(look.exitStatus == .needsAttention)
   }
 
-  @Test func `what a sync newly asks for is in all records, not only changed ones`() async throws {
+  @Test func `a newly selected field is fetched for all records`() async throws {
     try await run()
     try world.rewrite(
       "\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a later bundle of a generation is good for as long as the first was`() async throws {
+  @Test func `a later bundle of a generation is as long valid as the first`() async throws {
     let id = try world.user("ada").id
     func manifest(_ summary: RunSummary) throws -> Manifest {
       let path = summary.bundles.first { $0.contains(id) && $0.contains("ios.bundle.") }
@@ -85,7 +85,7 @@ import Testing
       try #require(second.expires) - second.created == first.expires.map { $0 - first.created })
   }
 
-  @Test func `an org that takes no more writes is to be tried again later`() async throws {
+  @Test func `if the org allows no more writes, the status is try again later`() async throws {
     try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -115,7 +115,7 @@ import Testing
     #expect(try world.data.generations(of: world.user("ada").id).count == 2)
   }
 
-  @Test func `a bundle of data that stand still is renewed before it expires`() async throws {
+  @Test func `a bundle of unchanged data is renewed before it expires`() async throws {
     let first = try manifest("ada", of: try await run())
     try world.org.moveClock(by: 10 * Self.day)
     #expect(try await run().bundles.isEmpty)
@@ -126,7 +126,7 @@ import Testing
     #expect(try await run().bundles.isEmpty)
   }
 
-  @Test func `who is a user no more gets no later bundle of his old records`() async throws {
+  @Test func `a former user gets no later bundle with the old records`() async throws {
     try await run()
     let ben = try world.user("ben")
     let admin = try world.user("admin")
@@ -142,7 +142,7 @@ import Testing
     #expect(!bundles.contains { $0.contains(ben.id) })
   }
 
-  @Test func `a user who is renamed gets a bundle of the new name`() async throws {
+  @Test func `a renamed user gets a bundle with the new name`() async throws {
     let first = try manifest("ada", of: try await run())
     let ada = try world.user("ada")
     let admin = try world.user("admin")
@@ -154,7 +154,7 @@ import Testing
     #expect(try BundleReader.inspect(path).usernameDigest != first.usernameDigest)
   }
 
-  @Test func `one who needs more requests than there are leaves others theirs`() async throws {
+  @Test func `a user who needs more requests than are left does not block others`() async throws {
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     let page = try world.org.query(
       "SELECT Id, Username FROM User WHERE IsActive = true AND Profile.Name = 'Field Technician' "
@@ -179,7 +179,7 @@ import Testing
     return try BundleReader.inspect(try #require(path))
   }
 
-  @Test func `who was renamed sends under the new name in the next run`() async throws {
+  @Test func `a renamed user sends under the new name in the next run`() async throws {
     try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)

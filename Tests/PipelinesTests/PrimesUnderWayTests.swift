@@ -18,15 +18,15 @@ import Testing
     return gate.most
   }
 
-  @Test func `the org is asked for more users than are worked on at once`() async throws {
+  @Test func `more users are requested from the org than are processed at once`() async throws {
     #expect(try await atOnce(jobs: 2, expecting: 3) == 3)
   }
 
-  @Test func `one user after the other is one`() async throws {
+  @Test func `with one job, users are primed one after another`() async throws {
     #expect(try await atOnce(jobs: 1, expecting: 1) == 1)
   }
 
-  @Test func `where few requests are left no more users are read than worked on`() async throws {
+  @Test func `with few requests left, no more users are read than processed`() async throws {
     #expect(try await atOnce(jobs: 2, expecting: 2, budget: 500) == 2)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 /// How the program ends.
 @Suite struct ProgramEndTests {
   /// Threads that end on their own met what `exit` runs: 12 of 23,000 short runs crashed.
-  @Test func `short runs beside each other all end with their status`() async throws {
+  @Test func `short concurrent runs all exit with their status`() async throws {
     let count = CampaignSize.shortRuns.count
     let world = try World()
     try await world.run(.pack)
@@ -29,7 +29,7 @@ import Testing
     #expect(failures == [])
   }
 
-  @Test func `the program leaves after the threads that it told to end`() async throws {
+  @Test func `the program exits after the threads that it told to end`() async throws {
     let world = try World()
     let log = world.directory.file("threads")
     let shim = try KillShim.threads.get().path
@@ -48,7 +48,7 @@ import Testing
 
   /// Below what its libraries take it is the system that cannot start it; above, it says so itself.
   @Test(arguments: [110_000, 150_000, 200_000, 300_000, 400_000])
-  func `too little memory is an error, no crash and no hang`(kibibytes: Int) async throws {
+  func `too little memory is an error, not a crash or a hang`(kibibytes: Int) async throws {
     let world = try World()
     let run = try await world.program(
       ["run"], [], shell: "ulimit -v \(kibibytes); exec \"$@\"", deadlineSeconds: 120)
@@ -65,7 +65,7 @@ import Testing
       if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
       "needs root and setpriv, to be a user with no other process"),
     arguments: [1, 2, 3, 5, 8, 14])
-  func `too few processes are an error, no crash and no hang`(limit: Int) async throws {
+  func `too few processes are an error, not a crash or a hang`(limit: Int) async throws {
     let directory = TemporaryDirectory("limit")
     try Files.setMode(of: directory.path, 0o755)
     let user = 60_000 + limit
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `an unlimited program that crashes is not told to want memory`() async throws {
+  @Test func `a crash without memory limits is not explained by them`() async throws {
     let run = try await ProgramRun.blocking(["help"], shell: #""$@" >&- & kill -ABRT $!; wait $!"#)
     #expect(!run.everything.contains("[memory]"))
   }

@@ -9,7 +9,7 @@ import Testing
 /// What the program says, and to what.
 @Suite struct ProgramOutputTests {
   @Test(arguments: [["manual"], ["help"], ["check", "pipelines/demo.json"]])
-  func `a full output device is exit status 1, and the messages say so`(_ words: [String])
+  func `a full output device is exit status 1, with a message`(_ words: [String])
     async throws
   {
     let words = words.map { $0.hasSuffix(".json") ? World.repository + "/" + $0 : $0 }
@@ -19,7 +19,7 @@ import Testing
     #expect(run.messages.contains("cannot write the output: No space left on device"))
   }
 
-  @Test func `a full device of messages is exit status 1 once there is a message`() async throws {
+  @Test func `a full error device is exit status 1 as soon as there is a message`() async throws {
     let world = try World()
     let run = try await world.program(
       ["run"], ["--only", "prime"], shell: #"exec "$@" 2>/dev/full"#)
@@ -29,14 +29,14 @@ import Testing
     #expect(quiet.status == 0)
   }
 
-  @Test func `who reads only the beginning is not told of an error`() async throws {
+  @Test func `closing the output early is not an error`() async throws {
     let run = try await ProgramRun.blocking(
       ["manual"], shell: #"set -o pipefail; "$@" | head -c 1"#)
     #expect(run.status == 0)
     #expect(run.messages == "")
   }
 
-  @Test func `closed streams are never the numbers of our files`() async throws {
+  @Test func `closed standard streams never become descriptors of our files`() async throws {
     let world = try World()
     let ada = try await world.program(["run"], [], shell: #"exec "$@" <&- >&- 2>&-"#)
     // Nothing that it had to say on the output could be said.
@@ -50,7 +50,7 @@ import Testing
     #expect(try await world.program(["run"]).status == 0)
   }
 
-  @Test func `a file's name is written out on the terminal and in JSON`() async throws {
+  @Test func `control characters of file names are escaped on terminal and in JSON`() async throws {
     let world = try World()
     let name = "a\u{1B}]0;owned\u{07}\nattache: done\u{202E}\u{9B}31m.sqlite"
     let file = world.directory.file("returned")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `what a CSV leaves out of a value is told`() async throws {
+  @Test func `values that CSV output shortens are reported`() async throws {
     let directory = TemporaryDirectory("query")
     let path = directory.file("store.sqlite")
     let store = try Store(creating: path, platform: .ios)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a question to a store that does not end is ended by its deadline`() async throws {
+  @Test func `a query that does not end is stopped by its time limit`() async throws {
     let directory = TemporaryDirectory("query")
     let path = directory.file("store.sqlite")
     let store = try Store(creating: path, platform: .ios)

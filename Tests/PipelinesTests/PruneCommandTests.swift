@@ -34,13 +34,13 @@ import Testing
     #expect(text.contains(#""generations": 1"#))
   }
 
-  @Test func `the plan removes nothing, and the command what the plan says`() async throws {
+  @Test func `the plan removes nothing, and the command removes what the plan says`() async throws {
     try await nights()
     let before = try Tree.files(world.data.path)
     let plan = try await world.program(["prune"], ["--dry-run"])
     #expect(plan.status == 0, "\(plan.everything)")
     #expect(plan.output.contains("would be removed: stores and bundles of 4 generations, "))
-    #expect(plan.output.contains("would be removed: 1 finished return, "))
+    #expect(plan.output.contains("would be removed: 1 processed return, "))
     #expect(try Tree.files(world.data.path) == before)
     let disk = try await world.program(["status"], ["--disk", "--json"])
     let document = try JSONValue(parsing: disk.output)
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a prune that is killed anywhere is finished by the next`() async throws {
+  @Test func `a prune killed at any point is completed by the next`() async throws {
     try await nights()
     let kept = world.directory.file("kept")
     try Tree.copy(world.root, to: kept)
@@ -93,7 +93,7 @@ import Testing
     #expect(status == 0 && deaths > 6, "\(deaths) deaths")
   }
 
-  @Test func `a look does not disturb a running run, and shows the disk anyway`() async throws {
+  @Test func `disk use is shown during a run, without disturbing it`() async throws {
     try await world.run()
     let lock = try FileLock.waiting(world.data.lock, exclusive: true, seconds: 1)
     #expect(try await world.program(["prune"]).status == 7)

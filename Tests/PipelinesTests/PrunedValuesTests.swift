@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `the values of settled edits expire, and every command says so`() async throws {
+  @Test func `the values of resolved edits expire, and every command says so`() async throws {
     let story = try await Story(keeps: 40)
     let world = story.scene.world
     #expect(story.last.pruned.count(.values) == 2 && story.last.pruned.count(.run) > 0)
@@ -59,7 +59,7 @@ import Testing
     #expect(undo.output.contains("there is nothing to undo"))
   }
 
-  @Test func `a late phone finds the same, whether the values are there or not`() async throws {
+  @Test func `a late return has the same result whether or not values are pruned`() async throws {
     var told: [[String]] = []
     for days in [40, 4000] {
       let story = try await Story(keeps: days)

@@ -16,7 +16,7 @@ import Testing
     "select id, NAME, phone, industry, WebSite from account where ownerid = :userId",
     "SELECT FIELDS(STANDARD) FROM Account WHERE OwnerId = :userId LIMIT 200",
   ])
-  func `an edit of one field is told as one`(_ query: String) async throws {
+  func `an edit of one field is reported in the singular`(_ query: String) async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
     try world.rewrite(Self.query, query, in: "usersyncs.json")
     let ada = try world.user("ada")

@@ -17,7 +17,7 @@ import Testing
 
   // MARK: merging by field
 
-  @Test func `an edit is sent beside what the office changed in other fields`() async throws {
+  @Test func `an edit merges with another user's changes in other fields`() async throws {
     let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
     let device = try await scene.world.primed("ada")
     let ids = try (0..<2).map { try scene.account(device, $0) }
@@ -46,7 +46,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a user's directory that was removed gives no number twice`() async throws {
+  @Test func `after a user's directory was removed, no number is used twice`() async throws {
     let scene = try DecisionScene(Self.setting("\"mode\": \"mergeFields\""))
     let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)
@@ -68,7 +68,7 @@ import Testing
   // MARK: edits without flags
 
   @Test(arguments: ["flags", "diff"])
-  func `an unflagged edit of an app is found by comparison alone`(_ trust: String) async throws {
+  func `an app's unflagged edit is found only by comparison`(_ trust: String) async throws {
     let scene = try DecisionScene(Self.setting("\"detectEdits\": \"\(trust)\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -95,7 +95,7 @@ import Testing
     try await scene.expectClosed(handback: 2)
   }
 
-  @Test func `an edit without a flag is left where the office changed the record`() async throws {
+  @Test func `an unflagged edit is not sent if another user changed the record`() async throws {
     let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let (device, id) = try await scene.primed()
     try device.write(
@@ -109,7 +109,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `where what was issued cannot be read, edits are found by their flags`() async throws {
+  @Test func `if the issued records are unreadable, edits are found by flags`() async throws {
     let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -122,12 +122,12 @@ import Testing
     try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [.updated: 1])
-    #expect(run.warnings.contains { $0.contains("edits without flags cannot be looked for") })
+    #expect(run.warnings.contains { $0.contains("edits without flags cannot be detected") })
     #expect(try scene.field("Phone", of: ids[0]) == "flagged")
   }
 
   @Test(arguments: ["damaged", "absent", "flags"])
-  func `an open unflagged edit stays open where none are looked for`(_ way: String) async throws {
+  func `an open unflagged edit stays open if comparison is turned off`(_ way: String) async throws {
     let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -162,7 +162,7 @@ import Testing
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [2])
   }
 
-  @Test func `an open edit without a flag that is taken back is closed`() async throws {
+  @Test func `an open unflagged edit that is reverted is closed`() async throws {
     let scene = try DecisionScene(Self.setting("\"detectEdits\": \"compare\""))
     let world = scene.world
     let device = try await world.primed("ada")
@@ -181,7 +181,7 @@ import Testing
 
   // MARK: the guard
 
-  @Test func `a guard holds the disproportionate return, not the other devices`() async throws {
+  @Test func `a guard holds a disproportionate return, not the other devices`() async throws {
     let scene = try DecisionScene(Self.setting("\"maxChanges\": {\"perSnapshot\": 2}"))
     let world = scene.world
     try await world.run()
@@ -219,7 +219,8 @@ import Testing
   // MARK: clashes of earlier nights
 
   @Test(arguments: ["first", "last"])
-  func `which edit of a clash is sent holds for earlier ones too`(_ policy: String) async throws {
+  func `the choice in a device conflict applies to earlier edits too`(_ policy: String) async throws
+  {
     let scene = try DecisionScene()
     let world = scene.world
     let id = try await scene.deviceConflict(
@@ -245,7 +246,7 @@ import Testing
     ("\"detectEdits\": \"compare\", \"returnOpenEdits\": true", "go by the flags of their rows"),
     ("\"detectEdits\": \"compare\"", "overwrites, and with"),
   ])
-  func `edits without flags are refused beside carried ones and beside sync ups that overwrite`(
+  func `unflagged edits are refused with redelivery or overwriting sync ups`(
     _ settings: String, _ words: String
   ) throws {
     let problems = #expect(throws: Problems.self) {

@@ -17,7 +17,7 @@ import Testing
     try world.data.generations(of: world.user("ada").id).last ?? 0
   }
 
-  @Test func `the later recovery from one backup has bundles of higher numbers`() async throws {
+  @Test func `the later of two recoveries from one backup has higher numbers`() async throws {
     try await world.run()
     let file = try world.backUp()
     try Files.remove(world.data.path)
@@ -37,7 +37,7 @@ import Testing
     #expect(try newest() > first)
   }
 
-  @Test func `where the whole directory was put back, numbers leap anyway`() async throws {
+  @Test func `after the whole directory is restored, numbers increase anyway`() async throws {
     try await world.run()
     try world.loseLedger()
     try world.recover { $0.isRestored = true }
@@ -47,7 +47,7 @@ import Testing
     #expect(try newest() > 1000)
   }
 
-  @Test func `by a clock in the past no two recoveries begin the same epoch`() async throws {
+  @Test func `with a wrong clock, two recoveries never start the same epoch`() async throws {
     try await world.run()
     let file = try world.backUp()
     var epochs: Set<Int64> = []
@@ -59,7 +59,7 @@ import Testing
     #expect(epochs.count == 3 && epochs.allSatisfy { $0 > 1000 })
   }
 
-  @Test func `a backup is made while somebody uploads`() async throws {
+  @Test func `a backup succeeds during an upload`() async throws {
     try await world.run()
     let upload = world.data.inbox("inbox") + "/upload.zip"
     let bytes = [UInt8](repeating: 7, count: 8 << 20)
@@ -91,7 +91,7 @@ import Testing
     #expect(Files.exists(upload))
   }
 
-  @Test func `a recovery beside its runs' file says what the next run would refuse`() async throws {
+  @Test func `a recovery with another pipeline file names the next run's refusal`() async throws {
     let backup = try await world.runAndBackUp()
     let copy = world.directory.file("pipelines/copy.json")
     try Files.copy(world.pipeline.file, to: copy)
@@ -102,7 +102,7 @@ import Testing
     #expect(told.status == 0, "\(told.everything)")
     #expect(
       told.output.contains(
-        "next: \(world.pipeline.file), whose runs these were, is still there and bears the name"))
+        "next: \(world.pipeline.file), whose runs these were, still exists and has the same name"))
     let refused = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
     #expect(refused.status == 4 && refused.everything.contains("pipeline.twice"))
     // As it was told.
@@ -123,7 +123,7 @@ import Testing
     #expect(!Files.exists(world.data.state))
   }
 
-  @Test func `data put aside keep a run from beginning, but no recovery`() async throws {
+  @Test func `data that were moved aside prevent a run, but not a recovery`() async throws {
     try await world.run()
     let file = try world.backUp()
     let aside = world.root + "/demo.damaged"
@@ -136,7 +136,7 @@ import Testing
     #expect(Files.exists(aside))
   }
 
-  @Test func `data that are moved back, or away, are in nobody's way`() async throws {
+  @Test func `data that were moved back, or away, prevent nothing`() async throws {
     try await world.run()
     let aside = world.root + "/demo-old"
     try Files.rename(world.data.path, to: aside)
@@ -147,7 +147,7 @@ import Testing
     #expect(try await world.program(["run"]).status == 0)
   }
 
-  @Test func `an interrupted recovery keeps a run from beginning until repaired`() async throws {
+  @Test func `an interrupted recovery prevents runs until it is completed`() async throws {
     try await world.run()
     let file = try world.backUp()
     try Files.remove(world.data.path)

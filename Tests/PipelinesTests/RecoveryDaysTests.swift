@@ -11,7 +11,7 @@ import Testing
 /// made is in the org once or waits for a person, each value that it entered is in the org or waits, and a phone
 /// with which nothing waits can install.
 @Suite struct RecoveryDaysTests {
-  @Test func `whatever is lost and recovered, no edit is lost or doubled`() async throws {
+  @Test func `whatever is lost and recovered, no edit is lost or duplicated`() async throws {
     for seed in CampaignSize.recoveryDays.seeds(from: 20_261_123_000) {
       var days = try RecoveryDays(seed: seed)
       try await days.play()

@@ -64,7 +64,7 @@ import Testing
 
   // MARK: a lost ledger
 
-  @Test func `after a lost ledger nothing that was sent is sent again`() async throws {
+  @Test func `after a lost ledger, nothing that was sent is sent again`() async throws {
     try await world.run()
     let (device, account) = try await sent()
     try world.loseLedger()
@@ -83,7 +83,7 @@ import Testing
     #expect(try await world.run().verdicts == [:])
   }
 
-  @Test func `a new record that was never sent is sent after it was looked for`() async throws {
+  @Test func `a new record that was never sent is searched for, then sent`() async throws {
     let device = try await world.primed("ada")
     try world.loseLedger()
     try world.recover()
@@ -92,7 +92,7 @@ import Testing
     #expect(try contacts("Lindqvist") == 1)
   }
 
-  @Test func `a record that the office has corrected since waits for a person`() async throws {
+  @Test func `a record that another user has corrected needs review`() async throws {
     try await world.run()
     let (_, account) = try await sent()
     let contact = try #require(try contactIDs("Lindqvist").first)
@@ -109,7 +109,7 @@ import Testing
     ].joined()
     #expect(
       stories.contains(
-        "looked for since the ledger was recovered (LastName, Title): nobody knows whether it was sent"
+        "looked up since the ledger was recovered (LastName, Title): unknown whether it was sent"
       ), "\(stories)"
     )
     #expect(!stories.contains("no answer came back"), "\(stories)")
@@ -117,7 +117,7 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `what may have been sent overwrites nothing, though its sync up would`() async throws {
+  @Test func `what may have been sent overwrites nothing, even under OVERWRITE`() async throws {
     try world.overwriteAccounts()
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
@@ -141,7 +141,7 @@ import Testing
     #expect(try world.record("Account", accounts[1])["Phone"] == "+1 555 0154")
   }
 
-  @Test func `the sender's own other records do not hold a new one back`() async throws {
+  @Test func `the sender's other records do not hold back a new one`() async throws {
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try world.loseLedger()
@@ -150,7 +150,7 @@ import Testing
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
   }
 
-  @Test func `a new record and its children are found, and none is made twice`() async throws {
+  @Test func `a new record and its children are found and not created twice`() async throws {
     let device = try await world.primed("ada")
     _ = try device.create(
       "accounts", type: "Account", ["Name": "Lindqvist & Co"], localID: "local_1",
@@ -167,7 +167,7 @@ import Testing
     #expect(try contacts("Lindqvist") == 1)
   }
 
-  @Test func `in the quiet window after a recovery a new record waits`() async throws {
+  @Test func `in the quiet window after a recovery, a new record waits`() async throws {
     try world.rewrite(#""quietWindowSeconds": 0"#, #""quietWindowSeconds": 900"#)
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
@@ -188,7 +188,7 @@ import Testing
     #expect(try contacts("Åkesson") == 1)
   }
 
-  @Test func `a record whose row was changed since it was sent waits for a person`() async throws {
+  @Test func `a record whose row changed since it was sent needs review`() async throws {
     let device = try await forgottenContact()
     try Files.remove(world.data.done)
     try device.edit(
@@ -201,7 +201,7 @@ import Testing
 
   // MARK: a backup
 
-  @Test func `the machine is lost, and another one goes on from the backup`() async throws {
+  @Test func `after a machine is lost, another one continues from the backup`() async throws {
     let backup = try await world.runAndBackUp()
     let (device, account) = try await sent()
     // A bundle that the backup does not know reaches a phone.
@@ -220,7 +220,7 @@ import Testing
     #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
     #expect(summary.verdicts[.alreadyInOrg] == 1, "\(summary.verdicts)")
     #expect(try world.record("Account", other)["Description"] == "+1 555 0160")
-    #expect(summary.warnings.contains { $0.contains("this ledger does not know") })
+    #expect(summary.warnings.contains { $0.contains("are unknown to this ledger") })
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)
     // What is primed since is a bundle like any other.
     let next = try world.device("ada", as: "next")
@@ -228,7 +228,7 @@ import Testing
     #expect(try await world.run().verdicts == [.updated: 1])
   }
 
-  @Test func `what waited in the backup is looked for before it is sent`() async throws {
+  @Test func `open edits in the backup are searched for before they are sent`() async throws {
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try create("Åkesson", on: device, local: "local_500600700801")
@@ -245,7 +245,7 @@ import Testing
     #expect(try contacts("Åkesson") == 1)
   }
 
-  @Test func `a return that waited, and names of every kind, come back`() async throws {
+  @Test func `waiting returns, and names of every kind, are restored`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     let names = ["ada.sqlite", "Ada.sqlite", "ådå\\ 1.sqlite"]
@@ -258,7 +258,7 @@ import Testing
     #expect(verdicts == [.updated: 1], "\(verdicts)")
   }
 
-  @Test func `a backup holds what cannot be made anew, and no store`() async throws {
+  @Test func `a backup contains what cannot be rebuilt, and no stores`() async throws {
     let backup = try await world.runAndBackUp()
     #expect(try Files.status(backup).mode & 0o777 == 0o600)
     let listed = try tar("-tf", backup)
@@ -304,7 +304,7 @@ import Testing
   }
 
   @Test(arguments: ["cut", "less", "other", "text"])
-  func `what is no whole backup is refused, and leaves nothing`(_ fault: String) async throws {
+  func `an incomplete backup is refused and leaves nothing`(_ fault: String) async throws {
     let backup = try await world.runAndBackUp()
     try loseMachine()
     var bytes = try Files.read(backup)
@@ -325,13 +325,13 @@ import Testing
     #expect(
       error?.code == (fault == "other" ? "recover.other-pipeline" : "recover.no-backup"),
       "\(String(describing: error))")
-    if fault == "less" { #expect(error?.reason == "it was cut short") }
+    if fault == "less" { #expect(error?.reason == "it is truncated") }
     #expect(try Files.list(world.root).isEmpty)
   }
 
   // MARK: what is asked for
 
-  @Test func `nothing is recovered where nothing says that anything was lost`() async throws {
+  @Test func `recovery is refused if nothing indicates a loss`() async throws {
     try await world.run()
     let error = #expect(throws: PipelineError.self) { try world.recover() }
     #expect(error?.code == "recover.no-sign")
@@ -345,7 +345,7 @@ import Testing
     #expect(occupied?.code == "recover.occupied")
   }
 
-  @Test func `a dry run says the same and changes nothing`() async throws {
+  @Test func `a dry run reports the same and changes nothing`() async throws {
     try await world.run()
     _ = try await sent()
     try world.loseLedger()
@@ -357,7 +357,7 @@ import Testing
     #expect(done == foretold)
   }
 
-  @Test func `a ledger that cannot be read is kept beside the new one`() async throws {
+  @Test func `an unreadable ledger is kept next to the new one`() async throws {
     try await world.run()
     try world.loseLedger()
     try DurableFile.write(Array(repeating: 0x41, count: 8192), to: world.data.state)
@@ -368,7 +368,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `a store that lost its stamp is an old one, where its generation is`() async throws {
+  @Test func `a store without stamp gets that of its named generation`() async throws {
     let device = try await forgottenContact()
     try world.recover()
     let store = try Connection(device.storePath, mode: .readWrite)
@@ -388,7 +388,7 @@ import Testing
     #expect(try contacts("Lindqvist") == 1)
   }
 
-  @Test func `returns of a ledger that was lost long ago can be released then`() async throws {
+  @Test func `returns of a ledger lost long ago can be released then`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     try world.loseLedger()
@@ -402,7 +402,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"] == "+1 555 0153")
   }
 
-  @Test func `dying in a recovery, it is repeated`() async throws {
+  @Test func `an interrupted recovery is repeated`() async throws {
     try await world.run()
     let (device, _) = try await sent()
     let key = try Files.read(world.data.path + "/stamp.key")

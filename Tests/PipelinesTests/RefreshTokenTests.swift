@@ -50,7 +50,7 @@ import Testing
     return try await world.run()
   }
 
-  @Test func `each user of a table is primed with an own token, night by night`() async throws {
+  @Test func `each user of a table is primed with their own token, run after run`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada", "ben"])
     let token = try world.server.refreshToken(
@@ -79,7 +79,7 @@ import Testing
     #expect(world.skipped == [])
   }
 
-  @Test func `another token in the configuration is taken at once`() async throws {
+  @Test func `a new token in the configuration takes effect at once`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada"])
     let token = try world.server.refreshToken(
@@ -94,7 +94,7 @@ import Testing
     #expect(world.skipped == [])
   }
 
-  @Test func `another user's token skips the user, and primes nothing as another`() async throws {
+  @Test func `another user's token skips the user and primes nothing`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada", "ben"], other: ["ben": "ada"])
     let token = try world.server.refreshToken(
@@ -109,15 +109,15 @@ import Testing
     #expect(!Files.exists(try world.snapshot("ben")))
   }
 
-  @Test func `a table of tokens that others may read is refused`() async throws {
+  @Test func `a world-readable table of tokens is refused`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada"], mode: 0o644)
     let error = await #expect(throws: SecretError.self) { try await run(world, "x") }
-    #expect(error?.description.contains("others may read") == true)
+    #expect(error?.description.contains("other users can read") == true)
     #expect(world.server.log.entries.isEmpty)
   }
 
-  @Test func `without a table a refresh token is one user`() async throws {
+  @Test func `without a table, a refresh token is one user`() async throws {
     let world = try Self.world(Self.tokens, users: #"{ "self": true }"#)
     let token = try world.server.refreshToken(for: "attache@example.com", app: OrgTemplate.clientID)
     let summary = try await run(world, token)
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a token file that cannot be parsed is named, and no token is used`() async throws {
+  @Test func `an invalid token file is named, and no token is used`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada"])
     try Files.makeDirectory(world.data.path)

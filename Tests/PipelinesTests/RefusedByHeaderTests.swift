@@ -11,7 +11,7 @@ import Testing
 
 /// Returns that are refused before they cost anything, or before they are sent as another user.
 @Suite struct RefusedByHeaderTests {
-  @Test func `sparse files of gigabytes are refused by their headers, uncopied`() async throws {
+  @Test func `huge sparse files are refused by their headers, without a copy`() async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let store = try Files.read(device.storePath)
@@ -45,7 +45,7 @@ import Testing
     #expect(try await world.run(.ingest).returns.quarantined == 1)
   }
 
-  @Test func `a store with another user's stamp is refused, with both users' names`() async throws {
+  @Test func `a store with another user's stamp is refused with both names`() async throws {
     let world = try await World.primed()
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))
     let id = try #require(try world.ids("accounts", on: ada).first)

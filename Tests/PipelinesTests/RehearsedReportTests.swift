@@ -8,7 +8,7 @@ import Testing
 
 /// The report of a night that has not been yet.
 @Suite struct RehearsedReportTests {
-  @Test func `a rehearsal writes the report of the next night, and nothing else`() async throws {
+  @Test func `a dry run with a report writes the report and nothing else`() async throws {
     let world = try World()
     let phone = try await world.runFieldDay(handBack: false)
     try phone.create(

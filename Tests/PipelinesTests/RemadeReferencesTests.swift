@@ -63,7 +63,7 @@ import Testing
     #expect(try parent(of: "first", scene) == new)
     #expect(
       try words("first", in: anew, scene)
-        == "AccountId names the record that was made anew in the place of \(old)")
+        == "AccountId refers to the record that was recreated in place of \(old)")
 
     try phone.edit("accounts", id: local, ["Website": "w2"], now: scene.world.org.now())
     try kid("later", of: local, on: phone, scene)
@@ -72,11 +72,11 @@ import Testing
     #expect(try parent(of: "later", scene) == new)
     #expect(
       try words("later", in: later, scene)
-        == "AccountId names the record that was made anew in the place of local_p")
+        == "AccountId refers to the record that was recreated in place of local_p")
     #expect(try scene.field("Website", of: new) == "w2")
   }
 
-  @Test func `a record that was recreated repeatedly is found by each name`() async throws {
+  @Test func `a record that was recreated repeatedly is found by each Id`() async throws {
     let scene = try scene()
     let (phone, first) = try await scene.primed()
     var ids = [first]
@@ -103,7 +103,8 @@ import Testing
     #expect(try scene.field("AccountId", of: moved, "Contact")?.string == ids[2])
   }
 
-  @Test func `what the office undeleted is named itself, and the deleted stays so`() async throws {
+  @Test func `an undeleted record keeps its Id, and its recreated copy stays deleted`() async throws
+  {
     let scene = try scene("LEAVE_IF_CHANGED")
     let phone = try await scene.phone()
     let ids = [try scene.scene.account(phone), try scene.scene.account(phone, 1)]
@@ -126,7 +127,7 @@ import Testing
     #expect(try parent(of: "back", scene) == ids[0])
   }
 
-  @Test func `a child waits for a parent that could not be recreated, goes later`() async throws {
+  @Test func `a child of a parent that could not be recreated waits for it`() async throws {
     let scene = try scene()
     let (phone, id) = try await scene.primed()
     try delete(id, scene)

@@ -33,7 +33,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
   }
 
-  @Test func `a quiet run that leaves something says so in a line, with the report`() async throws {
+  @Test func `with --quiet, open items are one line with the report`() async throws {
     try await world.run()
     #expect(try attache("run", world.pipeline.file, "--quiet").error == [])
     try collide()
@@ -53,7 +53,7 @@ import Testing
   }
 
   /// The numbers of runs begin anew where a ledger was lost.
-  @Test func `the newest report is that of the latest time, not of the number`() async throws {
+  @Test func `the newest report is the latest by time, not by number`() async throws {
     try await world.run()
     try collide()
     try await world.run()
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// What does not ask the org is dated by the machine's clock.
-  @Test func `the last report is that of the latest run, also by a fast clock`() async throws {
+  @Test func `the last report is the latest run's, despite a fast clock`() async throws {
     try await world.run()
     try collide()
     try await world.run()
@@ -82,7 +82,7 @@ import Testing
     #expect(first?["run"]?.string == last.run)
   }
 
-  @Test func `status lists what is open, with its age and where it lies`() async throws {
+  @Test func `status lists open items with age and location`() async throws {
     try await world.run()
     try collide()
     try DurableFile.write(
@@ -99,7 +99,7 @@ import Testing
     #expect(json["waiting"]?.array?.first?["kind"] == "returnQuarantined")
   }
 
-  @Test func `the report of a run that died shows what is known of the run`() async throws {
+  @Test func `the report of an interrupted run shows what is known of it`() async throws {
     try await world.run()
     try collide()
     try await world.die { if case .editsSettled = $0 { true } else { false } }
@@ -124,7 +124,7 @@ import Testing
     #expect(text(none.error).contains("report.none"))
   }
 
-  @Test func `a run that fails says where the report of what it did is`() async throws {
+  @Test func `a failed run names its report`() async throws {
     try await world.run()
     try DurableFile.write(
       Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
@@ -139,7 +139,7 @@ import Testing
     #expect(Files.exists(String(place) + "/report.json"))
   }
 
-  @Test func `of a missing report it is not said that nothing was to tell`() async throws {
+  @Test func `a missing report is not described as empty`() async throws {
     try await world.run()
     try collide()
     let run = try await world.run()
@@ -149,7 +149,7 @@ import Testing
     #expect(text(said.error).contains("the report of run \(run.run) is not there"))
   }
 
-  @Test func `a report is printed in each of its forms, and of one user`() async throws {
+  @Test func `a report is printed in each format, and for one user`() async throws {
     try await world.run()
     try collide()
     let run = try await world.run()

@@ -30,7 +30,8 @@ import Testing
     return (device, account)
   }
 
-  @Test func `one older than a report is refused, though none was published since`() async throws {
+  @Test func `a ledger older than a report is refused, even if nothing was published`() async throws
+  {
     _ = try await sentSince()
     try restore()
     for stages in [[Stage.ingest, .reconcile], Stage.allCases] {
@@ -51,7 +52,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  @Test func `one whose last run has a date of a fast clock is refused as well`() async throws {
+  @Test func `a ledger whose last run had a fast clock is refused as well`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
     // It asks nothing of the org, which this machine's clock is ahead of.
@@ -65,7 +66,7 @@ import Testing
     #expect(error?.reason?.contains(sent.run) == true)
   }
 
-  @Test func `one that lacks a return taken in and not sent is refused`() async throws {
+  @Test func `a ledger that lacks an ingested return is refused`() async throws {
     try await world.run()
     try Files.copy(world.data.state, to: backup)
     let device = try world.device("ada")
@@ -81,7 +82,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"] == "8")
   }
 
-  @Test func `a return that it does not know is taken in once more`() async throws {
+  @Test func `a return that the ledger does not know is ingested again`() async throws {
     let (device, account) = try await sentSince()
     try restore()
     for place in [world.data.reports, world.data.done] { try Files.remove(place) }

@@ -32,7 +32,7 @@ import Testing
       nanoseconds: (Clock.wallMilliseconds() - hoursAgo * 3_600_000) * 1_000_000)
   }
 
-  @Test func `each is told with where it lies, since when and why`() async throws {
+  @Test func `each return is listed with location, age and reason`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
     try device.handBack(to: world.directory.file("ada.sqlite"), now: world.org.now())
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test
-  func `what was refused is proved again when it is released, and taken in where that is mended`()
+  func `a released return is validated again, and ingested if that is fixed`()
     async throws
   {
     let (device, account) = try await world.primed("ada", first: "accounts")
@@ -92,7 +92,7 @@ import Testing
     #expect(try await world.program(["returns", "release"], ["ada.sqlite"]).status == 4)
   }
 
-  @Test func `what is discarded is gone, and who did it stays`() async throws {
+  @Test func `a discarded return is removed, and the operator is recorded`() async throws {
     try await world.run()
     try put("holiday.jpg", hoursAgo: 2)
     #expect(try await world.run().exitStatus == .needsAttention)

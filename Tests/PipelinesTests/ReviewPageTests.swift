@@ -55,7 +55,7 @@ struct ReviewPageTests {
     await server.stop()
   }
 
-  @Test func `conflicts are decided by keys alone, planned and sent to the end`() async throws {
+  @Test func `conflicts are decided by keyboard, planned, and sent`() async throws {
     let (scene, ids) = try await scene()
     let (server, browser) = try await open(scene)
     #expect(try await browser.text("#count") == "2 open")
@@ -91,7 +91,7 @@ struct ReviewPageTests {
     try await scene.expectClosed()
   }
 
-  @Test func `long values are cut on the page and sent whole`() async throws {
+  @Test func `long values are shortened on the page and sent whole`() async throws {
     let scene = try DecisionScene()
     let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)
@@ -116,7 +116,7 @@ struct ReviewPageTests {
     try await close(server, browser)
   }
 
-  @Test func `each field has its own side, or a value that is typed`() async throws {
+  @Test func `each field has its own source, or a typed value`() async throws {
     let (scene, ids) = try await scene()
     let (server, browser) = try await open(scene)
     let place = try await browser.run(
@@ -140,7 +140,7 @@ struct ReviewPageTests {
     try await close(server, browser)
   }
 
-  @Test func `what a filter shows is decided at once, and left to the next run`() async throws {
+  @Test func `filtered edits are decided at once and left to the next run`() async throws {
     let (scene, ids) = try await scene()
     let (server, browser) = try await open(scene)
     try await browser.press("/")
@@ -183,7 +183,7 @@ struct ReviewPageTests {
     try await close(server, browser)
   }
 
-  @Test func `thousands of open edits are scrolled, found and decided as ten are`() async throws {
+  @Test func `thousands of open edits are scrolled, found and decided like ten`() async throws {
     let (scene, _) = try await scene()
     let count = Int64(CampaignSize.rows.count)
     try scene.withLedger { ledger in
@@ -240,7 +240,9 @@ struct ReviewPageTests {
   }
 
   @Test(arguments: [true, false])
-  func `a clash stands beside the other edit, with its difference`(_ overlaps: Bool) async throws {
+  func `a device conflict is shown with the other edit and the difference`(_ overlaps: Bool)
+    async throws
+  {
     let scene = try DecisionScene()
     let id = try await scene.deviceConflict(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])
@@ -263,7 +265,7 @@ struct ReviewPageTests {
     try await close(server, browser)
   }
 
-  @Test func `a create in doubt stands beside the records that it may have made`() async throws {
+  @Test func `an unconfirmed create is shown with its candidate records`() async throws {
     let scene = try DecisionScene {
       $0.replacing(#""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
     }

@@ -45,7 +45,7 @@ import Testing
 
   // MARK: who may ask
 
-  @Test func `the printed address opens the page once, nothing answers without it`() async throws {
+  @Test func `the printed address opens the page once; nothing works without it`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let shown = try await page.ask("GET", page.path)
@@ -87,7 +87,7 @@ import Testing
 
   // MARK: what is shown
 
-  @Test func `an open edit is shown with the values that the org holds now`() async throws {
+  @Test func `an open edit is shown with the org's current values`() async throws {
     let id = try await scene.conflict()
     let page = try await visit(scene)
     let list = try await page.get("edits")
@@ -109,7 +109,7 @@ import Testing
     #expect(try scene.decisions.open()[0].edit.detail.fields[0].server == "office")
   }
 
-  @Test func `a record that is gone by now is reported as such, and only retried`() async throws {
+  @Test func `a record deleted meanwhile is reported, and can only be retried`() async throws {
     let id = try await scene.conflict()
     let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
@@ -146,7 +146,7 @@ import Testing
 
   // MARK: what is decided
 
-  @Test func `a plan sends nothing, a sending sends the plan and closes the edit`() async throws {
+  @Test func `a plan sends nothing, and sending it closes the edit`() async throws {
     let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
     let page = try await list(scene)
     let body: JSONValue = [
@@ -171,7 +171,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `a sending tells of its run at once, and of each edit at its end`() async throws {
+  @Test func `a send job reports its run at once and each edit at its end`() async throws {
     _ = try await scene.conflict()
     let page = try await list(scene)
     _ = try await page.post("decide", ["decisions": [["edit": 1, "decision": "device"]]])
@@ -184,7 +184,7 @@ import Testing
     #expect(events.last?["results"]?[0]?["verdict"] == "updated")
   }
 
-  @Test func `a decision holds for the values that were shown, not for newer ones`() async throws {
+  @Test func `a decision holds for the values shown, not for newer ones`() async throws {
     let id = try await scene.conflict()
     let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
@@ -205,7 +205,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `what a look showed after the last report is decided without another`() async throws {
+  @Test func `values looked up after the last report can be decided`() async throws {
     let id = try await scene.conflict()
     let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
@@ -218,7 +218,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  @Test func `values that only another look has shown are not the page's`() async throws {
+  @Test func `values shown only to another session do not count as shown`() async throws {
     let id = try await scene.conflict()
     let page = try await list(scene)
     let first = try await revision(page)
@@ -233,7 +233,7 @@ import Testing
     #expect(never["message"] == "edit 1 was never shown so; load the page anew")
   }
 
-  @Test func `a colleague's decision gives way by name, and the plan says whose`() async throws {
+  @Test func `a colleague's decision is replaced with their name in the plan`() async throws {
     _ = try await scene.conflict()
     _ = try scene.decisions.enter(
       [DecisionRequest(edit: 1, .whole(.server))], by: "hedy")
@@ -243,7 +243,7 @@ import Testing
     #expect(plan["replaced"] == [["edit": 1, "by": "hedy"]])
   }
 
-  @Test func `an edit that a run processed since the page is not decided unseen`() async throws {
+  @Test func `an edit processed since it was shown is not decided`() async throws {
     let id = try await scene.conflict()
     let page = try await list(scene)
     _ = scene.world.org.delete("Account", id: id, as: try scene.world.user("admin"))
@@ -251,10 +251,10 @@ import Testing
     #expect(try await scene.night().verdicts == [.deletedOnServer: 1])
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "revision": 1, "decision": "device"]]], status: 409)
-    #expect(refused["reason"]?.string?.contains("a run has taken it up since") == true)
+    #expect(refused["reason"]?.string?.contains("a run has processed it since") == true)
   }
 
-  @Test func `what is impossible is left out of a plan with its reason, or refused`() async throws {
+  @Test func `an impossible decision is left out with its reason, or refused`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let body: JSONValue = [
@@ -262,7 +262,7 @@ import Testing
     ]
     let plan = try await page.work("plan", body)
     #expect(plan["planned"]?.array?.count == 1)
-    #expect(plan["refused"]?[0]?["reason"] == "there is no edit of this number")
+    #expect(plan["refused"]?[0]?["reason"] == "no edit has this number")
     _ = try await page.post("decide", body, status: 409)
     #expect(try scene.states() == [])
     for wrong: JSONValue in [
@@ -276,19 +276,19 @@ import Testing
     }
   }
 
-  @Test func `while a run is at work nothing is decided, and the page says so`() async throws {
+  @Test func `during a run nothing is decided, and the page says so`() async throws {
     _ = try await scene.conflict()
     let page = try await list(scene)
     let lock = try FileLock(scene.world.data.lock)
     defer { lock.close() }
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
-    #expect(refused["message"] == "another run of this pipeline is at work")
+    #expect(refused["message"] == "another run of this pipeline is active")
     #expect(refused["fix"]?.string?.contains("wait until it ends") == true)
     #expect(try scene.states() == [])
   }
 
-  @Test func `an unreachable org fails the plan with the reason, decides nothing`() async throws {
+  @Test func `if the org is unreachable, the plan fails and nothing is decided`() async throws {
     _ = try await scene.conflict()
     let page = try await list(scene)
     scene.world.server.stop()
@@ -298,7 +298,7 @@ import Testing
     #expect(try scene.states() == [])
   }
 
-  @Test func `it ends when nobody uses it, and not while somebody does`() async throws {
+  @Test func `the server stops when idle, and not while it is used`() async throws {
     _ = try await scene.conflict()
     let page = try await visit(scene)
     let server = try #require(servers.withLock { $0.first })

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a lost update that the org wrote in other letters is done`() async throws {
+  @Test func `a lost update that the org normalized is done`() async throws {
     let (device, account) = try await begin()
     world.server.faults.add(.kind(.collectionUpdate), .drop(afterCommit: true))
     try await edit(device, account, "Quill yard", leaves: [.updated: 1])
@@ -66,7 +66,7 @@ import Testing
     #expect(try scene.open() == [:])
   }
 
-  @Test func `a lost update that did not arrive is sent again, letters or not`() async throws {
+  @Test func `a lost update that did not arrive is sent again, normalized or not`() async throws {
     let (device, account) = try await begin()
     try await edit(device, account, "Quill yard", leaves: [.updated: 1])
     // Somebody at the user's own desk writes the record meanwhile, and its name stays in capitals.
@@ -79,7 +79,7 @@ import Testing
     #expect(try states("update") == ["done", "dropped"])
   }
 
-  @Test func `an older edit in other letters that arrives late is put right`() async throws {
+  @Test func `a late older edit that the org normalized is corrected`() async throws {
     let (device, account) = try await begin()
     world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
     try await edit(device, account, "first", leaves: [.updated: 1])
@@ -97,7 +97,7 @@ import Testing
     #expect(try scene.open() == [.conflict: 1])
   }
 
-  @Test func `a late create in other letters after its successor is reported as twice`()
+  @Test func `a late normalized create after its successor is a duplicate created`()
     async throws
   {
     let (device, _) = try await begin()
@@ -118,7 +118,8 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a decision for the office outlasts late requests`(_ writesCapitals: Bool) async throws {
+  func `a decision for the org's values outlasts late requests`(_ writesCapitals: Bool) async throws
+  {
     let device = try await scene.phone()
     if writesCapitals { try capitals() }
     let account = try scene.account(device)

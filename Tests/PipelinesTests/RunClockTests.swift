@@ -44,7 +44,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"]?.string?.hasPrefix("of the") != true)
   }
 
-  @Test func `a report tells a device's edits before their return, by any clock`() async throws {
+  @Test func `a report lists a device's edits before their return, by any clock`() async throws {
     let (device, id) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: id, ["Phone": "1"], now: world.org.now() + 3 * 86_400_000)
     let run = try await world.run(device, as: "ada.sqlite")
@@ -60,7 +60,7 @@ import Testing
     return try ledger.runs(limit: 20).reversed().map(\.now)
   }
 
-  @Test func `where the org's clock goes back, runs and edits stand in order`() async throws {
+  @Test func `if the org's clock goes back, runs and edits stay in order`() async throws {
     try await world.run()
     let devices = try rivals()
     let third = try world.device("ada", as: "third")
@@ -72,7 +72,7 @@ import Testing
     #expect(times == Array(Set(times)).sorted(), "\(times)")
   }
 
-  @Test func `a return ingested by hand under a slow clock is news`() async throws {
+  @Test func `a return ingested by hand under a slow clock is new`() async throws {
     // Years ahead of this machine.
     try world.org.moveClock(by: 20 * 365 * 86_400_000)
     try await world.run()
@@ -84,7 +84,7 @@ import Testing
     try await thirdConflicts(devices.account, third)
   }
 
-  @Test func `what a resumed run takes is news to what it published before`() async throws {
+  @Test func `returns taken by a resumed run are new to what it published before`() async throws {
     try await world.run()
     let devices = try rivals()
     // Something is new, so that the run that dies has bundles to publish.
@@ -108,7 +108,7 @@ import Testing
     #expect(try times().count == 3)
   }
 
-  @Test func `a return released after a recovery came when it was ingested`() async throws {
+  @Test func `a return released after a recovery has its ingest time`() async throws {
     // Years ahead of this machine.
     try world.org.moveClock(by: 20 * 365 * 86_400_000)
     let (device, account) = try await world.primed("ada", first: "accounts")
@@ -128,7 +128,7 @@ import Testing
     #expect(try arrived == ledger.runs(limit: 1).first?.now)
   }
 
-  @Test func `what a recovery re-ingests has its first date, in the same order`() async throws {
+  @Test func `what a recovery ingests again keeps its first date and order`() async throws {
     let device = try await world.primed("ada")
     let accounts = try world.ids("accounts", on: device)
     try world.handBack(device, as: "one.sqlite", edited: accounts[0], ["Phone": "+1 555 0101"])

@@ -19,7 +19,7 @@ import Testing
     try text.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
   }
 
-  @Test func `a dry run tells the plan on the output and leaves no trace`() async throws {
+  @Test func `a dry run prints the plan and leaves no trace`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--dry-run"])
     #expect(run.status == 0, "\(run.everything)")
@@ -28,7 +28,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test func `a dry run foretells the bundles that are lacking, and no others`() async throws {
+  @Test func `a dry run forecasts exactly the missing bundles`() async throws {
     let world = try World()
     try await world.run(.prime)
     let before = try await world.program(["pack"], ["--dry-run"])
@@ -38,11 +38,11 @@ import Testing
     #expect(after.status == 0 && !after.output.contains("pack:"), "\(after.everything)")
   }
 
-  @Test func `a return that is named and not there begins no run`() async throws {
+  @Test func `a named return that does not exist starts no run`() async throws {
     let world = try await World.primed()
     let runs = try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id)
     let told = try await world.program(["ingest"], [world.directory.file("none.sqlite")])
-    #expect(told.status == 4 && told.messages.contains("there is no file to ingest"))
+    #expect(told.status == 4 && told.messages.contains("the file to ingest does not exist"))
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id) == runs)
   }
 
@@ -51,7 +51,9 @@ import Testing
     arguments: [
       ["status"], ["report"], ["decide", "--list"], ["returns", "list"], ["explain", "1"],
     ])
-  func `who may not read a pipeline's data is told its owner`(_ command: [String]) async throws {
+  func `a user who cannot read a pipeline's data gets its owner's name`(_ command: [String])
+    async throws
+  {
     let world = try World()
     try await world.run(.prime)
     let words = command.first == "returns" ? command : Array(command.prefix(1))
@@ -64,7 +66,7 @@ import Testing
   }
 
   @Test(.asSomebodyElse)
-  func `who may not read data of one's own is told what to give oneself`() async throws {
+  func `a user who cannot read their own data gets the command to fix it`() async throws {
     let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
@@ -74,13 +76,13 @@ import Testing
         "chown -R 65534 '\(world.root)'",
         "chmod 500 '\(world.data.path)'"))
     #expect(told.status == 4, "\(told.everything)")
-    #expect(told.messages.contains("the mode of \(world.data.path) keeps it from its owner"))
+    #expect(told.messages.contains("the mode of \(world.data.path) denies access to its owner"))
     #expect(told.messages.contains("chmod u+rwX \(world.data.path)"))
     #expect(!told.messages.contains("sudo"))
   }
 
   @Test(.asSomebodyElse)
-  func `a ledger that root has left in another's directory is to be given back`() async throws {
+  func `a ledger that root left in another user's directory is reported`() async throws {
     let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
@@ -99,7 +101,7 @@ import Testing
   }
 
   @Test(.asSomebodyElse)
-  func `a return that may not be copied into processing says who is to be let`() async throws {
+  func `if a return cannot be copied, the required permission is named`() async throws {
     let world = try World()
     try await world.run(.prime, .pack)
     let device = try world.device("ada")
@@ -117,7 +119,7 @@ import Testing
     #expect(!told.everything.contains("ulimit"))
   }
 
-  @Test func `the stages that are asked for are done, and no other`() async throws {
+  @Test func `only the requested stages run`() async throws {
     let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])
     #expect(prime.status == 0, "\(prime.everything)")
@@ -136,7 +138,7 @@ import Testing
     #expect(!stores.isEmpty && stores.allSatisfy { Files.exists($0) })
   }
 
-  @Test func `as JSON a run is events, the last is the summary with its status`() async throws {
+  @Test func `as JSON a run is events, and the last has the summary and status`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--json"])
     let lines = try documents(run.output)
@@ -155,7 +157,7 @@ import Testing
     #expect(error["error"]?["problems"]?[0]?["message"]?.string?.isEmpty == false)
   }
 
-  @Test func `status tells what a run left, in words and as one document`() async throws {
+  @Test func `status shows the result of a run as text and as one document`() async throws {
     let world = try World()
     let before = try await world.program(["status"], [])
     #expect(before.status == 0, "\(before.everything)")
@@ -178,7 +180,7 @@ import Testing
     #expect(!words.output.contains("nothing has run"))
   }
 
-  @Test func `status counts the edits that no run has judged yet`() async throws {
+  @Test func `status counts the edits that no run has processed yet`() async throws {
     let scene = try DecisionScene()
     let world = scene.world
     let (device, id) = try await scene.primed()
@@ -192,7 +194,7 @@ import Testing
     #expect(!(try await world.program(["status"]).output.contains("next reconciliation")))
   }
 
-  @Test func `who only looks is told of a lost ledger, not that all is well`() async throws {
+  @Test func `status reports a lost ledger`() async throws {
     let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in try Files.list(world.data.path) where file.hasPrefix("state.sqlite") {
@@ -205,7 +207,7 @@ import Testing
     }
   }
 
-  @Test func `what never ran has no report, and no news is in order as well`() async throws {
+  @Test func `a pipeline that never ran has no report, which is not an error`() async throws {
     let world = try World()
     let none = try await world.program(["report"])
     #expect(none.status == 0)
@@ -217,7 +219,7 @@ import Testing
     #expect(try await world.program(["report"], ["--format", "json"]).output == "null\n")
   }
 
-  @Test func `a damaged ledger is told with what mends it`() async throws {
+  @Test func `a damaged ledger is reported with its repair`() async throws {
     let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in ["-wal", "-shm"] { try Files.remove(world.data.state + file) }
@@ -232,15 +234,15 @@ import Testing
     }
   }
 
-  @Test func `a name that is no user of the pipeline is refused with the nearest`() async throws {
+  @Test func `an unknown user of a pipeline is refused with the nearest name`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--user", "adda@example.com"])
     #expect(run.status == 2)
-    #expect(run.messages.contains("adda@example.com is no user of the pipeline"))
+    #expect(run.messages.contains("adda@example.com is not a user of the pipeline"))
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
-  @Test func `where the file lists users, another name is refused without the org`() async throws {
+  @Test func `if the file lists users, an unknown one is refused without the org`() async throws {
     let world = try World {
       $0.replacing(
         #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
@@ -260,14 +262,14 @@ import Testing
     (["reconcile", "retry", "p"], "RUN is missing"),
     (["org", "serve", "--port", "70000"], "65535"),
   ])
-  func `wrong words are status 2, with a correction`(words: [String], hint: String) async throws {
+  func `a usage error is status 2, with a correction`(words: [String], hint: String) async throws {
     let run = try await ProgramRun.blocking(words)
     #expect(run.status == 2)
     #expect(run.output == "")
     #expect(run.messages.contains(hint), "\(run.messages)")
   }
 
-  @Test func `quiet says nothing where nothing waits for a person`() async throws {
+  @Test func `with --quiet nothing is printed if nothing needs review`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--quiet"])
     #expect(run.status == 0)

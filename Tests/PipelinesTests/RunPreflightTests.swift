@@ -48,7 +48,7 @@ import Testing
 
   // MARK: what all users lack
 
-  @Test func `nine mistakes end a run at their places, before anything is fetched`() async throws {
+  @Test func `nine faults end a run with their locations before any fetch`() async throws {
     let world = try PreflightTests.world(PreflightTests.mistakes)
     let error = await #expect(throws: Problems.self) { try await world.run() }
     try PreflightTests.expectMistakes(error?.list ?? [])
@@ -60,7 +60,7 @@ import Testing
     #expect(kinds.count { $0 == .describe } == 0)
   }
 
-  @Test func `an unknown word of a sync down stops the prime after the edits went`() async throws {
+  @Test func `an unknown name in a sync down stops the prime after the edits`() async throws {
     let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
@@ -87,7 +87,7 @@ import Testing
     #expect(try await run(world, .ingest, .reconcile).verdicts == [:])
   }
 
-  @Test func `an unknown word of a sync up stops the run before edits lose it`() async throws {
+  @Test func `an unknown name in a sync up stops the run before edits lose it`() async throws {
     let world = try World()
     let id = try await edited(world)
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -115,7 +115,7 @@ import Testing
       "LastModifiedDate", "lastmodifieddate"
     ),
   ])
-  func `a name in other letters than the org's stops the run before an edit or a rule is lost`(
+  func `a name in different case stops the run before an edit loses its field`(
     _ old: String, _ new: String, _ spelt: String, _ written: String
   ) async throws {
     let world = try World()
@@ -127,8 +127,8 @@ import Testing
       let words = (error?.list ?? []).map { "\($0.message); \($0.fix)" }
       #expect(
         words == [
-          "Account has the field \"\(spelt)\", and in the rows of a soup \"\(written)\" is another "
-            + "name; write \"\(spelt)\""
+          "Account has the field \"\(spelt)\", but the rows of a soup would use "
+            + "\"\(written)\"; write \"\(spelt)\""
         ])
     }
     #expect(world.server.log.writes.isEmpty)
@@ -148,7 +148,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a decision at once is checked against the org`(_ hasIntegration: Bool) async throws {
+  func `a decision that is applied at once is checked against the org`(_ hasIntegration: Bool)
+    async throws
+  {
     let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
     let id = try await DecisionScene(world).conflict()
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -164,7 +166,7 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == "device")
   }
 
-  @Test func `what the integration user lacks for the global store stops the run`() async throws {
+  @Test func `a right that the integration user lacks stops the run`() async throws {
     let world = try World()
     try world.rewrite("ProductCode", "ProductCde", in: "demo/globalsyncs.json")
     let found = try await problems(world)
@@ -174,7 +176,7 @@ import Testing
 
   // MARK: what some users lack
 
-  @Test func `a user whom the org gives less is skipped with all that is lacking`() async throws {
+  @Test func `a user with fewer rights is skipped, with everything that is missing`() async throws {
     let world = try World()
     // The first and the second object of the briefcase.
     refuse(world, 0, to: "ben")
@@ -187,7 +189,7 @@ import Testing
         == ["ada@example.com", "cleo@example.com", "global"])
     #expect(world.skipped.count == 1)
     let told = try #require(world.skipped.first)
-    #expect(told.hasPrefix("ben@example.com: the org does not give this user what the syncs fetch"))
+    #expect(told.hasPrefix("ben@example.com: the user has no access to what the syncs fetch"))
     #expect(told.contains("usersyncs.json:11:"))
     #expect(told.contains("usersyncs.json:16:"))
     #expect(
@@ -199,7 +201,7 @@ import Testing
     #expect(try await run(world).findings == [])
   }
 
-  @Test func `users who lack different things are skipped each for their own`() async throws {
+  @Test func `users who lack different rights are skipped individually`() async throws {
     let world = try World()
     refuse(world, 0, to: "ada")
     refuse(world, 1, to: "ben")
@@ -210,7 +212,7 @@ import Testing
     #expect(Set(world.skipped.map { $0.prefix(3) }) == ["ada", "ben", "cle"])
   }
 
-  @Test func `a right that is lacking for edits is told, and stops nobody`() async throws {
+  @Test func `a missing right to send edits is reported and stops no one`() async throws {
     let world = try World()
     try world.rewrite(
       "[\"Title\", \"Phone\", \"MobilePhone\"]", "[\"Title\", \"LastModifiedById\"]",
@@ -220,12 +222,12 @@ import Testing
     #expect(summary.snapshots.count == 4)
     #expect(summary.warnings.count == 1)
     #expect(
-      summary.warnings.first?.contains("this user cannot change Contact.LastModifiedById") == true)
+      summary.warnings.first?.contains("this user cannot edit Contact.LastModifiedById") == true)
   }
 
   // MARK: what it costs
 
-  @Test func `objects are described in one request a user, and in no other`() async throws {
+  @Test func `objects are described in one request per user, and nowhere else`() async throws {
     let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
@@ -241,7 +243,7 @@ import Testing
     #expect(world.server.log.entries(after: quiet).allSatisfy { $0.kind != .composite })
   }
 
-  @Test func `a run with a small budget gets on from night to night`() async throws {
+  @Test func `a run with a small budget makes progress in every run`() async throws {
     let world = try World()
     // One after the other, or all of them are cut off half-way.
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
@@ -259,7 +261,7 @@ import Testing
     #expect(nights > 1)
   }
 
-  @Test func `who was cut off comes before those who had a turn after him`() async throws {
+  @Test func `a user who was cut off comes before users with a later turn`() async throws {
     let world = try World()
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     try await run(world)
@@ -304,7 +306,7 @@ import Testing
     #expect(summary.snapshots.count == 4)
     #expect(summary.warnings.count == 1)
     #expect(
-      summary.warnings.first?.hasPrefix("the syncs could not be held against the org") == true)
+      summary.warnings.first?.hasPrefix("the syncs could not be validated against the org") == true)
     // The first who is asked finds out.
     #expect(world.server.log.counts[.composite, default: 0] <= 7)
   }

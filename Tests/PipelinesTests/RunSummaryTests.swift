@@ -9,7 +9,7 @@ import Testing
     return summary.exitStatus.rawValue
   }
 
-  @Test func `the worst of what a run found is what it ends with`() {
+  @Test func `the worst finding of a run determines the exit status`() {
     #expect(status() == 0)
     for finding in [.skippedUser, .quarantined, .unsettledEdits] as [RunFinding] {
       #expect(status(finding) == 3)

@@ -36,7 +36,7 @@ import Testing
     return account
   }
 
-  @Test func `the second change of a second is in the next bundle, by one retrieve`() async throws {
+  @Test func `a second change within one second is in the next bundle`() async throws {
     let account = try await firstChange()
     #expect(try phone(account, "second") == "first")
     try world.change(account, ["Phone": "second"])
@@ -47,7 +47,7 @@ import Testing
     #expect(try await retrieves { try await world.run() } == 0)
   }
 
-  @Test func `a change that is read is read once more at rest, not every night`() async throws {
+  @Test func `a recent change is read once more later, not in every run`() async throws {
     _ = try await firstChange()
     try world.org.moveClock(by: 86_400_000)
     let generations = try world.data.generations(of: world.user("ada").id)

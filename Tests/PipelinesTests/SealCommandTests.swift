@@ -35,7 +35,7 @@ import Testing
     return path
   }
 
-  @Test func `a store is sealed and unsealed, with a passphrase of a variable or file`() throws {
+  @Test func `a store is sealed and unsealed with a passphrase of a variable or file`() throws {
     let (plain, sealed) = (try store(), directory.file("sealed.sqlite"))
     let first = try attache(
       "store", "seal", plain, "--out", sealed, "--passphrase-env", "STORE_KEY")
@@ -52,7 +52,7 @@ import Testing
     #expect(try Files.read(opened) == Files.read(plain))
   }
 
-  @Test func `a plain header leaves its salt, and other rounds have to be told`() throws {
+  @Test func `a plain header keeps its salt, and other iterations must be given`() throws {
     let (plain, sealed) = (try store(), directory.file("sealed.sqlite"))
     let made = try attache(
       "store", "seal", plain, "--out", sealed, "--passphrase-env", "STORE_KEY", "--plain-header",
@@ -70,7 +70,7 @@ import Testing
     #expect(try Files.read(opened) == Files.read(plain))
   }
 
-  @Test func `a wrong passphrase and damage end with 8 and name the page`() throws {
+  @Test func `a wrong passphrase and damage exit with 8 and name the page`() throws {
     let (plain, sealed) = (try store(), directory.file("sealed.sqlite"))
     _ = try attache("store", "seal", plain, "--out", sealed, "--passphrase-env", "STORE_KEY")
     let opened = directory.file("opened.sqlite")
@@ -89,7 +89,7 @@ import Testing
     #expect(!Files.exists(opened))
   }
 
-  @Test func `a rebuilt store is told so, a call without a passphrase is no call`() throws {
+  @Test func `a rebuilt store is reported, and a missing passphrase is a usage error`() throws {
     let bare = directory.file("bare.sqlite")
     let connection = try Connection(bare, mode: .create)
     try connection.execute("CREATE TABLE soup_attrs (x)")

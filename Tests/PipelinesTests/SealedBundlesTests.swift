@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `an edit makes the whole way in sealed stores`(_ platform: Platform) async throws {
+  func `an edit completes the whole cycle in sealed stores`(_ platform: Platform) async throws {
     let world = try Self.world()
     let first = try await world.run()
     #expect(first.bundles.count == 6)
@@ -90,7 +90,7 @@ import Testing
     #expect(!summary.bundles.isEmpty)
   }
 
-  @Test func `a sealed bundle's returned store is read, an untouched one is not`() async throws {
+  @Test func `a changed store of a sealed bundle is read, an unchanged one is not`() async throws {
     let world = try Self.world()
     try await world.run()
     // The issued bundle itself: nothing was changed in it.
@@ -133,7 +133,7 @@ import Testing
             archive.write(sys.argv[2] + "/" + name, name)
     """
 
-  @Test func `repacking an unchanged generation makes none, a new passphrase one`() async throws {
+  @Test func `an unchanged generation is packed again only for a new passphrase`() async throws {
     let world = try Self.world()
     let first = try await world.run()
     let before = try first.bundles.map { try Files.read($0) }
@@ -166,7 +166,7 @@ import Testing
     ).bundles
   }
 
-  @Test func `a sealed return that cannot be opened goes to quarantine with a fix`() async throws {
+  @Test func `a sealed return that cannot be opened is quarantined with a fix`() async throws {
     let world = try Self.world()
     try await world.run()
     let device = try device("ada", world, .android)
@@ -200,7 +200,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
 
-  @Test func `returns may have another passphrase, and plain returns are taken too`() async throws {
+  @Test func `returns may have another passphrase, and plain returns are accepted`() async throws {
     let world = try World { text in
       Self.sealing(text, Self.passphrase).replacingOccurrences(
         of: #""inbox": {"#,
@@ -219,7 +219,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `what is in the field returns under its own passphrase`(_ isReplaced: Bool) async throws {
+  func `a store in the field returns under its own passphrase`(_ isReplaced: Bool) async throws {
     let world = try Self.world()
     try await world.run()
     let device = try device("ada", world, .ios)
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `a passphrase that cannot be had ends the run and refuses nothing`() async throws {
+  @Test func `an unavailable passphrase ends the run and refuses no return`() async throws {
     let world = try World { text in
       Self.sealing(text, Self.passphrase).replacingOccurrences(
         of: #"{"command": ["/bin/echo", "\#(Self.passphrase)"]}"#,

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `each of the four forms gives its secret`() throws {
+  @Test func `each of the four forms yields its secret`() throws {
     #expect(try SecretSource.env("KEY").resolve(["KEY": "a b"]).text == "a b")
     let path = try file("key", "from file\n")
     #expect(try SecretSource.file(path).resolve([:]).text == "from file")
@@ -33,9 +33,9 @@ import Testing
     #expect(try command.resolve([:]).text == "one")
   }
 
-  @Test func `a file that others may read, or that is a link, is refused`() throws {
+  @Test func `a world-readable file or a link is refused`() throws {
     let open = try file("open", "s3cret", mode: 0o640)
-    #expect(refusal(.file(open)) == "others may read open; chmod 600 open")
+    #expect(refusal(.file(open)) == "other users can read open; chmod 600 open")
     let link = directory.file("link")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: open)
     #expect(refusal(.file(link)) == "link is a link; name the file itself")
@@ -43,9 +43,9 @@ import Testing
     #expect(refusal(.file(directory.path)) != nil)
   }
 
-  @Test func `what is missing or empty is refused without showing anything`() throws {
+  @Test func `a missing or empty secret is refused without showing anything`() throws {
     #expect(refusal(.env("KEY")) == "the environment variable KEY is not set; export KEY=…")
-    #expect(refusal(.env("KEY"), ["KEY": ""]) == "the secret is empty; put it there")
+    #expect(refusal(.env("KEY"), ["KEY": ""]) == "the secret is empty; write it there")
     #expect(refusal(.credential("key"))?.hasPrefix("there is no $CREDENTIALS_DIRECTORY") == true)
     #expect(
       refusal(.command(["/bin/sh", "-c", "echo s3cret; exit 3"]))
@@ -53,13 +53,13 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
-  func `a command that says without end, or hangs, is ended and told as that`() async throws {
+  func `a command with endless output, or that hangs, is stopped and reported`() async throws {
     let cases = [
-      ("while :; do echo s3cret; done", "said more than 64 KiB"),
-      ("while :; do echo s3cret >&2; done", "said more than 64 KiB"),
-      ("head -c 65537 /dev/zero | tr '\\0' a", "said more than 64 KiB"),
-      ("exec sleep 600", "did not end within 1 seconds"),
-      ("exec sleep 600 >&- 2>&-", "did not end within 1 seconds"),
+      ("while :; do echo s3cret; done", "wrote more than 64 KiB"),
+      ("while :; do echo s3cret >&2; done", "wrote more than 64 KiB"),
+      ("head -c 65537 /dev/zero | tr '\\0' a", "wrote more than 64 KiB"),
+      ("exec sleep 600", "did not finish within 1 seconds"),
+      ("exec sleep 600 >&- 2>&-", "did not finish within 1 seconds"),
     ]
     for (script, words) in cases {
       let source = SecretSource.command(["/bin/sh", "-c", script])

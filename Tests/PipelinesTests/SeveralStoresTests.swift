@@ -71,7 +71,7 @@ import Testing
     try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback)
   }
 
-  @Test func `a clean store under another's number is no second phone`() async throws {
+  @Test func `a clean store under another number is not a second phone`() async throws {
     let ada = try world.user("ada")
     let account = try #require(
       world.org.create("Account", ["Name": "A", "Phone": "1"], as: ada).id)
@@ -84,7 +84,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"] == "3")
   }
 
-  @Test func `a bare store is known by what was issued, not by its pipeline's name`() async throws {
+  @Test func `a bare store is identified by what was issued, not by pipeline names`() async throws {
     try await world.run()
     let (_, second) = try install("phone")
     try second.create(
@@ -100,7 +100,7 @@ import Testing
     #expect(made.totalSize == 1)
   }
 
-  @Test func `a hand-back is named when the last of its stores has come`() async throws {
+  @Test func `a return is included when the last of its stores has arrived`() async throws {
     let ada = try world.user("ada")
     let account = try #require(
       world.org.create("Account", ["Name": "A", "Phone": "1"], as: ada).id)

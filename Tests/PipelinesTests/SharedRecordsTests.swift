@@ -101,7 +101,7 @@ import Testing
     #expect(try world.record("Account", id)["Website"] == "https://vip.example")
   }
 
-  @Test func `a field with different values in two soups is a clash, equal is not`() async throws {
+  @Test func `different values of a field in two soups are a device conflict`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -119,7 +119,7 @@ import Testing
     #expect(clashes.allSatisfy { $0.otherEdits.count == 1 && $0.fields.map(\.name) == ["Phone"] })
   }
 
-  @Test func `a clash is over for a bundle of the run that told of it`() async throws {
+  @Test func `a device conflict is over for a bundle of the run that reported it`() async throws {
     let world = try world("LEAVE_IF_CHANGED")
     try await world.run()
     let phones = [try world.device("ada", as: "one"), try world.device("ada", as: "two")]
@@ -140,7 +140,7 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == "3")
   }
 
-  @Test func `a record deleted in one soup and edited in the other is a clash`() async throws {
+  @Test func `deleting in one soup and editing in the other is a device conflict`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -155,7 +155,7 @@ import Testing
 
   // MARK: one second
 
-  @Test func `what the office changed in the second of the prime is a conflict`() async throws {
+  @Test func `another user's change seen by the second soup's prime is a conflict`() async throws {
     let world = try World()
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
@@ -179,7 +179,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `overwriting within one second is listed, deleting conflicts`(_ deletes: Bool) async throws {
+  func `an overwrite within one second is listed, a deletion conflicts`(_ deletes: Bool)
+    async throws
+  {
     let world = try world(deletes ? "LEAVE_IF_CHANGED" : "OVERWRITE")
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
@@ -206,7 +208,7 @@ import Testing
 
   // MARK: values
 
-  @Test func `a field that the sender may not read is unknown: clearing it is sent`() async throws {
+  @Test func `clearing a field that the sender cannot read is sent`() async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -253,7 +255,7 @@ import Testing
     ]
   }
 
-  @Test func `an edit from composed to decomposed letters is sent as it is`() async throws {
+  @Test func `an edit from composed to decomposed characters is sent as it is`() async throws {
     let world = try await World.primed()
     let id = try account(try world.device("ada"), world)
     let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
@@ -265,7 +267,7 @@ import Testing
     #expect(Array(name.utf8) == Array(decomposed.utf8))
   }
 
-  @Test func `a number that the org cannot hold is sent as it stands, and told`() async throws {
+  @Test func `a number that the org cannot hold is sent as it is, and reported`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -283,7 +285,7 @@ import Testing
     #expect(detail.message?.contains("AnnualRevenue") == true)
   }
 
-  @Test func `a number that the org holds arrives digit by digit`() async throws {
+  @Test func `a number that the org can hold arrives digit by digit`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")
     let id = try account(device, world)

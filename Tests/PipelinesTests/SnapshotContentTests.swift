@@ -107,7 +107,7 @@ import Testing
     #expect(summary.snapshots.first?.soups.first?.written == 1)
   }
 
-  @Test func `a login that is another user than the pipeline's makes no snapshot`() async throws {
+  @Test func `a login as another user than the pipeline's makes no snapshot`() async throws {
     let world = try soqlWorld()
     let token = try world.server.token(for: "ben@example.com", app: OrgTemplate.clientID)
     try rewrite(world) { text in
@@ -142,7 +142,7 @@ import Testing
     #expect(summary.findings == [])
   }
 
-  @Test func `the first user of a list who cannot log in stops nobody else`() async throws {
+  @Test func `a first user who cannot log in does not stop the others`() async throws {
     let world = try soqlWorld {
       $0.replacing("[\"ada@", with: "[\"zoe@example.com\", \"ada@")
     }
@@ -152,7 +152,7 @@ import Testing
     #expect(world.skipped.first?.contains("zoe@example.com") == true)
   }
 
-  @Test func `one user of several may be asked for, and an unknown one is refused`() async throws {
+  @Test func `a run may serve one of several users; an unknown one is refused`() async throws {
     let world = try soqlWorld {
       $0.replacing(
         "[\"ada@example.com\"]",
@@ -165,7 +165,7 @@ import Testing
       try await run(world) { $0.users = ["bem@example.com"] }
     }
     #expect(error?.code == "users.unknown")
-    #expect(error?.message == "bem@example.com is no user of the pipeline")
+    #expect(error?.message == "bem@example.com is not a user of the pipeline")
     #expect(error?.fix == "did you mean ben@example.com?")
   }
 
@@ -178,7 +178,7 @@ import Testing
     #expect(error?.code == "users.unexpected")
     #expect(
       error?.message.hasPrefix("the pipeline has 1 user, and users.expect allows 2 to ") == true)
-    #expect(error?.fix == "check where the users come from, or change users.expect")
+    #expect(error?.fix == "check the source of the users, or change users.expect")
     #expect(try world.data.snapshots() == [])
   }
 

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `the key is in a file of its own, and nowhere in the ledger`() async throws {
+  @Test func `the key is in its own file, and nowhere in the ledger`() async throws {
     try await world.run()
     #expect(try Files.status(file).mode & 0o777 == 0o600)
     let text = String(decoding: try Files.read(file), as: UTF8.self)
@@ -46,7 +46,7 @@ import Testing
     #expect(String(decoding: try Files.read(file), as: UTF8.self) == text)
   }
 
-  @Test func `a key that is gone is not made anew where devices have bundles`() async throws {
+  @Test func `a lost key is not recreated if devices have bundles`() async throws {
     try await world.run()
     let text = try Files.read(file)
     let before = try Tree.entries(world.data.path + "/users")
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: ["", "no key\n", String(repeating: "0", count: 64) + "\n"])
-  func `another key than the ledger signs with is refused`(_ text: String) async throws {
+  func `a key other than the one the ledger signs with is refused`(_ text: String) async throws {
     try await world.run()
     try DurableFile.write(Array(text.utf8), to: file)
     let error = try await refusal()
@@ -70,7 +70,7 @@ import Testing
     #expect(error.code.hasPrefix("stamp-key."))
   }
 
-  @Test func `a lost ledger is not recreated over what was published`() async throws {
+  @Test func `a lost ledger is not recreated next to what was published`() async throws {
     try await world.run()
     try world.loseLedger()
     for stages in [[], [Stage.ingest], [.pack]] {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a new ledger beside a lost one's key takes no device for a forger`() async throws {
+  @Test func `a new ledger next to a lost one's key accepts earlier stamps`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
     try world.loseLedger()
@@ -105,7 +105,7 @@ import Testing
 
   // MARK: expired bundles
 
-  @Test func `a return of an expired bundle is refused where the pipeline says so`() async throws {
+  @Test func `a return of an expired bundle is refused if the pipeline says so`() async throws {
     for accepts in [true, false] {
       let world = try World {
         $0.replacingOccurrences(
@@ -152,7 +152,7 @@ import Testing
     #expect(try await run(world.directory.file("pipelines/third.json")).exitStatus == .done)
   }
 
-  @Test func `a file with another name does not begin anew beside its own data`() async throws {
+  @Test func `a renamed file does not start from scratch next to its own data`() async throws {
     try await world.run()
     let left = try Tree.files(world.root)
     try world.rewrite(#""name": "demo""#, #""name": "second""#)
@@ -177,7 +177,8 @@ import Testing
     #expect(try await world.runAsWritten().exitStatus == .done)
   }
 
-  @Test func `the data of another pipeline file keep no new one from its first run`() async throws {
+  @Test func `the data of another pipeline file do not prevent a new one's first run`() async throws
+  {
     try await world.run()
     let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
     let other = world.directory.file("pipelines/second.json")

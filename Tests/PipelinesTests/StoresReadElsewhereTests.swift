@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct StoresReadElsewhereTests {
-  @Test func `every store that a run makes is sound to an independent reader`() async throws {
+  @Test func `an independent reader accepts every store that a run makes`() async throws {
     let world = try await World.primed()
     let first = try world.stores()
     #expect(first.count == 8)

@@ -9,7 +9,7 @@ import Testing
 /// `attache sync run`, `list`, `status` and `delete`, as a user calls them.
 @Suite struct SyncCommandTests {
   @Test(arguments: Platform.allCases)
-  func `the sample of accounts goes down, up and down again`(_ platform: Platform) throws {
+  func `the sample of accounts syncs down, up and down again`(_ platform: Platform) throws {
     let scene = try SyncScene()
     let first = try scene.prime("accounts", platform)
     #expect(first.status == 0, "\(first.error)")
@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     ("contacts", "contacts", "Contact", "LastName"), ("briefcase", "accounts", "Account", "Name"),
   ])
-  func `the other samples go down and up`(
+  func `the other samples sync down and up`(
     _ sample: String, _ soup: String, _ type: String, _ field: String
   ) throws {
     let scene = try SyncScene()
@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.dirty(soup).isEmpty)
   }
 
-  @Test func `the sample of users brings ten at most`() throws {
+  @Test func `the sample of users fetches ten at most`() throws {
     let scene = try SyncScene()
     let outcome = try scene.prime("users", .android)
     #expect(outcome.status == 0, "\(outcome.error)")
@@ -82,7 +82,7 @@ import Testing
     #expect(summary["result"]?["syncs"]?.array?.first?["unchanged"] == 5)
   }
 
-  @Test func `changes that stay are listed and end with 3`() throws {
+  @Test func `changes that remain are listed, with exit status 3`() throws {
     let scene = try SyncScene(primed: "accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     try scene.rename("accounts", ids[0], "Name", "here")
@@ -102,7 +102,7 @@ import Testing
     #expect(records.compactMap { $0["outcome"]?.string }.sorted() == ["failed", "left"])
   }
 
-  @Test func `what could not be sent outlives later records, run after run`() throws {
+  @Test func `what could not be sent survives later records, run after run`() throws {
     let scene = try SyncScene(primed: "contacts")
     let own = try scene.ownIDs("contacts", "Contact")
     try scene.rename("contacts", own[0], "LastName", "here")
@@ -125,7 +125,9 @@ import Testing
 
   /// JavaScript cuts a text between the two halves of an emoji.
   @Test(arguments: Platform.allCases)
-  func `half a character is sent, and bad JSON stops no other edit`(_ platform: Platform) throws {
+  func `an unpaired surrogate is sent, and bad JSON stops no other edit`(_ platform: Platform)
+    throws
+  {
     let scene = try SyncScene()
     try scene.prime("accounts", platform)
     let ids = try scene.ownIDs("accounts", "Account")
@@ -137,14 +139,14 @@ import Testing
     let outcome = try scene.sync("--name", "sync2")
     #expect(outcome.status == 3, "\(outcome.error)")
     #expect(outcome.output.contains("sync2: 3 changes, 1 failed, 2 sent"), "\(outcome.output)")
-    #expect(outcome.output.contains("no JSON object: nothing was sent"))
+    #expect(outcome.output.contains("not a JSON object: nothing was sent"))
     #expect(try scene.world.record("Account", ids[0])["Name"] == "cut \u{FFFD}")
     #expect(try scene.world.record("Account", ids[2])["Name"] == "whole")
     #expect(try scene.world.record("Account", ids[1])["Name"] != "broken")
     #expect(try scene.sync("--all").status == 3)
   }
 
-  @Test func `a sync that fails ends the command before what comes down`() throws {
+  @Test func `a failing sync ends the command before the syncs down`() throws {
     let scene = try SyncScene(primed: "accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     try scene.rename("accounts", ids[0], "Name", "not lost")
@@ -169,7 +171,7 @@ import Testing
     "SELECT Id, Name, LastModifiedDate FROM Nothing__c",
     "SELECT Id, Name, LastModifiedDate FROM Account WHERE Name LIKE '%''",
   ])
-  func `a query that the org does not understand ends with status 4`(_ query: String) throws {
+  func `a query that the org rejects exits with status 4`(_ query: String) throws {
     let scene = try SyncScene(primed: "accounts")
     let config = scene.world.directory.file("wrong.json")
     let syncs: JSONValue = [
@@ -188,7 +190,7 @@ import Testing
     #expect(outcome.error.contains("fix    check the sync's query"), "\(outcome.error)")
   }
 
-  @Test func `the end of a day's requests is reported without a pipeline's settings`() throws {
+  @Test func `an exhausted daily limit is reported without pipeline settings`() throws {
     let scene = try SyncScene(server: { $0.dailyLimit = 10 })
     var outcome = try scene.prime("accounts")
     for _ in 0..<9 where outcome.status == 0 { outcome = try scene.prime("accounts") }
@@ -198,7 +200,7 @@ import Testing
     #expect(!outcome.error.contains("apiBudget") && !outcome.error.contains("--api-budget"))
   }
 
-  @Test func `ghosts go when asked, and not too many at once`() throws {
+  @Test func `ghosts are removed on request, and not too many at once`() throws {
     let scene = try SyncScene()
     let (org, admin) = (scene.world.org, try scene.world.user("admin"))
     let ada = try scene.world.user("ada")
@@ -222,7 +224,7 @@ import Testing
     #expect(try scene.elements("accounts").count == 13)
   }
 
-  @Test func `a sync without its soup is told before anything runs`() throws {
+  @Test func `a sync without its soup is reported before anything runs`() throws {
     let scene = try SyncScene()
     try scene.prime("users", .android)
     let config = World.repository + "/pipelines/samples/accounts.usersyncs.json"

@@ -8,7 +8,7 @@ import Testing
 
 /// What `attache sync` does with the store file and its syncs.
 @Suite struct SyncStoreTests {
-  @Test func `syncs are listed, shown whole, and forgotten`() throws {
+  @Test func `syncs are listed, shown in full, and removed`() throws {
     let scene = try SyncScene(primed: "accounts")
     let list = try scene.attache(["sync", "list", "--store", scene.store])
     #expect(list.status == 0)
@@ -28,7 +28,7 @@ import Testing
     #expect(try scene.elements("accounts").count == 5)
   }
 
-  @Test func `a wrong call says what is wrong and what there is`() throws {
+  @Test func `a usage error names the fault and the valid choices`() throws {
     let scene = try SyncScene(primed: "accounts")
     let cases: [(words: [String], says: String)] = [
       (
@@ -73,7 +73,7 @@ import Testing
     #expect(stranger.status == 5, "\(stranger.error)")
   }
 
-  @Test func `a broken file of syncs is told with its place, and no store is made`() throws {
+  @Test func `a broken sync file is reported with its location; no store is made`() throws {
     let scene = try SyncScene()
     let config = scene.world.directory.file("broken.json")
     try DurableFile.write(
@@ -96,7 +96,7 @@ import Testing
       #"write "LastModifiedDate""#
     ),
   ])
-  func `syncs that name a field in other letters than the org are refused, and no edit is lost`(
+  func `a sync with field names in different case is refused, and no edit is lost`(
     _ list: String, _ target: String, _ fix: String
   ) throws {
     let scene = try SyncScene()
@@ -151,7 +151,7 @@ import Testing
         == ["store.sqlite", "store.sqlite.lock"])
   }
 
-  @Test func `a sealed store is refused with what to do`() throws {
+  @Test func `a sealed store is refused with a fix`() throws {
     let scene = try SyncScene(primed: "accounts")
     let sealed = scene.world.directory.file("sealed.sqlite")
     _ = try SQLCipherFile.seal(
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `edits in a -wal are sent, and none is left beside the store`() throws {
+  @Test func `edits in a -wal are sent, and no -wal is left next to the store`() throws {
     let scene = try SyncScene(primed: "accounts")
     let id = try #require(try scene.ownIDs("accounts", "Account").first)
     // A device keeps its last edits in a -wal: copied while the store is open.
@@ -190,7 +190,7 @@ import Testing
     #expect(!Files.exists(scene.store + "-wal"))
   }
 
-  @Test func `a changed definition is kept and said, and taken when told so`() throws {
+  @Test func `a changed definition is reported, and applied on request`() throws {
     let scene = try SyncScene(primed: "accounts")
     let sample = World.repository + "/pipelines/samples/accounts.usersyncs.json"
     let text = String(decoding: try Files.read(sample), as: UTF8.self)
@@ -238,7 +238,7 @@ import Testing
     "select {accounts:Name} -- from, select\n from {accounts}": "{accounts:Name}",
     "select {accounts:Name}, {accounts:Id} from {accounts}": "{accounts:Name},{accounts:Id}",
   ])
-  func `the columns of a query are named as its own select list names them`(
+  func `result columns of a query are named by its select list`(
     _ query: String, _ heading: String
   ) throws {
     let scene = try SyncScene(primed: "accounts")

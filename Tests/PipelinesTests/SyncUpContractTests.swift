@@ -14,7 +14,7 @@ import Testing
 ///
 /// A scene is a kind of sync up and a situation. Each has a soup, and all of them are in one store.
 @Suite struct SyncUpContractTests {
-  @Test func `a live store and a pipeline send the same requests and come to the same ends`()
+  @Test func `a live store and a pipeline send the same requests with the same results`()
     async throws
   {
     let world = try await UpWorld()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `a strict pipeline sends its updates in composites no larger than a batch`()
+  @Test func `conditional updates are sent in composites no larger than a batch`()
     async throws
   {
     try await UpWorld(isStrict: true).expectReturned(.day)

@@ -57,7 +57,7 @@ import Testing
     return Family(parent: parent, child: child, device: try world.device("ada"))
   }
 
-  @Test func `an edit of a detail goes with its master that the device deleted`() async throws {
+  @Test func `an edit of a detail is resolved with its master's deletion`() async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json"))
     let family = try await family(world)
     try family.device.edit(
@@ -84,8 +84,7 @@ import Testing
     #expect(summary.verdicts == [.failed: 1, .blocked: 1])
   }
 
-  @Test func `a child whose parent another writer held goes when the parent has gone`() async throws
-  {
+  @Test func `a child whose parent was locked is sent after its parent`() async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json"))
     let device = try await family(world).device
     let now = world.org.now()
@@ -105,8 +104,7 @@ import Testing
     #expect(try world.org.query(children, as: world.user("admin")).totalSize == 2)
   }
 
-  @Test func `the details of a master whose deletion a guard holds are held with it`() async throws
-  {
+  @Test func `details of a master whose deletion a guard holds are held with it`() async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json")) {
       $0.replacing(
         "\"conditionalUpdates\":true",
@@ -125,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: ["parent", "child"])
-  func `a family of which one record was left stays together on the nights after`(
+  func `a family with one failed record stays together in later runs`(
     _ contested: String
   ) async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json"))

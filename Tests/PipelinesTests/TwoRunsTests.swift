@@ -9,7 +9,7 @@ import Testing
 @Suite struct TwoRunsTests {
   // Against a lock that is never given up: all tests of a group begin at once, and this one waits for its turn.
   @Test(.timeLimit(.minutes(10)))
-  func `a second run of one pipeline is refused while the first is at work`() async throws {
+  func `a second run of one pipeline is refused while the first is active`() async throws {
     let world = try World()
     let gate = DispatchSemaphore(value: 0)
     let entered = AsyncStream.makeStream(of: Void.self)

@@ -55,12 +55,12 @@ import Testing
     try scene.edit(edit, in: run).detail.message
   }
 
-  @Test func `a deleted record comes back, also into the next bundle, and stays`() async throws {
+  @Test func `a deleted record is restored, in the next bundle too, and stays`() async throws {
     let (id, run, phone) = try await deleted()
     let plan = try scene.undoing.plan(run: run)
     let planned = try await scene.carryOut(plan, isDryRun: true)
     #expect(planned.verdicts == [.undone: 1])
-    #expect(planned.plan.contains { $0.contains("the record comes back from the recycle bin") })
+    #expect(planned.plan.contains { $0.contains("the record is restored from the recycle bin") })
     #expect(calls == 0)
     #expect(try !scene.isThere(id, "Contact"))
 
@@ -69,7 +69,7 @@ import Testing
     #expect(undone.findings == [] && undone.exitStatus == .done)
     #expect(calls == 1)
     #expect(try scene.isThere(id, "Contact"))
-    #expect(try message(1, in: undone) == "the record is back from the recycle bin")
+    #expect(try message(1, in: undone) == "the record was restored from the recycle bin")
     #expect(
       try scene.rows(of: "success.csv", in: undone).first?.hasSuffix("Item Undeleted") == true)
     #expect(try scene.undoing.plan(run: run).undone.map(\.edit) == [1])
@@ -92,7 +92,8 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"], [true, false])
-  func `a deleted row has no news when saved again`(_ mode: String, _ isByUndo: Bool) async throws {
+  func `saving a deleted row again is not a new edit`(_ mode: String, _ isByUndo: Bool) async throws
+  {
     let scene = try UndoScene(syncs: {
       let fields =
         #""options": { "fieldlist": ["FirstName", "LastName", "Title", "Phone", "MobilePhone"], "#
@@ -135,7 +136,7 @@ import Testing
     #expect(try !scene.isThere(id, "Contact"))
   }
 
-  @Test func `what is back already needs nothing, and keeps what came since`() async throws {
+  @Test func `a record already restored needs nothing, and keeps later changes`() async throws {
     let (id, run, _) = try await deleted()
     try org.undelete(id)
     try scene.office(id, ["Title": "Chief"], "Contact")
@@ -145,7 +146,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `what was deleted once more, by somebody or by its user, is left`() async throws {
+  @Test func `a record deleted again, by anyone, is left alone`() async throws {
     for name in ["admin", "ada"] {
       let scene = try UndoScene()
       let phone = try await scene.phone()
@@ -160,20 +161,21 @@ import Testing
       #expect(undone.verdicts == [.notUndone: 1])
       #expect(undone.exitStatus == .needsAttention)
       let edit = try scene.edit(1, in: undone)
-      #expect(edit.detail.message?.hasPrefix("it was deleted once more since: restore it") == true)
+      #expect(edit.detail.message?.hasPrefix("the record was deleted again: restore it") == true)
       #expect(edit.detail.serverChange?.by == user.id)
       #expect(try !scene.isThere(id, "Contact"))
     }
   }
 
-  @Test func `what is purged or merged since is left, with the way out`() async throws {
+  @Test func `a purged or merged record is left alone, with instructions`() async throws {
     let (id, run, _) = try await deleted()
     try org.purge(id)
     let undone = try await scene.undo(run)
     #expect(undone.verdicts == [.notUndone: 1])
     #expect(undone.findings == [.notUndone])
     #expect(
-      try message(1, in: undone) == "nobody sees it in the recycle bin, it may be purged" + bin)
+      try message(1, in: undone) == "it is not visible in the recycle bin, and may have been purged"
+        + bin)
     #expect(calls == 0)
 
     let account = try make("Account", ["Name": "Quay"])
@@ -187,11 +189,11 @@ import Testing
     try org.merge(contacts[0], into: contacts[1])
     let merged = try await scene.undo(second.run)
     #expect(merged.verdicts == [.notUndone: 1])
-    let words = "the record was merged into \(contacts[1]) since"
+    let words = "the record has been merged into \(contacts[1])"
     #expect(try message(2, in: merged) == words + bin)
   }
 
-  @Test func `more than a call takes comes back in two`() async throws {
+  @Test func `more records than one call takes are restored in two`() async throws {
     let scene = try UndoScene({
       $0.replacing(
         #""quietWindowSeconds": 0"#,
@@ -215,7 +217,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a master deleted by its device after the detail comes back first`() async throws {
+  @Test func `a master deleted by its device after the detail is restored first`() async throws {
     let account = try make("Account", ["Name": "Quay"])
     let kid = try make("Contact", ["LastName": "Kid", "AccountId": .string(account)])
     let phone = try await scene.phone()
@@ -234,7 +236,7 @@ import Testing
   // MARK: death, lost answers, refusals
 
   @Test(arguments: [true, false])
-  func `a lost answer is found out, and nothing returns twice`(afterCommit: Bool) async throws {
+  func `after a lost answer, nothing is restored twice`(afterCommit: Bool) async throws {
     let (id, run, _) = try await deleted()
     scene.world.server.faults.add(.kind(.soapUndelete), .drop(afterCommit: afterCommit))
     let undone = try await scene.undo(run)
@@ -244,7 +246,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a call that arrives late counts when it has`() async throws {
+  @Test func `a call that arrives late counts when it has arrived arrived`() async throws {
     let (id, run, _) = try await deleted()
     scene.world.server.faults.add(
       .kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
@@ -269,7 +271,8 @@ import Testing
     }
   }
 
-  @Test func `an org that takes no such call leaves it, and another time it goes`() async throws {
+  @Test func `an org that lacks the call leaves the record; a later undo restores it`() async throws
+  {
     let (id, run, _) = try await deleted()
     let missing = ServerResponse(status: 404, headers: ["Content-Type": "text/html"], body: [])
     let faults: [(Faults.Action, String)] = [
@@ -295,7 +298,7 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
-  @Test func `a limit keeps it waiting, and the next run goes on`() async throws {
+  @Test func `a limit keeps the undo waiting, and the next run continues it`() async throws {
     let (id, run, _) = try await deleted()
     scene.world.server.faults.add(.kind(.soapUndelete), .limitExceeded)
     let held = try await scene.undo(run)
@@ -305,7 +308,7 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
-  @Test func `a user who may not is told so, and the org's refusal has its words`() async throws {
+  @Test func `a user without the right is reported with the org's message`() async throws {
     let (id, run, _) = try await deleted()
     // It is somebody else's since: who may not delete it may not bring it back.
     scene.world.server.faults.add(
@@ -321,7 +324,7 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
-  @Test func `an edit whose record a later run deleted goes back after that undo`() async throws {
+  @Test func `an edit of a record deleted by a later run is undone after that undo`() async throws {
     let phone = try await scene.phone()
     let id = try scene.world.ids("contacts", on: phone)[0]
     let before = try scene.field("Title", of: id, "Contact")

@@ -9,7 +9,7 @@ import Testing
 
 /// Each kind of write is taken back as what it did.
 @Suite struct UndoKindsTests {
-  @Test func `an upsert is undone as what it did: a new record, or an update`() async throws {
+  @Test func `an upsert is undone as a create or an update`() async throws {
     let scene = try UndoScene(syncs: {
       $0.replacing(
         #""createFieldlist": ["Name", "Phone", "Website","#,
@@ -45,7 +45,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `what OVERWRITE went over comes back, the office's values too`() async throws {
+  @Test func `values that OVERWRITE replaced are restored, other users' too`() async throws {
     let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
     let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
@@ -59,7 +59,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `what a bundle was packed with before the undo overwrites nothing`() async throws {
+  @Test func `a bundle packed before the undo overwrites nothing`() async throws {
     let scene = try UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") })
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
@@ -83,7 +83,7 @@ import Testing
     #expect(try scene.field("Description", of: id) != "office")
   }
 
-  @Test func `a new record that was undone is carried whole, and can be made anew`() async throws {
+  @Test func `an undone new record is redelivered whole, and can be recreated`() async throws {
     let scene = try UndoScene({
       $0.replacing(
         #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
@@ -131,7 +131,7 @@ import Testing
     })
   }
 
-  @Test func `details that went with their master are listed, and return with it`() async throws {
+  @Test func `details deleted with their master are listed and restored with it`() async throws {
     let scene = try Self.family()
     let admin = try scene.world.user("admin")
     let id = try #require(scene.world.org.create("Account", ["Name": "Mole"], as: admin).id)
@@ -155,7 +155,7 @@ import Testing
     #expect(undone.verdicts == [.undone: 2])
     // The org brings the detail back with its master.
     #expect(scene.world.server.log.entries.count { $0.kind == .soapUndelete } == 1)
-    #expect(try scene.edit(2, in: undone).detail.message == "the record is back in the org")
+    #expect(try scene.edit(2, in: undone).detail.message == "the record was restored in the org")
     #expect(try scene.isThere(id))
     #expect(try scene.isThere(kid, "Contact"))
     try await scene.scene.expectClosed()
@@ -182,7 +182,7 @@ import Testing
     #expect(try scene.isThere(mole))
   }
 
-  @Test func `a family goes back as it came: the new child, the parent's fields`() async throws {
+  @Test func `a family is undone as it was sent: new child, parent's fields`() async throws {
     let scene = try Self.family()
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
@@ -210,7 +210,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `the program shows a plan, and carries out the one that is confirmed`() async throws {
+  @Test func `the program shows a plan, and applies the confirmed one`() async throws {
     let scene = try UndoScene()
     let (phone, id) = try await scene.primed()
     let before = try #require(try scene.field("Phone", of: id)?.string)
@@ -253,7 +253,7 @@ import Testing
     #expect(try text("report.html").contains("<b>1</b> undone"))
     #expect(try text("records.csv").contains("undo: applied"))
     #expect(try text("success.csv").contains("\(before),Item Updated"))
-    #expect(try await undo("99").messages.contains("edit 99: there is no edit of this number"))
+    #expect(try await undo("99").messages.contains("edit 99: no edit has this number"))
     let mistyped = try await scene.world.program(["reconcile", "undo"], ["20260101T000000Z-99"])
     #expect(mistyped.status == 4)
     #expect(mistyped.messages.contains("there is no run 20260101T000000Z-99"))

@@ -41,7 +41,7 @@ import Testing
   // MARK: what stands
 
   @Test(arguments: [["Phone": "office"], ["Description": "office"]] as [JSONObject])
-  func `a record that the office changed since is left as is`(_ fields: JSONObject) async throws {
+  func `a record that another user changed since is left as is`(_ fields: JSONObject) async throws {
     let (id, _, run) = try await sent()
     try scene.office(id, fields)
     let writes = scene.writes
@@ -50,7 +50,7 @@ import Testing
     #expect(undone.exitStatus == .needsAttention)
     #expect(scene.writes == writes)
     let edit = try scene.edit(1, in: undone)
-    #expect(edit.detail.message == "the record was changed in the org since")
+    #expect(edit.detail.message == "the record has been changed in the org")
     #expect(edit.detail.fields.first?.server == (fields["Phone"] ?? "device"))
     #expect(edit.detail.serverChange?.by == (try scene.world.user("admin").id))
     #expect(edit.detail.decision?.fate == .askedAgain)
@@ -60,7 +60,7 @@ import Testing
     #expect(next.findings == [])
   }
 
-  @Test func `a new record that the office has changed, or built on, is left`() async throws {
+  @Test func `a new record that another user changed or built on is left`() async throws {
     let (id, run) = try await made()
     let admin = try scene.world.user("admin")
     let contact = try #require(
@@ -77,7 +77,7 @@ import Testing
     #expect(try scene.isThere(id))
   }
 
-  @Test func `a record that is gone, or as it was before, needs nothing`() async throws {
+  @Test func `a deleted or reverted record needs nothing`() async throws {
     let (id, run) = try await made()
     let admin = try scene.world.user("admin")
     #expect(scene.world.org.delete("Account", id: id, as: admin).errors.isEmpty)
@@ -91,7 +91,7 @@ import Testing
     #expect(scene.writes == writes + 1)
   }
 
-  @Test func `a field of which nobody knows what it held stays, and is named`() async throws {
+  @Test func `a field whose former value is unknown stays, and is named`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     try phone.edit(
@@ -110,7 +110,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://device.example")
     let edit = try scene.edit(1, in: undone)
     #expect(
-      edit.detail.message == "what Website held before is not known, so it stays as it was sent")
+      edit.detail.message == "the former values of Website are unknown, so the sent ones stay")
     #expect(edit.detail.decision?.fate == .carriedOut)
     for file in ["success.csv", "error.csv"] {
       let rows = try scene.rows(of: file, in: undone)
@@ -126,7 +126,7 @@ import Testing
   // MARK: death and lost answers
 
   @Test(arguments: [true, false])
-  func `a lost answer is found out, and nothing is sent twice`(afterCommit: Bool) async throws {
+  func `a lost answer is looked up, and nothing is sent twice`(afterCommit: Bool) async throws {
     let (id, before, run) = try await sent()
     let writes = scene.writes
     scene.world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `what the org refuses to take back stands, with its words`() async throws {
+  @Test func `an undo that the org refuses is reported with the org's message`() async throws {
     let (id, _, run) = try await sent()
     scene.world.server.faults.add(
       .writes, times: 9, .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
@@ -172,7 +172,7 @@ import Testing
     #expect(try await scene.undo(run).verdicts == [.undone: 1])
   }
 
-  @Test func `a user who cannot log in keeps the undoing waiting`() async throws {
+  @Test func `a user who cannot log in keeps the undo waiting`() async throws {
     let (id, before, run) = try await sent()
     try await scene.undoLater(run)
     #expect(try scene.scene.states() == ["undo pending"])
@@ -181,7 +181,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  @Test func `a new record in which the office worked between edits is kept`() async throws {
+  @Test func `a new record changed by another user between edits is kept`() async throws {
     let (id, first) = try await made()
     try scene.office(id, ["Website": "https://office.example"])
     let phone = try await scene.world.primed("ada", as: "newest")
@@ -193,7 +193,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://office.example")
   }
 
-  @Test func `a new record that no one else touched goes after its edits`() async throws {
+  @Test func `a new record that no one else touched is deleted after its edits`() async throws {
     let (id, first) = try await made()
     let phone = try await scene.world.primed("ada", as: "newest")
     let second = try await scene.night(phone, as: "later.sqlite", edited: id, ["Phone": "later"])
@@ -202,7 +202,7 @@ import Testing
     #expect(try !scene.isThere(id))
   }
 
-  @Test func `a hand-back of the next morning takes no undoing away that waits`() async throws {
+  @Test func `a return of the next day does not cancel a waiting undo`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Website", of: id)
     let run = try await scene.night(
@@ -215,7 +215,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == before)
   }
 
-  @Test func `of an undo that waits only the undo can be given up, and it says so`() async throws {
+  @Test func `discarding a waiting undo keeps its edit, and says so`() async throws {
     let (id, _, run) = try await sent()
     try await scene.undoLater(run)
     let ledger = try scene.world.data.openLedger()
@@ -234,14 +234,14 @@ import Testing
 
   // MARK: what is refused
 
-  @Test func `a name that nobody has, and what cannot be undone, get a sentence`() async throws {
+  @Test func `an unknown name, and what cannot be undone, get one sentence`() async throws {
     let (_, _, run) = try await sent()
     func refusal(_ run: String, _ edits: [Int64] = []) -> PipelineError? {
       #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }
     }
     #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
     let unknown = refusal(run, [1, 99])
-    #expect(unknown?.reason == "edit 99: there is no edit of this number")
+    #expect(unknown?.reason == "edit 99: no edit has this number")
     let undone = try await scene.undo(run)
     #expect(refusal(undone.run)?.code == "undo.of-undo")
 
@@ -257,7 +257,7 @@ import Testing
     #expect(try scene.undoing.plan(run: conflict.run).edits == [])
   }
 
-  @Test func `an edit in doubt is not undone before it is settled`() async throws {
+  @Test func `an unconfirmed edit is not undone before it is resolved`() async throws {
     let scene = try UndoScene({
       $0.replacing(#""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 90000"#)
     })

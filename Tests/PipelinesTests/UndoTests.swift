@@ -13,7 +13,7 @@ import Testing
 
   init() throws { scene = try UndoScene() }
 
-  @Test func `an update gets its former values back, is reported, is never resent`() async throws {
+  @Test func `an update gets its former values back and is never resent`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     let now = scene.world.org.now()
@@ -80,7 +80,7 @@ import Testing
     #expect(try !scene.world.ids("accounts", on: fresh).contains(account))
   }
 
-  @Test func `a deletion that the org lets none undo is undone once it is back`() async throws {
+  @Test func `a deletion that the org cannot undo is undone once it is restored`() async throws {
     scene.world.server.faults.add(
       .kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
     let phone = try await scene.phone()
@@ -101,7 +101,7 @@ import Testing
     #expect(try scene.isThere(id, "Contact"))
   }
 
-  @Test func `of several edits those that are named are undone, and twice is once`() async throws {
+  @Test func `only named edits are undone, and a second undo changes nothing`() async throws {
     let phone = try await scene.phone()
     let (one, two) = (try scene.scene.account(phone), try scene.scene.account(phone, 1))
     let former = try scene.field("Phone", of: one)
@@ -125,7 +125,7 @@ import Testing
     #expect(try scene.undoing.plan(run: sent.run).edits == [])
   }
 
-  @Test func `two edits of one record are taken back one after the other`() async throws {
+  @Test func `two edits of one record are undone one after the other`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.world.record("Account", id)
     let first = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "one"])
@@ -170,7 +170,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "anew")
   }
 
-  @Test func `what an undo has put back over a decision is not gone over unasked`() async throws {
+  @Test func `what an undo has restored over a decision is not overwritten unasked`() async throws {
     let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     try scene.office(id, ["Phone": "office"])
@@ -212,7 +212,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://later.example")
   }
 
-  @Test func `the story of the record tells who undid what`() async throws {
+  @Test func `the history of the record shows who undid what`() async throws {
     let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     let sent = try await scene.night(phone)

@@ -26,7 +26,7 @@ import Testing
 
   @Test("why nothing is undone is told beside a mask, too")
   func tellsReason() {
-    let detail = OutcomeDetail.because("the record was changed in the org since")
+    let detail = OutcomeDetail.because("the record has been changed in the org")
     for verdict in [Verdict.notUndone, .notAttempted] {
       #expect(line(verdict, detail, ReportMask(mask: ["Email"])).contains("changed in the org"))
     }

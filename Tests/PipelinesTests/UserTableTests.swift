@@ -53,7 +53,7 @@ import Testing
       "a field is not valid UTF-8", "save the table as CSV in UTF-8"
     ),
   ])
-  func `a table that cannot be read is named with its line, by check and by a run`(
+  func `a table with a fault is reported with its line by check and run`(
     _ what: String, _ bytes: [UInt8], _ line: Int, _ message: String, _ fix: String
   ) async throws {
     try DurableFile.write(bytes, to: table)
@@ -69,7 +69,7 @@ import Testing
     #expect(!Files.exists(directory.file("data")))
   }
 
-  @Test func `a table that is not there is a problem at the key that names it`() async throws {
+  @Test func `a missing table is a problem at the key that names it`() async throws {
     let checked = try await check()
     #expect(checked.status == 4)
     #expect(
@@ -101,13 +101,13 @@ import Testing
     "Username\n\nada@example.com\n  \n ben@example.com \n\n",
     " Username \nada@example.com\nben@example.com",
   ])
-  func `a table as spreadsheets write it, with blank rows, is taken`(_ text: String) async throws {
+  func `a table from a spreadsheet, with blank rows, is accepted`(_ text: String) async throws {
     try DurableFile.write(Array(text.utf8), to: table)
     let checked = try await check()
     #expect(checked.status == 0, "\(checked.everything)")
     let ran = try await run()
     #expect(ran.status == 2, "\(ran.everything)")
-    #expect(ran.messages.contains("nobody@example.com is no user of the pipeline"))
+    #expect(ran.messages.contains("nobody@example.com is not a user of the pipeline"))
     for name in ["ada@exampel.com", "ben@exampel.com"] {
       let near = try await ProgramRun.blocking(
         ["run", file, "--data", directory.file("data"), "--user", name],
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a file that all may write is not obeyed, one that a group may is`() async throws {
+  @Test func `a world-writable file is refused, a group-writable one accepted`() async throws {
     try DurableFile.write(Array("Username\nada@example.com\n".utf8), to: table)
     let names = [
       "first.json", "contacts.userstore.json", "contacts.usersyncs.json", "users.csv",
@@ -129,7 +129,7 @@ import Testing
       try Files.setMode(of: path, 0o646)
       for said in [try await check(), try await run()] {
         #expect(said.status == 4, "\(name): \(said.everything)")
-        #expect(said.messages.contains("everybody may write \(path)"))
+        #expect(said.messages.contains("\(path) is world-writable"))
         #expect(said.messages.contains("chmod o-w \(path)"))
       }
       try Files.setMode(of: path, 0o644)

@@ -14,7 +14,7 @@ import Testing
 
   init() throws { world = try World() }
 
-  @Test func `an open edit is in every report until settled, and keeps the status`() async throws {
+  @Test func `an open edit is in every report until resolved, and keeps the status`() async throws {
     let device = try await world.runFieldDay()
     let first = try await world.run()
     #expect(first.verdicts == [.conflict: 1, .updated: 1])
@@ -52,7 +52,7 @@ import Testing
     #expect(try status().open.map(\.number) == [edit])
   }
 
-  @Test func `an edit that is held again is no news, and a settled one is`() async throws {
+  @Test func `an edit held again is not new, and a resolved one is`() async throws {
     try await world.runFieldDay("ben")
     try world.org.setActive("ben@example.com", false)
     var runs: [RunSummary] = []
@@ -70,7 +70,7 @@ import Testing
 
   // MARK: runs that died
 
-  @Test func `a run dead for a day passes its verdicts to the next report`() async throws {
+  @Test func `a run interrupted for a day passes its verdicts to the next report`() async throws {
     try await world.runFieldDay()
     // The moment before the first file of its report is there.
     try await world.die { if case .editsSettled = $0 { true } else { false } }
@@ -90,7 +90,8 @@ import Testing
     #expect(try Told(world).open(later.run).values.sorted() == ["conflict"])
   }
 
-  @Test func `what a dead run's report has shown is no news in the next one`() async throws {
+  @Test func `what an interrupted run's report has shown is not new in the next one`() async throws
+  {
     try await world.runFieldDay()
     // Its report stands, and the ledger knows of it or not: the next run is another one.
     try await world.die { if case .reportWritten = $0 { true } else { false } }
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [[Stage.ingest], [.pack], [.ingest, .pack]])
-  func `a verb that does not do what a dead run left neither ends it nor hides its verdicts`(
+  func `an unrelated command neither ends an interrupted run nor hides its verdicts`(
     _ stages: [Stage]
   ) async throws {
     try await world.runFieldDay()
@@ -123,7 +124,7 @@ import Testing
     #expect(told.news(dead.id).values.sorted() == ["conflict", "updated"])
   }
 
-  @Test func `a dead run is over when the stages that it was asked for are done`() async throws {
+  @Test func `an interrupted run is finished when its requested stages are done`() async throws {
     try await world.runFieldDay()
     try await world.die(.ingest, .reconcile) {
       if case .stageStarted(.reconcile) = $0 { true } else { false }
@@ -134,7 +135,7 @@ import Testing
     #expect(try status().runs.first?.exitStatus == 3)
   }
 
-  @Test func `a stage that a run died in is not done`() async throws {
+  @Test func `a stage that was interrupted is not done`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -146,7 +147,7 @@ import Testing
     #expect(try status().runs.first?.ended != nil)
   }
 
-  @Test func `a verb that fails does not end a dead run that has more to do`() async throws {
+  @Test func `a failing command does not end an interrupted run with more to do`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .stageStarted(.reconcile) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -162,7 +163,7 @@ import Testing
     #expect(try status().runs.first?.ended != nil)
   }
 
-  @Test func `a dry run neither goes on with a run that died nor writes its report`() async throws {
+  @Test func `a dry run neither resumes an interrupted run nor writes its report`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
@@ -184,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [(1, true), (25, true), (1, false), (25, false)])
-  func `a run that dies over its report tells each verdict in exactly one report`(
+  func `a run interrupted while reporting lists each verdict in one report`(
     _ hasFiles: Bool, _ later: (hours: Int64, hasVerb: Bool)
   ) async throws {
     try await world.runFieldDay()
@@ -214,7 +215,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a resumed run writes the report that was begun`(_ hasFiles: Bool) async throws {
+  func `a resumed run completes the report that was started`(_ hasFiles: Bool) async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try await world.die {

@@ -54,7 +54,7 @@ import Testing
     ledger.close()
   }
 
-  @Test func `its ledger is taken over beside a copy, its key moves into a file`() async throws {
+  @Test func `the old ledger is migrated next to a copy, its key into a file`() async throws {
     let old = try Connection(world.data.state, mode: .readOnly)
     let key = try #require(try old.text("SELECT value FROM meta WHERE name = 'stampKey'"))
     old.close()
@@ -78,7 +78,7 @@ import Testing
     #expect(try Files.read(copy) == before)
   }
 
-  @Test func `its reports still open, and what was open in them stays in sight`() async throws {
+  @Test func `old reports still open, and open edits stay listed`() async throws {
     let run = try await world.run()
     let told = try Told(world, earlier: earlier)
     #expect(told.news(run.run) == [:])
@@ -97,7 +97,7 @@ import Testing
     #expect(told.report(Self.reconciled)["edits"] == 13)
   }
 
-  @Test func `a return of a bundle that it issued is ingested, and sent`() async throws {
+  @Test func `a return of an old bundle is ingested and sent`() async throws {
     let device = try device()
     let run = try await world.run(device, as: "late.sqlite")
     #expect(run.returns.ingested == 1)
@@ -111,7 +111,7 @@ import Testing
     #expect(told.open(run.run).values.contains("conflict"))
   }
 
-  @Test func `verdicts that it told nobody are in the next report`() async throws {
+  @Test func `verdicts that were never reported are in the next report`() async throws {
     // A run that was given up after a day, and one that `ingest` ended after a kill.
     try change(
       """
@@ -133,7 +133,7 @@ import Testing
     #expect(first?["run"]?.string == "20261122T035646Z-6")
   }
 
-  @Test func `a run that it left dead is gone on with, all of it`() async throws {
+  @Test func `a run interrupted under the old version is resumed as a whole`() async throws {
     try change(
       """
       INSERT INTO run (number, id, pipeline, now_ms, started_ms, config_hash, host) VALUES

@@ -36,7 +36,8 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `each store holds exactly what its user's token reads`(_ platform: Platform) async throws {
+  func `each store contains exactly what its user's token reads`(_ platform: Platform) async throws
+  {
     let world = try await World.primed()
     var seen: [String: Set<String>] = [:]
     for name in ["ada", "ben", "cleo"] {
@@ -117,7 +118,7 @@ import Testing
     return found
   }
 
-  @Test func `a login of one user only is refused for three users with a briefcase`() throws {
+  @Test func `a single-user login is refused for three users with a briefcase`() throws {
     let directory = TemporaryDirectory("login")
     try Tree.copy(World.repository + "/pipelines", to: directory.file("pipelines"))
     let path = directory.file("pipelines/demo.json")
@@ -136,7 +137,7 @@ import Testing
     #expect(
       problems.first?.contains(
         "a login by clientCredentials can only be one user, but \"syncDownBriefcase\" is a "
-          + "briefcase, which the org fills for each of the users") == true)
+          + "briefcase, which the org fills separately for each user") == true)
     #expect(throws: Problems.self) { try PipelineFile.read(path: path) }
 
     let one = text.replacingOccurrences(

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: ["flipped", "cut", "emptied"])
-  func `a log damaged on its way is quarantined with its store`(_ harm: String) async throws {
+  func `a log damaged in transit is quarantined with its store`(_ harm: String) async throws {
     let world = try World()
     let device = try await world.primed("ada")
     let account = try #require(try world.ids("accounts", on: device).last)
@@ -58,7 +58,7 @@ import Testing
     }
     #expect(told)
     let kept = try Tree.files(world.data.quarantine)
-    #expect(kept.contains { $0.hasSuffix("/ada.db-wal") }, "the log is kept for a person")
+    #expect(kept.contains { $0.hasSuffix("/ada.db-wal") }, "the log is kept for review")
   }
 
   /// Runs `body` while a connection in WAL mode keeps the log from being folded in.

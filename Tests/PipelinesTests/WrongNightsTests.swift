@@ -235,7 +235,7 @@ import Testing
     #expect((told["report"] != nil) == row.hasReport)
   }
 
-  @Test func `the table has every exit status that a run can end with`() {
+  @Test func `the table has every exit status of a run`() {
     let statuses = Set(Row.all.map(\.exit))
     #expect(statuses == ["0", "1", "3", "4", "5", "6", "7", "137", "143"])
   }

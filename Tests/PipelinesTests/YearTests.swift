@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `every night the disk, time, files and memory stay the same`() async throws {
+  @Test func `disk, time, files and memory stay constant over many runs`() async throws {
     var phones: [String: Device] = [:]
     var nights: [Night] = []
     try await world.run()

@@ -96,7 +96,7 @@ struct BulkIngestTests {
   private static let verdicts =
     "conflict 1, created 17, deleted 5, failed 2, updated 7"
 
-  @Test func `changes by jobs end as changes by requests`() async throws {
+  @Test func `bulk jobs give the same outcomes as requests`() async throws {
     let (bulk, plain) = (try Self.day(), try Self.day(bulkAbove: 1000))
     let bulkEnd = try End(bulk, try await bulk.run())
     let plainEnd = try End(plain, try await plain.run())
@@ -110,7 +110,7 @@ struct BulkIngestTests {
     #expect(!plain.server.log.entries.contains { $0.kind == .bulkCreate })
   }
 
-  @Test func `each object has its own job, and too few for one go in requests`() async throws {
+  @Test func `each object has its own job, and small numbers go in requests`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     day.options.maxChanges.deletes.maxDeletesPercent = 100
@@ -131,7 +131,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Changed'") == 4)
   }
 
-  @Test func `rows that a failed job never looked at are sent again at once`() async throws {
+  @Test func `rows that a failed job did not process are sent again at once`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try Self.handBackFive(day)
@@ -151,7 +151,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `a close whose answer got lost is not repeated to a running job`() async throws {
+  @Test func `a close whose answer was lost is not repeated to a running job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -160,7 +160,7 @@ struct BulkIngestTests {
     #expect(day.server.log.entries.count { $0.kind == .bulkClose } == 1)
   }
 
-  @Test func `each refused row of a job has the org's words and fields`() async throws {
+  @Test func `each refused row of a job has the org's message and fields`() async throws {
     let day = try Self.day()
     try await day.run()
     let run = try #require(try day.state.runs(limit: 1).first)
@@ -173,7 +173,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `others' changes after the plan are a conflict in a job too`(_ strict: Bool) async throws {
+  func `others' changes after the plan are conflicts in a job too`(_ strict: Bool) async throws {
     let day = try FieldDay()
     day.options.conditionalUpdates = strict
     day.options.bulkAbove = 3
@@ -192,12 +192,12 @@ struct BulkIngestTests {
     #expect(day.verdicts(summary) == "conflict 1, updated 4")
     #expect(try day.record("Account", moved)["Phone"] == "office")
     let warning = try #require(summary.warnings.first)
-    #expect(warning.hasPrefix("4 edits of Account went in the bulk job 750"))
-    #expect(warning.contains("was not seen and may be written over"))
+    #expect(warning.hasPrefix("4 edits of Account were sent in the bulk job 750"))
+    #expect(warning.contains("were not seen and may have been overwritten"))
     #expect(summary.warnings.count == 1)
   }
 
-  @Test func `an org that makes no job gets requests, and the report says so`() async throws {
+  @Test func `an org that cannot create jobs gets requests, and the report says so`() async throws {
     let day = try Self.day()
     day.server.faults.add(
       .kind(.bulkCreate), times: 1000,
@@ -206,12 +206,14 @@ struct BulkIngestTests {
     #expect(day.verdicts(summary) == Self.verdicts)
     #expect(
       summary.warnings == [
-        "the org made no bulk job, and the changes go in requests: no bulk"
+        "the org created no bulk job, so the changes are sent in requests: no bulk"
       ])
   }
 
   @Test(arguments: [true, false])
-  func `an unanswered job opening goes in requests, and is named`(_ isMade: Bool) async throws {
+  func `an unanswered job creation falls back to requests, and is reported`(_ isMade: Bool)
+    async throws
+  {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: isMade))
     let summary = try await day.run()
@@ -220,11 +222,11 @@ struct BulkIngestTests {
     let told = summary.warnings.filter { $0.contains("it has no rows and does nothing") }
     // Each of five openings was tried seven times.
     #expect(told.count == (isMade ? 35 : 0))
-    #expect(summary.warnings.contains { $0.hasPrefix("the org made no bulk job") })
+    #expect(summary.warnings.contains { $0.hasPrefix("the org created no bulk job") })
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 0)
   }
 
-  @Test func `an unanswered opening of an org that answers nothing ends the run`() async throws {
+  @Test func `an unanswered creation in an unreachable org ends the run`() async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: true))
     // The login of its sender and that of who proves deletions ask who they are.
@@ -236,7 +238,7 @@ struct BulkIngestTests {
     #expect(day.verdicts(try await day.run()).contains("created 17"))
   }
 
-  @Test func `the org's jobs that fail as a whole are sent in requests`() async throws {
+  @Test func `when the org's jobs fail as a whole, requests are sent`() async throws {
     let day = try Self.day()
     day.server.faults.add(
       .kind(.bulkUpload), times: 1000, .status(400, code: "INVALIDBATCH", message: "no"))
@@ -251,7 +253,7 @@ struct BulkIngestTests {
     (RequestKind.bulkCreate, 5), (.bulkUpload, 5), (.bulkClose, 5), (.bulkRead, 5),
     (.bulkResults, 10),
   ])
-  func `a fault at any request of a job loses nothing and sends nothing twice`(
+  func `a fault at any request of a job neither loses nor duplicates writes`(
     _ kind: RequestKind, _ requests: Int
   ) async throws {
     let expected = try await {
@@ -278,7 +280,7 @@ struct BulkIngestTests {
     }
   }
 
-  @Test func `a job still at work leaves its edits in doubt for the next run`() async throws {
+  @Test func `a running job leaves its edits unconfirmed for the next run`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
@@ -292,7 +294,11 @@ struct BulkIngestTests {
     #expect(day.verdicts(try await day.run()) == "unconfirmed 5")
     let words = try day.details().compactMap(\.message)
     #expect(words.count == 5)
-    #expect(words.allSatisfy { $0.hasPrefix("the org is still at work on the bulk job 750") })
+    #expect(
+      words.allSatisfy {
+        $0.hasPrefix("the bulk job 750")
+          && $0.contains("is still running")
+      })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
@@ -317,7 +323,7 @@ struct BulkIngestTests {
       status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
 
   @Test(arguments: [RequestKind.bulkRead, .bulkResults], losses)
-  func `a job whose results cannot be had holds up nobody else, and is asked again`(
+  func `a job with unreadable results delays no others, and is read later`(
     _ kind: RequestKind, _ loss: Faults.Action
   ) async throws {
     let day = try FieldDay()
@@ -341,7 +347,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 6)
   }
 
-  @Test func `an org that answers nothing is not one that has lost a job`() async throws {
+  @Test func `an unreachable org is not taken for one that lost the job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -354,7 +360,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `one part of the results counts where the other fails`(_ areRefusedTold: Bool) async throws {
+  func `one part of the results counts if the other fails`(_ areRefusedTold: Bool) async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
@@ -377,7 +383,7 @@ struct BulkIngestTests {
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 1)
   }
 
-  @Test func `rows that a page for people has swallowed go in requests at once`() async throws {
+  @Test func `rows answered with an HTML page go in requests at once`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try day.handBack(
@@ -387,7 +393,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `an unanswered close is followed by no requests while the job may run`() async throws {
+  @Test func `after an unanswered close no requests are sent while the job may run`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try Self.handBackFive(day)
@@ -399,7 +405,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `a job that the org has forgotten is looked for as any other write`() async throws {
+  @Test func `writes of a job that the org forgot are looked up like others`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
@@ -408,7 +414,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 5)
   }
 
-  @Test func `very many edits go in jobs, and each has its verdict`() async throws {
+  @Test func `large numbers of edits go in jobs, and each has its verdict`() async throws {
     let edits = CampaignSize.bulkEdits.count
     let day = try FieldDay()
     day.options.maxChanges.perSnapshot = edits
@@ -449,7 +455,7 @@ struct BulkIngestTests {
     #expect(spent <= jobs * 8 + 4 * ((edits + 1999) / 2000) + 12, "\(spent)")
   }
 
-  @Test func `a dry run foresees a job's verdicts and makes none`() async throws {
+  @Test func `a dry run predicts a job's verdicts and creates no job`() async throws {
     let day = try Self.day()
     let plan = try await day.plan()
     #expect(!day.server.log.entries.contains { $0.kind == .bulkCreate || $0.isWrite })

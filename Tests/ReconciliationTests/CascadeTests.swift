@@ -85,7 +85,8 @@ struct CascadeTests {
   }
 
   @Test(arguments: Case.all)
-  func `a deletion and a write below it disagree before any send`(_ one: Case) async throws {
+  func `a deletion and a write below it conflict before anything is sent`(_ one: Case) async throws
+  {
     // The deletion is ada's, for the account is hers.
     let edits = [(try deletion(), true), (try edit(one.work), false)]
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
@@ -106,7 +107,7 @@ struct CascadeTests {
     #expect(try isThere("Account", account))
   }
 
-  @Test func `what was sent below a waiting deletion is not deleted later`() async throws {
+  @Test func `a write below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
@@ -121,7 +122,7 @@ struct CascadeTests {
     #expect(try !isThere("Contact", contact))
   }
 
-  @Test func `a decided deletion is sent, and what was written below stays open`() async throws {
+  @Test func `a decided deletion is sent, and writes below it stay open`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
@@ -130,7 +131,7 @@ struct CascadeTests {
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
 
-  @Test func `a device's own edits below the record that it deletes go with it`() async throws {
+  @Test func `a device's own edits below a deleted record are deleted with it`() async throws {
     try day.handBack([try edit(.changesDetail), try deletion()])
     let summary = try await day.run()
     #expect(summary.verdicts[.deviceConflict] == nil)
@@ -138,7 +139,7 @@ struct CascadeTests {
     #expect(try !isThere("Account", account))
   }
 
-  @Test func `a deletion waits for no edit that is not below it`() async throws {
+  @Test func `a deletion does not wait for edits that are not below it`() async throws {
     let other = try day.make("Contact", ["LastName": "Other"])
     try handBack(try deletion(), true, true)
     try handBack(try day.edited(contact: other, ["Department": "1"]), false, true)
@@ -146,7 +147,7 @@ struct CascadeTests {
   }
 
   @Test(arguments: [ReconcileOptions.DeviceConflicts.firstWins, .lastWins])
-  func `a policy says which of the two stands`(_ policy: ReconcileOptions.DeviceConflicts)
+  func `a policy decides which of the two is sent`(_ policy: ReconcileOptions.DeviceConflicts)
     async throws
   {
     day.options.deviceConflicts = policy

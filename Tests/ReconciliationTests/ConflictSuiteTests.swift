@@ -80,7 +80,7 @@ import Testing
 
   // SDK: testSyncSObjectDetectConflictRetrieve (235)
   @Test(arguments: situations)
-  func `each side's changes are told field by field`(_ situation: Situation) {
+  func `each side's changes are reported field by field`(_ situation: Situation) {
     let comparison = compare(situation)
     #expect(comparison.edited.map(\.name).sorted() == situation.localChanges.sorted())
     let remote =
@@ -96,12 +96,12 @@ import Testing
   }
 
   @Test(arguments: [JSONValue.null, "", nil])
-  func `nothing, null and an empty text are one value`(_ nothing: JSONValue?) {
+  func `missing, null and an empty text are the same value`(_ nothing: JSONValue?) {
     for other in [JSONValue.null, "", nil] { #expect(FieldValue.isSame(nothing, other)) }
   }
 
   // SDK: testSyncSObjectDetectConflictCreate (234)
-  @Test func `what a create left is the base of the next edit`() {
+  @Test func `the values after a create are the base of the next edit`() {
     let sent = Self.base
     let create = ThreeWayRule.step(
       EditFacts(
@@ -124,7 +124,7 @@ import Testing
 
   // SDK: testSyncSObjectDetectConflictUpdate (236)
   @Test(arguments: situations, MergeMode.allCases)
-  func `an update of a record that moved is left or overwrites, and is told field by field`(
+  func `an update of a changed record is left or overwrites, and is reported by field`(
     _ situation: Situation, _ mode: MergeMode
   ) {
     let step = step(.update, mode, situation)
@@ -154,7 +154,7 @@ import Testing
 
   // SDK: testSyncSObjectDetectConflictDelete (237)
   @Test(arguments: situations, MergeMode.allCases)
-  func `a deletion of a moved record is left or goes`(_ situation: Situation, _ mode: MergeMode) {
+  func `a deletion of a changed record is left or sent`(_ situation: Situation, _ mode: MergeMode) {
     let step = step(.delete, mode, situation)
     if mode == .leaveIfChanged, !situation.remoteChanges.isEmpty {
       #expect(verdict(step) == .conflict)

@@ -16,13 +16,13 @@ struct CorrelationFieldTests {
     return CorrelationField(sobject: "Contact", name: "Key__c").problem(describe)
   }
 
-  @Test func `a unique external id that holds a value whole serves, and nothing less`() throws {
+  @Test func `only a unique external ID long enough for the value is accepted`() throws {
     #expect(try problem() == nil)
     #expect(try problem(["length": .number("47")])?.contains("holds 47 characters") == true)
     #expect(try problem(["unique": false])?.contains("not unique") == true)
-    #expect(try problem(["externalId": false])?.contains("no external id") == true)
+    #expect(try problem(["externalId": false])?.contains("not an external ID") == true)
     #expect(try problem(["createable": false])?.contains("may not set") == true)
-    #expect(try problem(["type": "email"])?.contains("no text field") == true)
+    #expect(try problem(["type": "email"])?.contains("not a text field") == true)
     #expect(try problem(["name": "Other__c"])?.contains("there is no field") == true)
   }
 }

@@ -79,14 +79,16 @@ struct DeathTests {
     return (day.server.log.count - before, try end(day, day.state))
   }
 
-  @Test func `several requests at once end as one at a time`() async throws {
+  @Test func `concurrent requests give the same outcome as sequential ones`() async throws {
     let one = try await Self.whole(1)
     let several = try await Self.whole(4)
     #expect(several.end.unordered.differences(from: one.end.unordered) == [])
     #expect(several.requests == one.requests)
   }
 
-  @Test func `a run that dies with several requests ends as one that did not`() async throws {
+  @Test func `a run interrupted with concurrent requests ends like an uninterrupted one`()
+    async throws
+  {
     let whole = try await Self.whole(1)
     for nth in 1...whole.requests {
       let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)
@@ -95,7 +97,7 @@ struct DeathTests {
     }
   }
 
-  @Test func `a run that dies at any request ends as one that did not`() async throws {
+  @Test func `a run interrupted at any request ends like an uninterrupted one`() async throws {
     let whole = try await Self.whole(1)
     #expect(whole.requests > 15)
     for nth in 1...whole.requests {

@@ -195,7 +195,7 @@ struct DecidedEditTests {
   ]
 
   @Test(arguments: fieldCases + wholeCases)
-  func `a decision holds for what was shown`(_ one: Case) {
+  func `a decision is valid for the values that were shown`(_ one: Case) {
     switch ThreeWayRule.step(one.facts) {
     case .settle(let settlement):
       #expect(settlement.verdict == one.verdict && one.action == nil)
@@ -206,7 +206,7 @@ struct DecidedEditTests {
     if let sent = one.sent { #expect(ThreeWayRule.sentFields(one.facts) == sent) }
   }
 
-  @Test func `the device's own value is not a value that was entered in its place`() {
+  @Test func `the device's own value does not count as entered`() {
     for device in [JSONValue.null, "", "device", 1, true] {
       let field = FieldDifference(name: "A", base: nil, device: device, server: nil)
       #expect(field.entering(device).entered == nil)
@@ -217,7 +217,7 @@ struct DecidedEditTests {
     #expect(absent.entering(.null).entered == .some(.null))
   }
 
-  @Test func `what moved is told with the org's values of now`() {
+  @Test func `changed values are reported with the org's current ones`() {
     guard
       case .settle(let settlement) = ThreeWayRule.step(
         Self.facts(.device, .update, Self.server("later")))
@@ -229,7 +229,7 @@ struct DecidedEditTests {
     #expect(settlement.detail.message?.hasPrefix("grace decided to send the device's edit") == true)
   }
 
-  @Test func `a field that is not sent any more is told with the org's value`() {
+  @Test func `a field that is no longer sent is reported with the org's value`() {
     guard case .settle(let settlement) = ThreeWayRule.step(Self.unlisted(.device)) else {
       Issue.record("it is sent")
       return
@@ -240,7 +240,7 @@ struct DecidedEditTests {
     #expect(settlement.detail.message?.contains("no sync up sends A any more") == true)
   }
 
-  @Test func `a value that nobody was shown is shown with the question`() {
+  @Test func `a value that was not shown is shown when the decision is asked again`() {
     guard case .settle(let settlement) = ThreeWayRule.step(Self.beside("theirs")) else {
       Issue.record("it is sent")
       return

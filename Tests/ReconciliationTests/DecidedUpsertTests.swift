@@ -49,7 +49,7 @@ struct DecidedUpsertTests {
 
   // The org's own value overwrites nothing, whatever the device holds.
   @Test(arguments: [("Notes__c", "typed"), ("Name", "Office")])
-  func `with the org's side for the rest only what was entered goes into the record`(
+  func `with the org's side for the rest only entered values are sent`(
     _ field: String, _ value: String
   ) async throws {
     let id = try await conflict()
@@ -65,7 +65,7 @@ struct DecidedUpsertTests {
     (Decision.device, "Name"), (.server, "Name"),
     (.set(["Notes__c": "typed"], rest: .server), "Name"), (.device, "Notes__c"),
   ])
-  func `a value of the record that moved, or was entered since, is asked again`(
+  func `a record value that changed, or was entered since, needs a new decision`(
     _ decision: Decision, _ field: String
   ) async throws {
     let id = try await conflict()
@@ -89,7 +89,7 @@ struct DecidedUpsertTests {
   }
 
   @Test(arguments: [Decision.device, .server])
-  func `a record that is gone since is asked again, and then made anew or left`(
+  func `a record deleted since needs a new decision, then is recreated or left`(
     _ decision: Decision
   ) async throws {
     let id = try await conflict()
@@ -105,7 +105,7 @@ struct DecidedUpsertTests {
         == (decision == .device ? 1 : 0))
   }
 
-  @Test func `that a record stays deleted is asked again when one has its external id`()
+  @Test func `leaving a record deleted needs a new decision if another has its external ID`()
     async throws
   {
     let id = try await conflict()
@@ -119,7 +119,7 @@ struct DecidedUpsertTests {
     #expect(try day.count("SELECT Id FROM Site_Visit__c WHERE Name = 'Another'") == 1)
   }
 
-  @Test func `of a new record nothing of the org's can stay`() throws {
+  @Test func `a new record has no org values to keep`() throws {
     let found = DecisionFacts(
       edit: 1, subject: .init(verdict: .failed, operation: .create, hasRecord: false),
       detail: OutcomeDetail(), soup: SoupKey(store: FieldDay.store, soup: "visits"))

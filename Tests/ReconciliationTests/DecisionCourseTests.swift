@@ -31,7 +31,7 @@ struct DecisionCourseTests {
   // MARK: in doubt
 
   @Test(arguments: [0, 60_000])
-  func `a decision sends a create in doubt once, though the clock is set back after it`(
+  func `a decision sends an unconfirmed create once, even if the clock is set back`(
     clockWasAhead ahead: Int64
   ) async throws {
     let day = try FieldDay()
@@ -56,7 +56,7 @@ struct DecisionCourseTests {
     #expect(creates() == before + 2)
   }
 
-  @Test func `what a create made is looked for from its first attempt, however late its last was`()
+  @Test func `a create's record is looked for from its first attempt, however late the last`()
     async throws
   {
     let day = try FieldDay()
@@ -77,7 +77,9 @@ struct DecisionCourseTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
   }
 
-  @Test func `a create in doubt is decided though its device has handed back again`() async throws {
+  @Test func `an unconfirmed create is decided although its device has returned again`()
+    async throws
+  {
     for decision in ["record", "device", "discard"] {
       let day = try FieldDay()
       let (edit, other) = try await doubted(day)
@@ -115,7 +117,7 @@ struct DecisionCourseTests {
     return (ours, own)
   }
 
-  @Test func `the edit of a record that was made twice goes into the one that was named`()
+  @Test func `an edit with a duplicate goes into the chosen record`()
     async throws
   {
     for isOwn in [true, false] {
@@ -129,7 +131,7 @@ struct DecisionCourseTests {
     }
   }
 
-  @Test func `which of two records counts is said when the decision is carried out, not before`()
+  @Test func `the chosen record is reported when the decision is applied, not before`()
     async throws
   {
     let day = try FieldDay()
@@ -148,7 +150,7 @@ struct DecisionCourseTests {
     #expect(try day.record("Contact", ours)["Department"] == "Yard")
   }
 
-  @Test func `the record that was named counts though the edit of it is left`() async throws {
+  @Test func `the named record counts even if its edit is left`() async throws {
     let day = try FieldDay()
     let (_, own) = try await twins(day)
     try day.org.moveClock(by: 60_000)
@@ -163,7 +165,7 @@ struct DecisionCourseTests {
 
   // MARK: what stands for an edit
 
-  @Test func `an edit that its device took back and that arrives late is decided by a person`()
+  @Test func `an edit that its device discarded and that arrives late needs a decision`()
     async throws
   {
     let day = try FieldDay()
@@ -194,7 +196,7 @@ struct DecisionCourseTests {
   // MARK: one external id
 
   @Test(arguments: [false, true])
-  func `of two new records with one external id neither goes out by a second try`(
+  func `of two new records with one external ID neither is sent by a retry`(
     ofTwoNights waits: Bool
   ) async throws {
     let day = try FieldDay()

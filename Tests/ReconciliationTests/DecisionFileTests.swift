@@ -21,7 +21,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `JSON decides edit by edit`() throws {
+  @Test func `JSON decides single edits`() throws {
     let requests = try read(
       """
       {"format": 1, "decisions": [
@@ -40,7 +40,7 @@ struct DecisionFileTests {
     #expect(requests[3].choice == .whole(.discard))
   }
 
-  @Test func `all that is wrong with a JSON file is said at once, with its place`() {
+  @Test func `all errors of a JSON file are reported together, with their locations`() {
     #expect(
       problems(
         """
@@ -52,19 +52,19 @@ struct DecisionFileTests {
           {"decision": "discard"}
         ]}
         """) == [
-          "1: this version does not know the format", "2: 0 is out of range",
-          "3: \"devise\" is not a decision", "4: this sets no value", "5: \"x\" is no record's id",
-          "6: a decision names its edit and what is decided",
+          "1: this version does not support the format", "2: 0 is out of range",
+          "3: \"devise\" is not a decision", "4: this sets no value", "5: \"x\" is not a record ID",
+          "6: a decision needs an edit and a decision",
         ])
     #expect(problems("{\"decisions\": {}}") == ["1: this must be an array, not an object"])
     #expect(problems("{}") == ["1: the decisions are missing"])
     #expect(
       problems(
         #"{"decisions": [{"edit": 1, "decision": "discard"}, {"edit": 1, "decision": "retry"}]}"#)
-        == ["0: edit 1 is decided twice"])
+        == ["0: edit 1 is decided more than once"])
   }
 
-  @Test func `the published schema takes what is read, and refuses what it can tell is wrong`()
+  @Test func `the published schema accepts valid files and rejects what it can`()
     throws
   {
     let schema = try JSONSchema(published: "decisions.schema.json")
@@ -95,7 +95,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `rows that say the same say it of the whole edit, and empty ones go along`() throws {
+  @Test func `equal rows decide the whole edit, including its empty rows`() throws {
     let requests = try read(
       """
       number,field,conflicting,server,decision,value\r
@@ -113,7 +113,7 @@ struct DecisionFileTests {
   }
 
   @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])
-  func `a table that a spreadsheet saved is read by what stands between its cells`(
+  func `a table saved by a spreadsheet is read with its separator`(
     _ delimiter: UInt8
   ) throws {
     var writer = CSVWriter(lineEnding: .crlf, delimiter: delimiter)
@@ -125,7 +125,7 @@ struct DecisionFileTests {
     #expect(requests.first?.shown == ["Phone": .cell("+1,5")])
   }
 
-  @Test func `a table in another encoding is refused with what to save it as`() {
+  @Test func `a table in another encoding is refused with the encoding to use`() {
     let bytes = Array("number,decision,value\n1,set,M".utf8) + [0xFC] + Array("ller\n".utf8)
     do {
       _ = try DecisionFile.requests(bytes, ConfigurationReader(file: "decisions"))
@@ -135,7 +135,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `an apostrophe of the value itself comes back from a table`() throws {
+  @Test func `an apostrophe that belongs to a value survives a table`() throws {
     for text in ["'=x", "=x", "''-", "'x", "-1"] {
       var writer = CSVWriter(guardsFormulas: true)
       writer.row(["number", "field", "decision", "value"])
@@ -146,7 +146,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `rows that differ say it of their fields`() throws {
+  @Test func `rows that differ decide their own fields`() throws {
     let requests = try read(
       """
       number,field,decision,value
@@ -159,7 +159,7 @@ struct DecisionFileTests {
         == .fields(["Phone": .device, "Fax": .server, "Name": .text("Harbour")], rest: nil))
   }
 
-  @Test func `all that is wrong with a table is said at once, with its row`() {
+  @Test func `all errors of a table are reported together, with their rows`() {
     #expect(
       problems(
         """
@@ -171,15 +171,15 @@ struct DecisionFileTests {
         3,,set,x
         4,,record,x
         """) == [
-          "2: this is no edit's number", "3: \"devise\" is not a decision",
-          "5: the rows of edit 2 say different things", "6: this row names no field",
-          "7: the column value names no record",
+          "2: this is not an edit's number", "3: \"devise\" is not a decision",
+          "5: the rows of edit 2 contradict each other", "6: this row names no field",
+          "7: the column value does not name a record",
         ])
     #expect(problems("a,b\n1,2\n") == ["1: the table has no column number and decision"])
     #expect(problems("") == ["0: the file is empty"])
   }
 
-  @Test func `a field that stands twice says one thing`() throws {
+  @Test func `a field in two rows has one decision`() throws {
     #expect(
       problems(
         """
@@ -190,8 +190,8 @@ struct DecisionFileTests {
         2,Phone,device,
         2,Phone,server,
         """) == [
-          "3: Phone of edit 1 is decided twice, and differently",
-          "6: Phone of edit 2 is decided twice, and differently",
+          "3: Phone of edit 1 has two different decisions",
+          "6: Phone of edit 2 has two different decisions",
         ])
     let requests = try read(
       """
@@ -210,7 +210,7 @@ struct DecisionFileTests {
       ).count == 1)
   }
 
-  @Test func `a value without a decision, and one that its decision does not take, are refused`() {
+  @Test func `a value without a decision, or that its decision does not take, is refused`() {
     #expect(
       problems(
         """
@@ -258,7 +258,7 @@ struct DecisionFileTests {
     }
   }
 
-  @Test func `typed values are of their field's type, and sides are put in`() {
+  @Test func `typed values get their field's type, and sides are filled in`() {
     #expect(
       decision(["Phone": .text("3"), "Seats": .text("6"), "Open": .text("TRUE"), "Name": .text("")])
         == #"{"values":{"Name":null,"Open":true,"Phone":"3","Seats":6},"rest":"device"}"#)
@@ -267,13 +267,13 @@ struct DecisionFileTests {
         == #"{"values":{"Phone":"2","Seats":5},"rest":"server"}"#)
     #expect(
       decision(["Name": .server, "Phone": .device])
-        == "what the server holds in Name is not known; enter a value")
+        == "the value of Name for server is unknown; enter a value")
     #expect(decision(["Fax": .text("1")]).hasPrefix("Fax is not sent by the sync up of accounts"))
     #expect(decision(["Seats": .text("6")]).hasPrefix("both sides changed Phone too"))
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
   }
 
-  @Test func `the file of a long value stands for the value, in a cell that was shown or is set`()
+  @Test func `the file of a long value stands for the value if it was shown or is set`()
     throws
   {
     let long = JSONValue(String(repeating: "long ", count: 1000))
@@ -288,11 +288,11 @@ struct DecisionFileTests {
     }
     #expect(try decision(file, shown: "2") == .set(["Phone": long], rest: .device))
     let error = #expect(throws: DecisionRefusal.self) { try decision(other, shown: "2") }
-    #expect(error?.reason.contains("is the file of no value of Phone") == true)
+    #expect(error?.reason.contains("is not the file of a value of Phone") == true)
     #expect(throws: DecisionRefusal.self) { try decision("3", shown: file) }
   }
 
-  @Test func `cells that a spreadsheet has written anew are the same values`() {
+  @Test func `cells reformatted by a spreadsheet are the same values`() {
     #expect(
       decision(
         ["Phone": .device],
@@ -300,14 +300,15 @@ struct DecisionFileTests {
       ).hasPrefix("{"))
     // A text of digits is a text: only a number is the same in other digits.
     #expect(
-      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has moved on"))
+      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("3")])
-        == "the column server has \"3\" for Phone, and the last report has 2: the org's value has moved on, "
-        + "or a spreadsheet has written it in another way; decide by the last report")
+        == "the column server has \"3\" for Phone, but the last report has 2: the org's value has changed, "
+        + "or a spreadsheet has reformatted it; decide with the last report")
     #expect(
       decision(["Phone": .device], shown: ["Phone": .value("3")])
-        == "the org's Phone has moved on since this was shown; the last report has 2: decide by it")
+        == "the org's Phone has changed since this was shown; the last report has 2: decide with that report"
+    )
   }
 }

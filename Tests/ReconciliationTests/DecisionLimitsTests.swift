@@ -28,7 +28,7 @@ struct DecisionLimitsTests {
     ])
   }
 
-  @Test func `each limit is lifted by itself`() async throws {
+  @Test func `each limit is lifted separately`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "ParentId"], mode: .overwrite)]
     let parent = try day.make("Account", ["Name": "Parent"])
     let id = try day.make("Account", ["Name": "One"])
@@ -48,7 +48,8 @@ struct DecisionLimitsTests {
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
   }
 
-  @Test func `what an allowed upsert goes over is shown, and goes over nothing else`() async throws
+  @Test func `an allowed upsert shows what it overwrites, and overwrites nothing else`()
+    async throws
   {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     try upsert()
@@ -63,7 +64,8 @@ struct DecisionLimitsTests {
     #expect(try day.record("Contact", id)["LastName"] == "Device")
   }
 
-  @Test func `an external id that is another record's by now is asked about again`() async throws {
+  @Test func `an external ID that now belongs to another record is asked about again`() async throws
+  {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     try upsert()
     #expect(day.verdicts(try await day.run()) == "not permitted 1")

@@ -9,7 +9,7 @@ import Testing
 struct DecisionReachTests {
   private typealias F = LedgerFixture
 
-  @Test func `giving a later edit up leaves an earlier one of its row open`() async throws {
+  @Test func `discarding a later edit leaves an earlier one of its row open`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
     let first = try day.edited("accounts", "Account", id, ["Phone": "1"])
@@ -31,7 +31,7 @@ struct DecisionReachTests {
   }
 
   @Test(arguments: ["•••", "(not shown)"])
-  func `what stands in the place of a hidden value is no value to send`(_ text: String) {
+  func `the placeholder of a hidden value cannot be sent`(_ text: String) {
     let found = DecisionFacts(
       edit: 1, subject: .init(verdict: .conflict, operation: .update, hasRecord: true),
       detail: OutcomeDetail(), soup: SoupKey(store: FieldDay.store, soup: "accounts"))
@@ -41,7 +41,7 @@ struct DecisionReachTests {
     }
   }
 
-  @Test func `the hand-backs of two users of a phone are not compared by their numbers`() throws {
+  @Test func `the return counters of two users of a device are not compared`() throws {
     let fixture = try F()
     let soup = SoupKey(store: F.store, soup: "accounts")
     let edit = F.update(7, date: 100, name: "ours")

@@ -30,7 +30,7 @@ struct DecisionRuleTests {
     ).map(\.rawValue).joined(separator: " ")
   }
 
-  @Test func `each verdict has its ways out`() {
+  @Test func `each verdict has its possible decisions`() {
     #expect(Self.table.count == Verdict.allCases.count + 1)
     for row in Self.table {
       #expect(possible(row.verdict, .update) == row.update, "\(row)")
@@ -39,7 +39,7 @@ struct DecisionRuleTests {
     }
   }
 
-  @Test func `whatever is not settled has a way out that asks nobody again`() {
+  @Test func `every unresolved verdict has a decision that needs no second one`() {
     for verdict in Verdict.allCases where !verdict.isSettled {
       let ways = DecisionRule.possible(
         .init(verdict: verdict, operation: .update, hasRecord: true))
@@ -53,7 +53,7 @@ struct DecisionRuleTests {
     #expect(DecisionRule.possible(subject) == [.discard])
   }
 
-  @Test func `a next step names what is possible and nothing else`() {
+  @Test func `a next step names exactly the possible decisions`() {
     for verdict in Verdict.allCases {
       for operation in EditOperation.allCases {
         for (hasRecord, isReadable) in [(true, true), (false, true), (true, false)] {
@@ -69,7 +69,7 @@ struct DecisionRuleTests {
     }
   }
 
-  @Test func `what is said of a verdict names all that one of its edits takes`() {
+  @Test func `the advice for a verdict names all decisions of its edits`() {
     for verdict in Verdict.allCases where !verdict.isSettled {
       let line = DecisionRule.nextStep(of: verdict, in: "demo") ?? ""
       for (operation, hasRecord) in [(EditOperation.create, false), (.update, true)] {
@@ -89,7 +89,7 @@ struct DecisionRuleTests {
         ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --retry or --discard.") == true)
   }
 
-  @Test func `a refusal names what is possible`() {
+  @Test func `a refusal names the possible decisions`() {
     func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
       DecisionRule.refusal(
         kind, of: .init(verdict: verdict, operation: .update, hasRecord: true))
@@ -99,12 +99,12 @@ struct DecisionRuleTests {
       words(.discard, .mergedOnServer)
         == "--discard is not possible for an edit that is merged on server; possible: --take device, --take server, --set FIELD=VALUE, --retry"
     )
-    #expect(words(.device, .updated) == "it is settled (updated): nothing is left to decide")
+    #expect(words(.device, .updated) == "it is resolved (updated), so there is nothing to decide")
     #expect(
-      words(.device, nil) == "no run has taken it up yet, so it can only be discarded (--discard)")
+      words(.device, nil) == "no run has processed it yet, so it can only be discarded (--discard)")
   }
 
-  @Test func `what comes of a decision follows from the verdict`() {
+  @Test func `the outcome of a decision follows from the verdict`() {
     let fates: [(Decision.Kind, Verdict, DecisionNote.Fate)] = [
       (.device, .updated, .carriedOut), (.device, .alreadyInOrg, .carriedOut),
       (.device, .conflict, .askedAgain), (.device, .failed, .askedAgain),
@@ -122,7 +122,7 @@ struct DecisionRuleTests {
     }
   }
 
-  @Test func `the ledger gives back what was decided`() {
+  @Test func `the ledger returns decisions as they were entered`() {
     let decisions: [Decision] = [
       .device, .server, .retry, .discard, .record("003000000000001AAA"),
       .set(["A": 1, "B": .null], rest: .server), .set(["A": "x"], rest: .device),

@@ -16,7 +16,7 @@ import Testing
     return day
   }
 
-  @Test func `a reference that stays as it was is not the device's choice`() async throws {
+  @Test func `an unchanged reference is not the device's choice`() async throws {
     let day = try day()
     let parent = try day.make("Account", ["Name": "Not issued"])
     let other = try day.make("Account", ["Name": "Not issued either"])
@@ -29,7 +29,7 @@ import Testing
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `a reference that a device changes is to what its user has`() async throws {
+  @Test func `a reference changed by a device must be to a record of its user`() async throws {
     let day = try day()
     let parent = try day.make("Account", ["Name": "Parent"])
     let id = try day.make("Account", ["Name": "One"])
@@ -52,7 +52,7 @@ import Testing
     #expect(try await day.run().verdicts[.notPermitted] == nil)
   }
 
-  @Test func `what one user's edits made is not another's`() async throws {
+  @Test func `records created by one user's edits are not another's`() async throws {
     let day = try day()
     try day.handBack([day.account("local_1", ["Name": "Ben's"])], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -68,7 +68,9 @@ import Testing
   }
 
   @Test(arguments: ActingUser.allCases)
-  func `a global store's new record is the integration user's`(_ sender: ActingUser) async throws {
+  func `a global store's new record belongs to the integration user`(_ sender: ActingUser)
+    async throws
+  {
     let day = try day()
     day.options.sendAs = sender
     try day.handBack([day.account("local_1", ["Name": "Everybody's"])], snapshot: "global")
@@ -78,7 +80,7 @@ import Testing
     #expect(try day.record("Account", id)["OwnerId"] == .string(integration))
   }
 
-  @Test func `what is made for a user belongs to the user`() async throws {
+  @Test func `a record created for a user belongs to the user`() async throws {
     let day = try day()
     try day.handBack([
       day.account("local_1", ["Name": "Ada's"]),
@@ -91,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `the same edits go out where the user sends them`() async throws {
+  @Test func `the same edits are sent as when the user sends them`() async throws {
     let day = try day()
     day.options.sendAs = .user
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "ParentId"], mode: .overwrite)]
@@ -101,7 +103,7 @@ import Testing
     #expect(try await day.run().verdicts == [.updated: 1])
   }
 
-  @Test func `an upsert changes no record that its user was not given`() async throws {
+  @Test func `an upsert changes no record that its user was not issued`() async throws {
     let day = try day()
     day.rules = [
       FieldDay.rule(
@@ -120,7 +122,7 @@ import Testing
     #expect(try day.record("Contact", id)["LastName"] == "Device")
   }
 
-  @Test func `an upsert changes none of several records that have its external id`() async throws {
+  @Test func `an upsert changes none of several records with its external ID`() async throws {
     let day = try day()
     day.rules = [
       FieldDay.rule(
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a record that was issued in another soup only is not written here`() async throws {
+  @Test func `a record issued only in another soup is not written here`() async throws {
     let day = try day()
     let parent = try day.make("Account", ["Name": "Issued elsewhere"])
     let id = try day.make("Account", ["Name": "One"])
@@ -162,7 +164,7 @@ import Testing
     #expect(try day.record("Account", parent)["Phone"] != "1")
   }
 
-  @Test func `a row whose record was made for its user becomes no other record`() async throws {
+  @Test func `a row whose record was created for its user gets no other record`() async throws {
     let day = try day()
     let foreign = try day.make("Account", ["Name": "Office"])
     let made = day.account("local_1", ["Name": "Ada's"])
@@ -173,7 +175,7 @@ import Testing
     #expect(try day.record("Account", foreign)["Phone"] != "1")
   }
 
-  @Test func `what a device made and deleted again asks for no permission`() async throws {
+  @Test func `a record created and deleted on a device needs no permission`() async throws {
     let day = try day()
     var edit = day.account("local_1", ["Name": "New"])
     edit.operation = EditOperation(isCreated: true, isDeleted: true)

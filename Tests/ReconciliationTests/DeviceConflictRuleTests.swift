@@ -22,20 +22,20 @@ struct DeviceConflictRuleTests {
       of: claim(5), deviceDate: date, issued: issued, claims: claims, policy: policy)
   }
 
-  @Test func `nobody clashes with itself, or with what a person decided`() {
+  @Test func `an edit conflicts neither with itself nor with a decision`() {
     #expect(opponents(claim(5)) == [])
     #expect(opponents(claim(1, .conflict), claim(2, .unchanged), claim(3, .superseded)) == [])
   }
 
   @Test(arguments: [nil, Verdict.deviceConflict, .notAttempted, .blocked, .unconfirmed])
-  func `an edit without a decision clashes, in the order of the policy`(_ verdict: Verdict?) {
+  func `an undecided edit conflicts, in the order of the policy`(_ verdict: Verdict?) {
     let (earlier, later) = (claim(1, verdict), claim(9, verdict))
     #expect(opponents(earlier, later) == [1, 9])
     #expect(opponents(earlier, later, policy: .firstWins) == [1])
     #expect(opponents(earlier, later, policy: .lastWins) == [9])
   }
 
-  @Test func `what was written clashes with an edit that has not seen it`() {
+  @Test func `a write conflicts with an edit that has not seen it`() {
     #expect(opponents(claim(1, .updated, written: Self.after)) == [1])
     #expect(opponents(claim(1, .updated, written: Self.before)) == [])
     #expect(opponents(claim(1, .updated, written: Self.before), date: nil) == [1])
@@ -43,14 +43,14 @@ struct DeviceConflictRuleTests {
     #expect(opponents(claim(9, .updated, written: Self.after), policy: .lastWins) == [9])
   }
 
-  @Test func `what was undone clashes with nothing`() {
+  @Test func `an undone write conflicts with nothing`() {
     #expect(opponents(claim(1, .undone, written: Self.after)) == [])
     for verdict in [Verdict.notUndone, .partlyUndone] {
       #expect(opponents(claim(1, verdict, written: Self.after)) == [1])
     }
   }
 
-  @Test func `a clash stands until a bundle is issued after it`() {
+  @Test func `a device conflict lasts until a bundle is issued after it`() {
     #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 5) == [1])
     #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 9) == [1])
     // The bundle of the run that told of the clash.

@@ -24,7 +24,7 @@ struct DoubtRulesTests {
     return (id, day.verdicts(try await day.run()))
   }
 
-  @Test func `a lost update is not done where another user entered the same`() async throws {
+  @Test func `a lost update is not done if another user entered the same value`() async throws {
     let day = try FieldDay()
     let (_, verdicts) = try await loseUpdate(day, afterCommit: false, while: ["Phone": "2"])
     #expect(verdicts == "already in org 1")
@@ -39,7 +39,7 @@ struct DoubtRulesTests {
     #expect(try day.record("Account", id)["Phone"] == "9")
   }
 
-  @Test func `a lost delete of a record that is only hidden is not taken for done`() async throws {
+  @Test func `a lost delete of a record that is only hidden is not done`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One"])
     try day.org.transfer(id, to: "ada@example.com")
@@ -56,7 +56,7 @@ struct DoubtRulesTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `a doubtful create is not closed by a later return, which waits`() async throws {
+  @Test func `a later return does not close an unconfirmed create, and waits`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
@@ -80,7 +80,7 @@ struct DoubtRulesTests {
     #expect(try accounts(day).count == 1)
   }
 
-  @Test func `of equal creates of which one arrived the other is made`() async throws {
+  @Test func `of two equal creates the one that did not arrive is sent`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Twin"]),
@@ -113,7 +113,7 @@ struct DoubtRulesTests {
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  @Test func `when a create was sent is known by the org's clock at that time`() async throws {
+  @Test func `the send time of a create is in the org's time`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1"])])
@@ -129,7 +129,7 @@ struct DoubtRulesTests {
     #expect(try accounts(day).count == 1)
   }
 
-  @Test func `what its user made while the run was busy is not the lost create`() async throws {
+  @Test func `a record that its user created during the run is not the lost create`() async throws {
     let day = try FieldDay()
     let ada = try #require(day.org.user(named: "ada@example.com"))
     let fields: JSONObject = ["Name": "New", "Phone": "1"]

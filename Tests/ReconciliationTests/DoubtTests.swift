@@ -19,7 +19,8 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `in the quiet window a create stays in doubt; the next run settles`() async throws {
+  @Test func `in the quiet window a create is unconfirmed; the next run resolves it`() async throws
+  {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([
@@ -36,7 +37,9 @@ struct DoubtTests {
   }
 
   @Test(arguments: [true, false])
-  func `an update and a delete of lost answers are found out`(_ afterCommit: Bool) async throws {
+  func `the outcomes of an update and a delete with lost answers are found`(_ afterCommit: Bool)
+    async throws
+  {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two"])
@@ -52,7 +55,7 @@ struct DoubtTests {
     #expect(try day.record("Account", one)["Phone"] == "2")
   }
 
-  @Test func `the only record that agrees in part is taken, and reported`() async throws {
+  @Test func `the only partly matching record is taken, and reported`() async throws {
     let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")
@@ -62,7 +65,7 @@ struct DoubtTests {
     #expect(fields.filter { $0.server != nil }.map(\.name) == ["Industry"])
   }
 
-  @Test func `the only record, if quite unlike, leaves the create to an operator`() async throws {
+  @Test func `if the only record is quite different, an operator decides`() async throws {
     let day = try FieldDay()
     let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
     #expect(doubtful == "unconfirmed 1")
@@ -81,7 +84,7 @@ struct DoubtTests {
     return day.verdicts(try await day.run())
   }
 
-  @Test func `a run that died after sending asks and does not send again`() async throws {
+  @Test func `a run interrupted after sending checks and does not send again`() async throws {
     let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "New"])])
     let run = try day.state.beginRun(
@@ -99,7 +102,7 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
-  @Test func `an org that cannot be reached leaves everything held`() async throws {
+  @Test func `an unreachable org leaves everything not attempted`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -111,7 +114,7 @@ struct DoubtTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `rows that another writer holds are tried again, a few at a time`() async throws {
+  @Test func `rows that another process locks are retried, a few at a time`() async throws {
     let day = try FieldDay()
     day.options.conditionalUpdates = false
     let ids = try (0..<4).map {
@@ -133,7 +136,7 @@ struct DoubtTests {
     #expect(day.server.log.writes.count == 3)
   }
 
-  @Test func `a row that spoils its whole request stands alone in the end`() async throws {
+  @Test func `a row that spoils its whole request ends up alone`() async throws {
     let day = try FieldDay()
     try day.handBack(
       (0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) }

@@ -37,20 +37,20 @@ struct FieldComparisonTests {
   private static let device: JSONObject = ["A": "device", "B": "b"]
   private static let issued: JSONObject = ["A": "a", "B": "b"]
 
-  @Test func `what OVERWRITE overwrites is listed beside what the device edited`() {
+  @Test func `fields that OVERWRITE overwrites are listed with the device's edits`() {
     let facts = facts(device: Self.device, issued: Self.issued, server: Self.both)
     #expect(detail(facts).fields.map(\.name) == ["A", "B"])
     #expect(detail(facts).fields.last?.server == "office")
   }
 
-  @Test func `an edit that is sent by its own fields alone overwrites nothing else`() {
+  @Test func `an edit sent with its own fields only overwrites nothing else`() {
     let facts = facts(
       device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
     #expect(detail(facts).fields.map(\.name) == ["A"])
     #expect(ThreeWayRule.editedFields(facts) == ["A"])
   }
 
-  @Test func `a delete lists what the office changed in the record`() {
+  @Test func `a delete lists what other users changed in the record`() {
     let facts = facts(.delete, device: Self.issued, issued: Self.issued, server: Self.both)
     #expect(detail(facts).fields.map(\.name) == ["B"])
   }
@@ -63,7 +63,7 @@ struct FieldComparisonTests {
     #expect(detail(facts).fields.map(\.isConflicting) == [false, false])
   }
 
-  @Test func `both sides with one new value contradict in nothing`() {
+  @Test func `the same new value on both sides is no contradiction`() {
     let comparison = FieldComparison(
       device: ["A": "same", "B": "mine"],
       base: MergeBase(modificationDate: nil, fields: Self.issued),
@@ -89,7 +89,7 @@ struct FieldComparisonTests {
     #expect(comparison.contested.contains(where: \.isConflicting) == isConflicting)
   }
 
-  @Test func `without a base outside differences are reported, and the unread is not`() {
+  @Test func `without a base differences outside are reported, but not unread fields`() {
     let comparison = FieldComparison(
       device: ["A": "same", "Note": "mine", "Same": "s", "Unread": "u", "Id": "001"], base: nil,
       server: ["A": "same", "Note": "theirs", "Same": "s"], listed: ["A"])
@@ -99,28 +99,28 @@ struct FieldComparisonTests {
     #expect(comparison.outside.first?.server == "theirs")
   }
 
-  @Test func `without a base what the org holds already is already there`() {
+  @Test func `without a base equal values are already in the org`() {
     let server = ServerRecord.alive(date: Self.new, fields: Self.device)
     let facts = facts(device: Self.device, issued: nil, server: server)
     #expect(verdict(facts) == .alreadyInOrg)
     #expect(detail(facts).hasNoBase)
   }
 
-  @Test func `without a base a field that may not be read is sent`() {
+  @Test func `without a base an unreadable field is sent`() {
     let server = ServerRecord.alive(date: Self.new, fields: ["B": "b"])
     let facts = facts(device: ["A": .null, "B": "b"], issued: nil, server: server)
     #expect(verdict(facts) == .updated)
     #expect(detail(facts).fields.map(\.name) == ["A"])
   }
 
-  @Test func `a new record tells which of its fields never travel`() {
+  @Test func `a new record reports its fields that are never sent`() {
     let facts = facts(
       .create, device: ["A": "a", "Z": "z", "Empty": "", "_own": "x"], issued: nil,
       server: .unknown(code: nil, message: ""))
     #expect(detail(facts).outside.map(\.name) == ["Z"])
   }
 
-  @Test func `what an org sets by itself and nested records are no edits outside the list`() {
+  @Test func `system fields and nested records are not edits outside the list`() {
     let edited: JSONObject = [
       "A": "a", "B": "b", "LastModifiedDate": .string(Self.new), "SystemModstamp": "x",
       "Owner": ["Name": "x"], "Kids": ["x"], "_flag": true, "attributes": "x", "Z": "z",
@@ -160,7 +160,7 @@ struct FieldComparisonTests {
   ]
 
   @Test(arguments: composites.indices)
-  func `a member that is an object is compared as what it is, and never travels`(_ index: Int) {
+  func `an object member is compared as a value, and never sent`(_ index: Int) {
     let (given, held, isEdit) = Self.composites[index]
     for server in [nil, ["A": "a", "C": given], ["A": "a"]] as [JSONObject?] {
       let facts = facts(
@@ -171,7 +171,7 @@ struct FieldComparisonTests {
     }
   }
 
-  @Test func `a new record tells which of its compound members are not sent`() {
+  @Test func `a new record reports its compound members that are not sent`() {
     let device: JSONObject = [
       "A": "a", "Address": ["city": "Bonn"], "Empty": ["city": .null], "None": [],
       "attributes": ["type": "Account"], "Owner": ["Name": "Ada"], "__sync_id__": 1,
@@ -181,7 +181,7 @@ struct FieldComparisonTests {
     #expect(detail(facts).outside.map(\.name).sorted() == ["Address", "Owner"])
   }
 
-  @Test func `composed letters that became decomposed ones are an edit outside the list, too`() {
+  @Test func `composed letters that become decomposed are an edit outside the list, too`() {
     let comparison = FieldComparison(
       device: ["A": "a", "Z": "e\u{301}"],
       base: MergeBase(modificationDate: nil, fields: ["A": "a", "Z": "\u{E9}"]),
@@ -189,7 +189,7 @@ struct FieldComparisonTests {
     #expect(comparison.outside.map(\.name) == ["Z"])
   }
 
-  @Test func `what a device loses is told against what it was given, if that is known`() {
+  @Test func `a device's lost edit is reported against the issued values, if known`() {
     let server = ServerRecord.merged(into: "M")
     let known = facts(device: Self.device, issued: Self.issued, server: server)
     #expect(detail(known).fields.map(\.name) == ["A"])
@@ -216,7 +216,7 @@ struct FieldComparisonTests {
     MergeBase(modificationDate: Self.old, fields: fields, isComplete: isComplete)
   }
 
-  @Test func `what was issued is the base of an edit of that very date alone`() {
+  @Test func `issued values are the base of an edit with that very date only`() {
     #expect(choice(issued: given(["A": "a"]), server: nil).base?.fields == ["A": "a"])
     let later = choice(date: Self.new, issued: given(["A": "a"]), serverDate: Self.new)
     #expect(later.base?.modificationDate == Self.new)
@@ -226,7 +226,7 @@ struct FieldComparisonTests {
     #expect(moved.base == nil)
   }
 
-  @Test func `a base that keeps some fields is completed by an org that has not moved`() {
+  @Test func `an unchanged org record completes a base with some fields`() {
     let whole = choice(issued: given(["A": "a"]), server: ["A": "x", "B": "b"])
     #expect(whole.base?.fields == ["A": "a", "B": "b"])
     let moved = choice(
@@ -236,7 +236,7 @@ struct FieldComparisonTests {
     #expect(complete.base?.fields == ["A": "a"])
   }
 
-  @Test func `what we sent and the org rounded is no edit of a device that holds it still`() {
+  @Test func `a value that the org rounded is not an edit of a device that still has it`() {
     let own = MergeBaseRule.OwnWrite(
       date: Self.new, fields: ["A": .number("2"), "B": "ours"], sent: ["A": .number("1.6")])
     let holding = choice(device: ["A": .number("1.6"), "B": "b"], own: own, serverDate: Self.new)
@@ -246,7 +246,7 @@ struct FieldComparisonTests {
     #expect(other.base?.fields["A"] == .number("2"))
   }
 
-  @Test func `a device that synchronised since our write is compared with what it read`() {
+  @Test func `a device that synced since our write is compared with what it read`() {
     let own = MergeBaseRule.OwnWrite(date: Self.old, fields: ["A": "ours"])
     let choice = choice(date: Self.new, own: own, serverDate: Self.new, server: Self.issued)
     #expect(choice.base?.fields == Self.issued)
@@ -256,7 +256,7 @@ struct FieldComparisonTests {
   // MARK: what a person has entered
 
   @Test
-  func `what a person entered is somebody else's where nobody knows what the device was given`() {
+  func `an operator's value is another user's if the issued value is unknown`() {
     for (held, foreign) in [("mine", ["A"]), ("entered", [])] {
       let comparison = FieldComparison(
         device: ["A": .string(held)], base: nil, server: ["A": "entered"], listed: ["A"],
@@ -269,7 +269,7 @@ struct FieldComparisonTests {
   @Test(arguments: [
     ("2026-01-01T12:00:00.000+0000", "before"), ("2026-01-02T12:00:00.000+0000", "after"),
   ])
-  func `a device stands on what it was given before or after a person entered something`(
+  func `a device's base is what it was issued before or after an operator's value`(
     _ date: String, _ given: String
   ) {
     var own = MergeBaseRule.OwnWrite(
@@ -290,7 +290,7 @@ struct FieldComparisonTests {
     return own
   }
 
-  @Test func `a row that holds what another row's write replaced has not edited it`() {
+  @Test func `a row with the value that another row's write replaced has not edited it`() {
     let own = beside(dateBefore: Self.old, date: Self.new)
     let server: JSONObject = ["A": "ours", "B": "b"]
     for (held, edited) in [("a", ["B"]), ("mine", ["A", "B"])] {
@@ -306,7 +306,7 @@ struct FieldComparisonTests {
     }
   }
 
-  @Test func `what somebody makes of a value beside a row that holds the one before is shown`() {
+  @Test func `a change by others next to a row with the former value is shown`() {
     let own = beside(dateBefore: Self.old, date: Self.new)
     let choice = choice(device: ["A": "a"], own: own, serverDate: Self.new, server: ["A": "office"])
     let comparison = FieldComparison(
@@ -317,7 +317,7 @@ struct FieldComparisonTests {
     #expect(comparison.foreign == ["A"])
   }
 
-  @Test func `a row read in the second of another row's write has not edited what that replaced`() {
+  @Test func `a row read in the second of another row's write did not edit the field`() {
     let own = beside(dateBefore: Self.old, date: Self.new)
     let choice = choice(
       device: ["A": "a", "B": "mine"], date: Self.new, own: own, serverDate: Self.new,
@@ -326,7 +326,7 @@ struct FieldComparisonTests {
     #expect(choice.left == ["A": "ours"])
   }
 
-  @Test func `a write that went over a state which the row has not seen leaves the row's date`() {
+  @Test func `a write over a state that the row has not seen keeps the row's date`() {
     let middle = "2026-01-01T12:00:00.000+0000"
     let device: JSONObject = ["A": "a", "B": "mine"]
     var own = beside(dateBefore: middle, date: Self.new)
@@ -343,7 +343,7 @@ struct FieldComparisonTests {
   @Test(arguments: [
     ("a", "a "), ("001000000000001", "001000000000001AAA"), (old, "2026-01-01T00:00:00Z"),
   ])
-  func `a text that the device wrote otherwise is edited, though the org may see no difference`(
+  func `a text written differently is edited, even if the org sees no difference`(
     _ was: String, _ now: String
   ) {
     let comparison = FieldComparison(

@@ -33,7 +33,9 @@ struct InFlightTests {
   }
 
   @Test(arguments: [RequestKind.describe, .retrieve, .composite])
-  func `as many requests go at once as may, and no more`(_ kind: RequestKind) async throws {
+  func `the maximum number of concurrent requests is used and not exceeded`(_ kind: RequestKind)
+    async throws
+  {
     let day = try day(inFlight: 3)
     let gate = RequestGate(3)
     day.server.faults.add(
@@ -42,7 +44,7 @@ struct InFlightTests {
     #expect(gate.most == 3)
   }
 
-  @Test func `one at a time is one at a time`() async throws {
+  @Test func `with a limit of one there are no concurrent requests`() async throws {
     let day = try day(inFlight: 1)
     let gate = RequestGate(1)
     day.server.faults.add(.any, nth: 1, times: .max, .pause(afterBytes: 0, until: { gate.pass() }))
@@ -50,7 +52,7 @@ struct InFlightTests {
     #expect(gate.most == 1)
   }
 
-  @Test func `an org that takes no more leaves nothing answered in doubt`() async throws {
+  @Test func `an org at its limit leaves no answered write unconfirmed`() async throws {
     let day = try day(inFlight: 4)
     day.server.faults.add(.kind(.composite), nth: 2, .limitExceeded)
     let summary = try await day.run()
@@ -63,7 +65,7 @@ struct InFlightTests {
     #expect(day.verdicts(try await day.run()) == "updated \(10 - written)")
   }
 
-  @Test func `a parent that got no answer is found before its children go`() async throws {
+  @Test func `a parent without an answer is looked up before its children are sent`() async throws {
     let day = try FieldDay()
     for (number, user) in [day.ada, day.ben].enumerated() {
       try day.handBack(
@@ -81,7 +83,7 @@ struct InFlightTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name LIKE 'Parent%'") == 2)
   }
 
-  @Test func `deletions of one user go after what another writes`() async throws {
+  @Test func `one user's deletions follow another user's writes`() async throws {
     let day = try FieldDay()
     day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "A"])
@@ -95,7 +97,7 @@ struct InFlightTests {
       day.server.log.writes.map(\.kind).last == .collectionDelete)
   }
 
-  @Test func `an upsert never goes beside another user's update of its record`() async throws {
+  @Test func `an upsert never runs with another user's update of its record`() async throws {
     let day = try FieldDay(
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V", "External_Id__c": "K"])
@@ -110,7 +112,7 @@ struct InFlightTests {
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
   }
 
-  @Test func `an upsert never goes beside an update that frees its external id`() async throws {
+  @Test func `an upsert never runs with an update that frees its external ID`() async throws {
     let day = try FieldDay(
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make("Site_Visit__c", ["Name": "V"])
@@ -129,7 +131,7 @@ struct InFlightTests {
   }
 
   @Test(arguments: [RequestKind.describe, .retrieve])
-  func `a login that ends midway keeps only its own waiting`(_ kind: RequestKind) async throws {
+  func `a login that ends midway delays only its own user`(_ kind: RequestKind) async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
@@ -144,7 +146,7 @@ struct InFlightTests {
     #expect(day.verdicts(try await day.run()) == "updated 2")
   }
 
-  @Test func `a login that ends while edits are sent keeps only its own waiting`() async throws {
+  @Test func `a login that ends while edits are sent delays only its own user`() async throws {
     let day = try day(inFlight: 1)
     // Two requests of his: the second finds the login ended.
     let more = try (0..<28).map { number in
@@ -167,7 +169,7 @@ struct InFlightTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
   }
 
-  @Test func `a login that ends before the read back keeps no one waiting`() async throws {
+  @Test func `a login that ends before the read back delays no one`() async throws {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: .retrieve, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
@@ -177,7 +179,7 @@ struct InFlightTests {
     #expect(summary.warnings.contains { $0.contains("could not be read back") })
   }
 
-  @Test func `a run ends when the login of who proves deletions does`() async throws {
+  @Test func `a run ends when the integration user's login ends`() async throws {
     let day = try day(inFlight: 3)
     let (gone, edit) = try day.made("Account", ["Name": "Gone"], edited: ["Phone": "2"])
     _ = day.org.delete("Account", id: gone, as: day.admin)
@@ -189,7 +191,7 @@ struct InFlightTests {
     #expect(day.verdicts(summary) == "not attempted 11")
   }
 
-  @Test func `a child that another writer held goes once more with its parent's Id`() async throws {
+  @Test func `a retried child of a locked row has its parent's ID`() async throws {
     let day = try FieldDay()
     let kids = (1...3).map { number in
       day.contact(
@@ -203,7 +205,7 @@ struct InFlightTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'Parent'") == 3)
   }
 
-  @Test func `an org that answers nothing any more is asked nothing more ahead`() async throws {
+  @Test func `an unreachable org gets no further queries in advance`() async throws {
     let day = try day(inFlight: 2)
     day.server.faults.add(.kind(.describe), nth: 1, times: .max, .limitExceeded)
     let summary = try await day.run()
@@ -211,7 +213,7 @@ struct InFlightTests {
     #expect(day.server.log.counts[.describe, default: 0] <= 3)
   }
 
-  @Test func `after a row that another writer held its user's others wait`() async throws {
+  @Test func `after a locked row the user's other rows wait`() async throws {
     let day = try FieldDay()
     day.options.inFlight = 1
     let edits = try (0..<60).map { number in
@@ -228,7 +230,7 @@ struct InFlightTests {
     #expect(sent.withLock { $0 } == [1])
   }
 
-  @Test func `the second edit of a record is read when the first has ended`() async throws {
+  @Test func `the second edit of a record is read after the first has ended`() async throws {
     let day = try FieldDay()
     day.options.deviceConflicts = .firstWins
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
@@ -252,7 +254,7 @@ struct InFlightTests {
       })
   }
 
-  @Test func `a record that moves right before its edit is sent is read once more`() async throws {
+  @Test func `a record that changes right before its edit is sent is read again`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
@@ -263,7 +265,7 @@ struct InFlightTests {
     #expect(record["Phone"] == "2" && record["Industry"] == "Media")
   }
 
-  @Test func `what was asked for several edits is asked again for a new decision`() async throws {
+  @Test func `queries for several edits are repeated for a new decision`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "A", "Phone": "1", "Industry": "Energy"])
@@ -280,7 +282,7 @@ struct InFlightTests {
     #expect(record["Phone"] == "2" && record["Industry"] == "Media")
   }
 
-  @Test func `nothing leaves any more for a user whom the org knows no more`() async throws {
+  @Test func `nothing is sent for a user with an invalid session`() async throws {
     let day = try FieldDay()
     day.options.inFlight = 1
     let edits = try (0..<100).map { number in
@@ -297,7 +299,7 @@ struct InFlightTests {
 
   private static let gack = Faults.Action.status(500, code: "UNKNOWN_EXCEPTION", message: "gack")
 
-  @Test func `an org that answers nothing is not asked by each user in turn`() async throws {
+  @Test func `an unreachable org is not queried for each user in turn`() async throws {
     let day = try day(inFlight: 1)
     day.server.faults.add(
       FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max, Self.gack)
@@ -306,7 +308,7 @@ struct InFlightTests {
     #expect(day.server.log.entries.count <= 7)
   }
 
-  @Test func `an org that answers only logins is not asked by each user in turn`() async throws {
+  @Test func `an org that only answers logins is not queried for each user in turn`() async throws {
     let day = try day(inFlight: 1)
     // Who logs in still can; after that nothing is answered, and nor is who one is.
     day.server.faults.add(FaultMatch(pathPrefix: "/services/data/v"), times: .max, Self.gack)
@@ -317,7 +319,7 @@ struct InFlightTests {
     #expect(Set(asked) == ["ada@example.com"])
   }
 
-  @Test func `verdicts are on the disk before anybody is told, asked or waited for`() async throws {
+  @Test func `verdicts are on disk before any notification, query or wait`() async throws {
     let day = try FieldDay()
     day.options.inFlight = 1
     func account(_ number: Int) throws -> String {

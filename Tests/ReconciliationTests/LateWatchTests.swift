@@ -197,7 +197,7 @@ struct LateWatchTests {
   }
 
   @Test(arguments: Case.all)
-  func `what a late request does is open until it is decided`(_ one: Case) async throws {
+  func `the effect of a late request is open until it is decided`(_ one: Case) async throws {
     let (edit, id) = try edit(one.verb)
     try await resolve(one, edit, id)
     #expect(try open() == [])
@@ -218,7 +218,7 @@ struct LateWatchTests {
     #expect(try open() == [], "it is not reported again")
   }
 
-  @Test func `a lost upsert that remakes a record which was deleted since is open`() async throws {
+  @Test func `a late upsert that recreates a record deleted since is open`() async throws {
     let (edit, _) = try edit(.upsert)
     try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
     let first = try #require(
@@ -236,7 +236,8 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
-  @Test func `a deletion that its device discards in doubt is open if it came`() async throws {
+  @Test func `an unconfirmed deletion that its device discards is open if it arrived`() async throws
+  {
     let (edit, _) = try edit(.delete)
     try day.handBack([edit], handback: 1)
     day.server.faults.add(
@@ -252,7 +253,8 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
-  @Test func `a late create is open though a later edit of its row was sent before`() async throws {
+  @Test func `a late create is open even if a later edit of its row was sent before`() async throws
+  {
     let (edit, _) = try edit(.create)
     try await resolve(Case(verb: .create, way: .followed), edit, nil)
     #expect(try verdict(2) == "updated")
@@ -263,7 +265,7 @@ struct LateWatchTests {
     #expect(try open() == [1])
   }
 
-  @Test func `the same request is no news while our last write stands`() async throws {
+  @Test func `the same request is not new while our last write stands`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     try await night()
@@ -271,7 +273,7 @@ struct LateWatchTests {
     #expect(try verdict() == "updated")
   }
 
-  @Test func `a request whose condition fails by now is not one that arrived`() async throws {
+  @Test func `a request whose condition no longer holds has not arrived`() async throws {
     day.options.conditionalUpdates = true
     let (edit, id) = try edit(.update)
     try day.handBack([edit], handback: 1)

@@ -17,7 +17,7 @@ struct LedgerDatabaseTests {
     #expect(try again.stampKeyDigest == "one")
   }
 
-  @Test func `the verdicts that the ledger's index leaves out are the settled ones`() {
+  @Test func `the verdicts that the ledger's index leaves out are the resolved ones`() {
     for verdict in Verdict.allCases {
       #expect(
         LedgerSchema.isUnsettledOutcome.contains("'\(verdict.rawValue)'") == verdict.isSettled,
@@ -25,7 +25,7 @@ struct LedgerDatabaseTests {
     }
   }
 
-  @Test func `what is checked with each write is no list, which SQLite makes a table of`() throws {
+  @Test func `checks of each write have no list, for which SQLite creates a table`() throws {
     let state = try LedgerFixture().state
     let rules = try state.connection.texts(
       """
@@ -48,13 +48,13 @@ struct LedgerDatabaseTests {
       """, "edit_unsettled"
     ),
   ])
-  func `what is open is found by its index`(question: String, index: String) throws {
+  func `open items are found by their index`(question: String, index: String) throws {
     let state = try LedgerFixture().state
     let plan = try state.connection.all("EXPLAIN QUERY PLAN \(raw: question)")
     #expect(plan.contains { $0.last?.text?.contains(index) == true }, "\(plan)")
   }
 
-  @Test func `a ledger of a newer version is refused by name`() throws {
+  @Test func `a ledger of a newer version is refused with its version`() throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")
     try LedgerDatabase(path: path).close()
@@ -66,7 +66,7 @@ struct LedgerDatabaseTests {
     }
   }
 
-  @Test func `a database that is no ledger is left alone`() throws {
+  @Test func `a database that is not a ledger is left alone`() throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("other.sqlite")
     let raw = try Connection(path, mode: .create)
@@ -75,7 +75,7 @@ struct LedgerDatabaseTests {
     #expect(throws: LedgerError.notALedger(path: path)) { try LedgerDatabase(path: path) }
   }
 
-  @Test func `the org of the first run is the only one`() throws {
+  @Test func `only the org of the first run is accepted`() throws {
     let fixture = try LedgerFixture()
     try fixture.state.pinOrganization(id: "00D000000000001EAA")
     try fixture.state.pinOrganization(id: "00D000000000001EAA")
@@ -85,7 +85,7 @@ struct LedgerDatabaseTests {
     ) { try fixture.state.pinOrganization(id: "00D000000000002EAA") }
   }
 
-  @Test func `a run that died is resumed with its clock, and given up after a day`() throws {
+  @Test func `an interrupted run is resumed with its clock, and closed after a day`() throws {
     let state = try LedgerFixture().state
     let now: Int64 = 1_770_000_000_000
     let run = try state.beginRun(pipeline: "p", now: now, configHash: "c", host: "h")
@@ -115,7 +115,7 @@ struct LedgerDatabaseTests {
     ("planned", "done"), ("planned", "doubt"), ("done", "sent"), ("rejected", "planned"),
     ("conflict", "sent"), ("dropped", "planned"), ("sent", "dropped"),
   ])
-  func `the ledger refuses a step that cannot happen`(from: String, to: String) throws {
+  func `the ledger refuses an impossible transition`(from: String, to: String) throws {
     let fixture = try LedgerFixture()
     let run = try fixture.state.beginRun(pipeline: "p", now: 0, configHash: "c", host: "h")
     try fixture.record("a", [LedgerFixture.update(1, date: 1, name: "x")])
@@ -133,7 +133,7 @@ struct LedgerDatabaseTests {
     #expect(throws: SQLiteError.self) { try raw.run("UPDATE operation SET state = \(to)") }
   }
 
-  @Test func `an edit is not left without a verdict, nor opened again but by a retry`() throws {
+  @Test func `an edit keeps its verdict, and only a retry reopens it`() throws {
     let fixture = try LedgerFixture()
     try fixture.record("a", [LedgerFixture.update(1, date: 1, name: "x")])
     let raw = try Connection(fixture.directory.file("state.sqlite"))

@@ -37,7 +37,7 @@ struct LedgerEditsTests {
 
   // MARK: what is alone
 
-  @Test func `an edit is alone until another one is of its record`() throws {
+  @Test func `an edit is alone until another edit of its record arrives`() throws {
     let fixture = try F()
     let state = fixture.state
     _ = try state.record(
@@ -62,7 +62,7 @@ struct LedgerEditsTests {
     #expect(try !state.isAlone(edit(state, 4)))
   }
 
-  @Test func `an edit of a record to which a write of ours went is not alone`() throws {
+  @Test func `an edit of a record that attache wrote to is not alone`() throws {
     let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
@@ -79,7 +79,7 @@ struct LedgerEditsTests {
 
   // MARK: what waits for what
 
-  @Test func `an edit waits for an earlier one of its device's row`() throws {
+  @Test func `an edit waits for an earlier edit of its device's row`() throws {
     let fixture = try F()
     let state = fixture.state
     _ = try state.record(
@@ -92,7 +92,9 @@ struct LedgerEditsTests {
   }
 
   @Test(arguments: [(Verdict.notAttempted, true), (.conflict, false), (.notConfigured, false)])
-  func `an edit of another soup is waited for when held`(_ verdict: Verdict, _ waits: Bool) throws {
+  func `an edit waits for one of another soup that is not attempted`(
+    _ verdict: Verdict, _ waits: Bool
+  ) throws {
     let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [other(7, date: 5)])
@@ -106,7 +108,7 @@ struct LedgerEditsTests {
     #expect(found?.isInDoubt != true)
   }
 
-  @Test func `a resumed run takes up again what waits, and no closed edit`() throws {
+  @Test func `a resumed run processes waiting edits again, but no closed ones`() throws {
     let fixture = try F()
     let state = fixture.state
     _ = try state.record(
@@ -140,7 +142,7 @@ struct LedgerEditsTests {
 
   // MARK: whose record it is
 
-  @Test func `a row that was made at another time is another record`() throws {
+  @Test func `a row created at another time is another record`() throws {
     let fixture = try F()
     let state = fixture.state
     func make(_ sha: String, created: Int64) throws {
@@ -168,7 +170,8 @@ struct LedgerEditsTests {
   }
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
-  func `a record that its device's own sync made too is reported once`(_ deviceID: String) throws {
+  func `a record that its device's own sync created too is reported once`(_ deviceID: String) throws
+  {
     let fixture = try F()
     let state = fixture.state
     let ours = "001000000000007AAA"
@@ -189,7 +192,7 @@ struct LedgerEditsTests {
     if deviceID != ours { #expect(try edit(state, 2).creation?.isTwice == true) }
   }
 
-  @Test func `a second record is reported though its device settled the edit showing it`() throws {
+  @Test func `a duplicate is reported although its device resolved the edit showing it`() throws {
     let fixture = try F()
     let state = fixture.state
     let (ours, theirs) = ("001000000000007AAA", "001000000000008AAA")
@@ -216,7 +219,7 @@ struct LedgerEditsTests {
     try state.includes(snapshotID: Self.snapshot).map { "\($0.install) \($0.handback)" }
   }
 
-  @Test func `a device may install over what is settled of it`() throws {
+  @Test func `a device may install over its resolved edits`() throws {
     let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
@@ -237,7 +240,7 @@ struct LedgerEditsTests {
     #expect(try includes(state) == ["A 2"])
   }
 
-  @Test func `an edit that another replaced is settled when that one is`() throws {
+  @Test func `a replaced edit is resolved when its replacement is`() throws {
     let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
@@ -251,7 +254,7 @@ struct LedgerEditsTests {
     #expect(try includes(state) == ["A 2"])
   }
 
-  @Test func `a later hand-back stands for the earlier ones of its soups`() throws {
+  @Test func `a later return supersedes the earlier ones of its soups`() throws {
     let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
@@ -269,7 +272,7 @@ struct LedgerEditsTests {
   // MARK: what is one edit
 
   @Test(arguments: [Verdict.conflict, .updated])
-  func `an element with its members reordered is the same edit`(_ verdict: Verdict) throws {
+  func `an element with reordered members is the same edit`(_ verdict: Verdict) throws {
     let fixture = try F()
     let state = fixture.state
     var edit = F.update(1, date: 5, name: "x")
@@ -284,7 +287,7 @@ struct LedgerEditsTests {
     #expect(try fixture.verdicts().first == "closed \(verdict.rawValue)")
   }
 
-  @Test func `the run that takes a return notes it with it, and what is in its parts`() throws {
+  @Test func `a return's run and parts are recorded with it`() throws {
     let fixture = try F()
     let state = fixture.state
     let run = try begin(state)

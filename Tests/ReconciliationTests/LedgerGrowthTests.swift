@@ -73,7 +73,7 @@ struct LedgerGrowthTests {
     }
   }
 
-  @Test func `a report of five times as many edits is five times the work`() throws {
+  @Test func `a report of five times as many edits takes five times the work`() throws {
     let (some, many) = (try reporting(400), try reporting(2000))
     #expect(many * 10 <= some * 60, "\(some) and \(many)")
   }

@@ -27,14 +27,14 @@ struct LedgerJournalTests {
 
   // MARK: what moved between the check and the write
 
-  @Test func `a refused condition is rechecked before it is called a conflict`() async throws {
+  @Test func `a refused condition is checked again before it is a conflict`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite) { org, id, admin in
       _ = org.update("Account", id: id, ["Phone": "2"], as: admin)
     }
     #expect(day.verdicts(try await day.run()) == "already in org 1")
   }
 
-  @Test func `a record that moves in other fields is a conflict, sent once only`() async throws {
+  @Test func `a record changed in other fields is a conflict, and sent only once`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite, times: 9) { org, id, admin in
       _ = org.update("Account", id: id, ["Website": "https://example.com"], as: admin)
     }
@@ -43,7 +43,7 @@ struct LedgerJournalTests {
   }
 
   @Test(arguments: [(MergeMode.leaveIfChanged, "deleted on server 1"), (.overwrite, "created 1")])
-  func `a record that is gone when its edit arrives is looked at again`(
+  func `a record that is gone when its edit arrives is checked again`(
     _ mode: MergeMode, _ verdict: String
   ) async throws {
     let kind: RequestKind = mode == .overwrite ? .collectionUpdate : .composite
@@ -55,7 +55,8 @@ struct LedgerJournalTests {
 
   // MARK: who may still send it
 
-  @Test func `what one sync up is refused another sends only whole`() async throws {
+  @Test func `an edit that one sync up is refused is sent by another only as a whole`() async throws
+  {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),
@@ -71,7 +72,7 @@ struct LedgerJournalTests {
     #expect(told.errorFields == ["Phone"] && told.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `what every sync up of the soup is refused fails after one try each`() async throws {
+  @Test func `an edit refused to every sync up fails after one try each`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("accounts", ["Name"]),
@@ -87,7 +88,7 @@ struct LedgerJournalTests {
 
   // MARK: what is written down
 
-  @Test func `the request of a blocked child is given up`() async throws {
+  @Test func `the request of a blocked child is discarded`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_p", ["Phone": "no name"]),
@@ -97,7 +98,7 @@ struct LedgerJournalTests {
     #expect(try day.state.unfinishedOperations().isEmpty)
   }
 
-  @Test func `what a create left is read back with the night's other writes`() async throws {
+  @Test func `a create is read back with the run's other writes`() async throws {
     let day = try FieldDay()
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -121,7 +122,7 @@ struct LedgerJournalTests {
 
   // MARK: the end
 
-  @Test func `no request is made ready after the run's deadline`() async throws {
+  @Test func `no request is prepared after the run's deadline`() async throws {
     let day = try FieldDay()
     day.options.deadline = Clock.monotonicNanoseconds()
     let reconciler = day.reconciler()
@@ -154,7 +155,7 @@ struct LedgerJournalTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `no request leaves after a run was told to end; the rest is held`() async throws {
+  @Test func `no request is sent after a stop; the rest is not attempted`() async throws {
     // The run is a task of its own: it is cancelled in the pause before a held row.
     let end = try await Task {
       let day = try FieldDay()

@@ -30,7 +30,7 @@ struct LedgerReportsTests {
 
   // MARK: verdicts
 
-  @Test func `of an edit that several runs judged the last verdict is shown`() throws {
+  @Test func `of several runs' verdicts of an edit the last one is shown`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.held))
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
@@ -41,7 +41,7 @@ struct LedgerReportsTests {
     #expect(try model(second).edits.all().map(\.run) == [second])
   }
 
-  @Test func `a new verdict is news after a dead run that gave the old one again`() throws {
+  @Test func `a new verdict is new even if an interrupted run repeated the old one`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.unconfirmed))
     try state.beginReport(run: first)
@@ -56,7 +56,7 @@ struct LedgerReportsTests {
     #expect(try model(last).stillOpen.isEmpty)
   }
 
-  @Test func `verdicts of several runs stand in one order, however they are read`() throws {
+  @Test func `verdicts of several runs have one order, however they are read`() throws {
     let edits = (0..<1300).map { place in
       LedgerFixture.update(
         Int64(place) + 100, id: "001000000\(100_000 + place)AAA", date: 1000, name: "n")
@@ -87,7 +87,7 @@ struct LedgerReportsTests {
     try state.settle(number, run: run, Settlement(verdict))
   }
 
-  @Test func `what a report that was never written was to show is shown by the next`() throws {
+  @Test func `the next report shows what an unwritten report was to show`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.conflict))
     try state.note(.userSkipped, "ada", [:], run: first)
@@ -112,14 +112,14 @@ struct LedgerReportsTests {
   // MARK: findings
 
   @Test(arguments: Finding.Kind.allCases)
-  func `a finding for an operator is news by itself, another is not`(_ kind: Finding.Kind) throws {
+  func `a finding for an operator is news by itself, others are not`(_ kind: Finding.Kind) throws {
     let run = try begin()
     #expect(try !state.hasNews(for: run))
     try state.note(kind, "subject", [:], run: run)
     #expect(try state.hasNews(for: run) == kind.wantsPerson)
   }
 
-  @Test func `a finding is in sight until it is settled`() throws {
+  @Test func `a finding is listed until it is resolved`() throws {
     let first = try begin()
     try state.note(.userSkipped, "ada", ["words": "one"], run: first)
     try state.note(.userSkipped, "ben", [:], run: first)
@@ -140,7 +140,7 @@ struct LedgerReportsTests {
     #expect(try state.openFindings().isEmpty)
   }
 
-  @Test func `of one kind and subject a run keeps what it said last`() throws {
+  @Test func `of each kind and subject a run keeps the last finding`() throws {
     let run = try begin()
     try state.note(.incomplete, "ada", ["records": 1], run: run)
     try state.settleFindings(.incomplete, subject: "ada", by: run)
@@ -150,7 +150,7 @@ struct LedgerReportsTests {
 
   // MARK: stages
 
-  @Test func `a stage that is begun again is not done`() throws {
+  @Test func `a stage that is restarted is not complete`() throws {
     let run = try begin()
     try state.note(stage: "prime", isFinished: true, run: run)
     try state.note(stage: "pack", isFinished: true, run: run)
@@ -170,7 +170,7 @@ struct LedgerReportsTests {
       try state.plan([([row], "005000000000001AAA")], run: run).first?.first)
   }
 
-  @Test func `what was done and not read back is known until it is`() throws {
+  @Test func `a completed write is known as unread until it is read back`() throws {
     let operation = try planned(try begin())
     try state.markSent([operation], now: 1000)
     #expect(try state.unreadOperations(since: 0).isEmpty)
@@ -182,7 +182,7 @@ struct LedgerReportsTests {
   }
 
   @Test(arguments: [true, false])
-  func `a request in doubt is remembered as such when given up`(_ wasInDoubt: Bool) throws {
+  func `a discarded request is still known to have been unconfirmed`(_ wasInDoubt: Bool) throws {
     let operation = try planned(try begin())
     try state.markSent([operation], now: 1000)
     try state.finish(operation, wasInDoubt ? .doubt : .again)

@@ -145,7 +145,7 @@ struct LineageRuleTests {
   }
 
   @Test(arguments: cases)
-  func `a return is put into its lineage`(_ row: Case) {
+  func `a return is assigned to its lineage`(_ row: Case) {
     #expect(LineageRule.choose(for: row.candidate, among: row.known) == row.expected)
   }
 }

@@ -14,7 +14,7 @@ struct LoaderTablesTests {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
   }
 
-  @Test func `a new record shows all that was sent of it, made or refused`() async throws {
+  @Test func `a new record shows all values that were sent, created or refused`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account(
@@ -46,7 +46,7 @@ struct LoaderTablesTests {
     #expect(masked.contains("\(account),1,Account,ada@example.com,,,Made,•••,Item Created"))
   }
 
-  @Test func `of what is pruned no value stands there`() async throws {
+  @Test func `no value of a pruned edit is shown`() async throws {
     let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "Made"])])
     try await day.run()
@@ -56,7 +56,7 @@ struct LoaderTablesTests {
     #expect(success.last?.hasSuffix(",1,Account,ada@example.com,Item Created") == true)
   }
 
-  @Test func `an upsert stands there with its external id`() async throws {
+  @Test func `an upsert is shown with its external ID`() async throws {
     let day = try FieldDay("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
     try day.handBack([
       day.created(
@@ -68,7 +68,8 @@ struct LoaderTablesTests {
     #expect(success.last?.hasSuffix(",V-1,Device,Item Created") == true)
   }
 
-  @Test func `what waits is known by its verdict, not by what a run sent before`() async throws {
+  @Test func `a waiting edit is shown by its verdict, not by an earlier run's write`() async throws
+  {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])

@@ -53,7 +53,7 @@ struct MergeFieldsTests {
   ]
 
   @Test(arguments: cases)
-  func `nothing that somebody has touched is gone over`(_ one: Case) {
+  func `no other user's change is overwritten`(_ one: Case) {
     switch ThreeWayRule.step(one.facts) {
     case .settle(let settlement): #expect(settlement.verdict.rawValue == one.expected)
     case .send(let action, let settlement, let date):

@@ -41,7 +41,7 @@ struct MergedParentTests {
     try day.handBack([day.contact("local_1", ["LastName": "Kid", "AccountId": .string(gone)])])
     #expect(day.verdicts(try await day.run()) == "failed 1")
     let detail = try #require(try day.details().first)
-    #expect(detail.message?.contains("restore that one, or enter another") == true)
+    #expect(detail.message?.contains("restore that record, or enter another one") == true)
     #expect(detail.otherID == nil)
   }
 }

@@ -39,7 +39,9 @@ struct OneUsersTroubleTests {
   }
 
   @Test(arguments: ["ada@example.com", "ben@example.com"])
-  func `doubts of a user whose login ends stay, others' are settled`(_ name: String) async throws {
+  func `unconfirmed writes of a user whose login ends stay, others are resolved`(_ name: String)
+    async throws
+  {
     let day = try day()
     try await loseCreates(day)
     // The user gets in, and the org then knows neither the session nor the login.
@@ -59,7 +61,7 @@ struct OneUsersTroubleTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `the deletion prover settles doubts of a sender who logged out`() async throws {
+  @Test func `the integration user resolves writes of a sender who logged out`() async throws {
     let day = try day()
     try await loseCreates(day)
     day.hasIntegration = true
@@ -69,7 +71,7 @@ struct OneUsersTroubleTests {
     #expect(day.verdicts(summary) == "created 2")
   }
 
-  @Test func `doubts of a user who cannot log in any more are told`() async throws {
+  @Test func `unconfirmed writes of a user who cannot log in are reported`() async throws {
     let day = try day()
     try await loseCreates(day)
     try day.org.setActive("ada@example.com", false)
@@ -81,7 +83,7 @@ struct OneUsersTroubleTests {
       "\(summary.warnings)")
   }
 
-  @Test func `a named record is looked for by the night that can, others go on`() async throws {
+  @Test func `a named record is looked up by the next run able to, others continue`() async throws {
     let day = try day()
     try await loseCreates(day)
     let made = try #require(
@@ -102,7 +104,7 @@ struct OneUsersTroubleTests {
   }
 
   /// What looks late for requests asks as each user, too.
-  @Test func `requests that may be late are looked for as users still present`() async throws {
+  @Test func `late requests are looked up for users who can still log in`() async throws {
     let day = try day()
     day.options.conditionalUpdates = false
     var ids: [String] = []
@@ -125,7 +127,9 @@ struct OneUsersTroubleTests {
     Faults.Action.status(400, code: "INVALID_FIELD", message: "no such field"),
     .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"),
   ])
-  func `what is unreadable before a deletion holds no other`(_ answer: Faults.Action) async throws {
+  func `an unreadable record before a deletion stops no others`(_ answer: Faults.Action)
+    async throws
+  {
     let day = try day()
     let (one, two) = (
       try day.make("Account", ["Name": "One", "Phone": "1"]),
@@ -149,7 +153,7 @@ struct OneUsersTroubleTests {
 
   /// What became of the record of a lost upsert is asked of those who prove deletions, and that question is
   /// refused.
-  @Test func `a question about one upsert that is refused holds nobody else's`() async throws {
+  @Test func `a refused query about one upsert stops no others`() async throws {
     let day = try day()
     day.hasIntegration = true
     let visit = try day.make(

@@ -9,7 +9,7 @@ import Testing
 struct OneWriteTests {
   private static let noID = ServerResponse.json(200, #"[{"success":true,"errors":[]}]"#)
 
-  @Test func `a create whose answer names no record is looked for`() async throws {
+  @Test func `a create whose answer has no record ID is looked up`() async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
@@ -18,7 +18,7 @@ struct OneWriteTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
   }
 
-  @Test func `an update that is answered with another record's id is found out`() async throws {
+  @Test func `an update answered with another record's ID is detected`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Other"])
@@ -29,7 +29,7 @@ struct OneWriteTests {
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
-  @Test func `an org that swallows every write leaves an update in doubt`() async throws {
+  @Test func `an org that loses every answer leaves an update unconfirmed`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -39,7 +39,7 @@ struct OneWriteTests {
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
   }
 
-  @Test func `a record that was made anew takes the device's later edits`() async throws {
+  @Test func `a recreated record gets the device's later edits`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let edit = try day.edited(account: id, ["Phone": "5"])
@@ -53,7 +53,7 @@ struct OneWriteTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
   }
 
-  @Test func `two devices' edits of a record that was made anew clash`() async throws {
+  @Test func `two devices' edits of a recreated record conflict`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited(account: id, ["Phone": "5"])
@@ -64,14 +64,14 @@ struct OneWriteTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Deleted'") == 1)
   }
 
-  @Test func `edits of a user whom the ledger does not know are held`() async throws {
+  @Test func `edits of a user unknown to the ledger are not attempted`() async throws {
     let day = try FieldDay()
     let (_, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], user: day.admin) == "not attempted 1")
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `edits are held when the user's name is somebody else's now`() async throws {
+  @Test func `edits are not attempted if another user now has the user's name`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.state.save(
@@ -81,14 +81,14 @@ struct OneWriteTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a text that begins like a local id is a text`() async throws {
+  @Test func `text that looks like a local ID is text`() async throws {
     let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "local_heroes"])])
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'local_heroes'") == 1)
   }
 
-  @Test func `another's write right after ours does not make later edits clash`() async throws {
+  @Test func `another user's write right after ours causes no later conflict`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -102,7 +102,7 @@ struct OneWriteTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `a run that is interrupted accounts for every edit`() async throws {
+  @Test func `an interrupted run accounts for every edit`() async throws {
     let day = try FieldDay()
     day.options.conditionalUpdates = false
     day.options.pause = { _ in throw CancellationError() }

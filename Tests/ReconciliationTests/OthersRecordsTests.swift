@@ -32,7 +32,9 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a discarded create takes no record of its external id`(_ mode: MergeMode) async throws {
+  func `a discarded create leaves another record with its external ID`(_ mode: MergeMode)
+    async throws
+  {
     visits(mode)
     let outcome = day.org.create(
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
@@ -43,7 +45,7 @@ struct OthersRecordsTests {
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == "seen")
   }
 
-  @Test func `a discarded create takes the record away that its upsert made`() async throws {
+  @Test func `a discarded create deletes the record that its upsert created`() async throws {
     visits()
     let made = visit("local_1", "seen")
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -56,7 +58,7 @@ struct OthersRecordsTests {
     (.firstWins, "created 1, device conflict 1", 1),
     (.lastWins, "created 1, device conflict 1", 1),
   ])
-  func `two new records of one external id clash`(
+  func `two new records with one external ID conflict`(
     _ across: ReconcileOptions.DeviceConflicts, _ verdicts: String, _ count: Int
   ) async throws {
     visits()
@@ -76,7 +78,7 @@ struct OthersRecordsTests {
     (ReconcileOptions.DeviceConflicts.manual, "device conflict 1"),
     (.firstWins, "device conflict 1"), (.lastWins, "updated 1"),
   ])
-  func `a new record whose external id another device's has got since is a clash`(
+  func `a new record whose external ID another device has used since conflicts`(
     _ across: ReconcileOptions.DeviceConflicts, _ verdicts: String
   ) async throws {
     visits()
@@ -89,14 +91,14 @@ struct OthersRecordsTests {
     #expect(notes == (across == .lastWins ? "second" : "first"))
   }
 
-  @Test func `a new record by an external id that the bundle could hold is sent`() async throws {
+  @Test func `a new record with an external ID that the bundle could have is sent`() async throws {
     visits()
     #expect(try await day.verdicts([visit("local_1", "first")], install: "a") == "created 1")
     try day.handBack([visit("local_2", "second")], install: "b", issued: 1000)
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `a record that the office undeletes takes its edits again`() async throws {
+  @Test func `a record that is undeleted gets its edits again`() async throws {
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let edit = try day.edited(account: id, ["Phone": "5"])
@@ -123,7 +125,7 @@ struct OthersRecordsTests {
     #expect(try day.record("Account", id)["Phone"] == "ada")
   }
 
-  @Test func `what the device's own sync made does not overwrite the office`() async throws {
+  @Test func `a record of the device's own sync does not overwrite others' changes`() async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made]) == "not attempted 1")
@@ -138,7 +140,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `a backup's new create that was already sent is not new`(_ isSamePhone: Bool) async throws {
+  func `a create from a backup that was already sent is not new`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
@@ -152,7 +154,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `an older copy does not recreate what a phone has sent`(_ isSamePhone: Bool) async throws {
+  func `an older copy does not recreate what a device has sent`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
@@ -170,7 +172,7 @@ struct OthersRecordsTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
 
-  @Test func `a backup's phone that skips a number closes nothing unknown`() async throws {
+  @Test func `a restored device that skips a number closes no unknown edits`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited(account: id, ["Phone": "5"])
     edit.lastModified = 5000
@@ -183,7 +185,7 @@ struct OthersRecordsTests {
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
-  @Test func `an edit taken back after the device's clock was set back is closed`() async throws {
+  @Test func `an edit discarded after the device's clock was set back is closed`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited(account: id, ["Phone": "5"])
@@ -198,7 +200,7 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices each sent themselves is reported as twice`()
+  @Test func `a new record that two devices each sent is reported as a duplicate`()
     async throws
   {
     let day = try FieldDay()
@@ -217,7 +219,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `what a device enters before somebody says which of two records counts is sent into that`(
+  func `edits before a duplicate is decided go into the chosen record`(
     _ takesOurs: Bool
   ) async throws {
     let day = try FieldDay()

@@ -40,7 +40,7 @@ struct OwnSyncsTests {
   }
 
   @Test(arguments: [nil, "another phone"], [true, false])
-  func `an edit of a row that its device's own sync has made a record of is no update of that`(
+  func `an edit of a record from the device's own sync is no update of that`(
     _ install: String?, merges: Bool
   ) async throws {
     let day = try day(.leaveIfChanged, merges: merges)
@@ -66,7 +66,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "4")
   }
 
-  @Test func `a row that its device gave up takes no record that it never saw`() async throws {
+  @Test func `a row that its device discarded deletes no record that it never saw`() async throws {
     let day = try day(.leaveIfChanged)
     let (first, id) = try await made(day)
     var dropped = try first.changed([:])
@@ -75,7 +75,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
-  @Test func `overwriting goes over the device's own sync, and tells it`() async throws {
+  @Test func `overwriting overwrites the device's own sync, and reports it`() async throws {
     let day = try day(.overwrite)
     let (first, id) = try await made(day)
     #expect(try await day.verdicts([try first.changed(["Phone": "3"])], handback: 1) == "updated 1")
@@ -86,7 +86,7 @@ struct OwnSyncsTests {
   // MARK: what was put back
 
   @Test(arguments: MergeMode.allCases)
-  func `what a user puts back after the device has sent another value is no unchanged edit`(
+  func `a value restored after the device sent another is not unchanged`(
     _ mode: MergeMode
   ) async throws {
     let day = try day(mode)
@@ -107,7 +107,7 @@ struct OwnSyncsTests {
   }
 
   @Test(arguments: [true, false])
-  func `an untouched field is doubted where its user wrote the record`(_ isOwn: Bool) async throws {
+  func `an untouched field is doubted if its user wrote the record`(_ isOwn: Bool) async throws {
     let day = try day(.leaveIfChanged, merges: true)
     let (id, edit) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Name": "Two"])
@@ -122,7 +122,9 @@ struct OwnSyncsTests {
     #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
   }
 
-  @Test func `what the pipeline sent as the user is no sync of the device's own`() async throws {
+  @Test func `a write that the pipeline sent as the user is not the device's own sync`()
+    async throws
+  {
     let day = try day(.leaveIfChanged)
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     var other = try day.edited(account: id, [:])
@@ -137,7 +139,7 @@ struct OwnSyncsTests {
   // MARK: an app without marks
 
   @Test(arguments: MergeMode.allCases, [true, false])
-  func `what a user puts back in an app without marks is a clash with what was sent`(
+  func `a value restored in an app without an install ID conflicts with the write`(
     _ mode: MergeMode, isOneRun: Bool
   ) async throws {
     let day = try day(mode)

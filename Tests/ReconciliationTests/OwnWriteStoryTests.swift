@@ -12,7 +12,7 @@ struct OwnWriteStoryTests {
       entered: entered, element: row, isUndo: false, isDoubted: false, detail: OutcomeDetail())
   }
 
-  @Test func `what an operator entered is no device's value until that device sent it`() throws {
+  @Test func `an operator's value is not the device's until the device sent it`() throws {
     var story = OwnWriteStory(nil)
     story.add(
       write(edit: 1, 1, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"]),
@@ -28,7 +28,7 @@ struct OwnWriteStoryTests {
     #expect(second.given["A"] == nil)
   }
 
-  @Test func `what a device had been given is what it held before its edit's first write`() throws {
+  @Test func `a device's issued value is what it had before its edit's first write`() throws {
     func told(_ base: JSONValue, _ value: JSONValue) -> OutcomeDetail {
       var detail = OutcomeDetail()
       detail.fields = [FieldDifference(name: "A", base: base, device: value, server: base)]

@@ -17,7 +17,7 @@ struct OwnWritesTests {
       .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
   }
 
-  @Test func `a field that a write did not send was not given to its device`() async throws {
+  @Test func `a field that a write did not send was not issued to its device`() async throws {
     let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
@@ -35,7 +35,7 @@ struct OwnWritesTests {
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  @Test func `what the office wrote before our write was read back is not ours`() async throws {
+  @Test func `others' changes before our write was read back are not ours`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited(account: id, ["Phone": "2"])
@@ -48,7 +48,7 @@ struct OwnWritesTests {
 
   /// The org's automation fills a field beside each change of a phone number.
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `the row's next edit keeps what the org made of our write`(_ mode: MergeMode) async throws {
+  func `the row's next edit keeps the org's version of our write`(_ mode: MergeMode) async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
     let rules = """
       {"objects": {"Account": {"fieldUpdates": [{"name": "Note",
@@ -81,7 +81,8 @@ struct OwnWritesTests {
   /// The office corrects a new record before anybody reads what its creation left: `isLost` says that the
   /// answer was lost, too.
   @Test(arguments: [true, false])
-  func `an instant office correction of a new record is kept`(_ isLost: Bool) async throws {
+  func `an instant correction of a new record by another user is kept`(_ isLost: Bool) async throws
+  {
     let day = try FieldDay()
     let edit = day.contact("local_1", ["LastName": "Lovelace", "Department": "Analysis"])
     try day.handBack([edit], handback: 1)
@@ -109,7 +110,7 @@ struct OwnWritesTests {
     #expect(try day.record("Contact", id)["Department"] == "Engines")
   }
 
-  @Test func `what another device wrote is no base`() async throws {
+  @Test func `another device's write is not a base`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let issued = try day.edited(account: id, ["Phone": "2"])
@@ -123,7 +124,7 @@ struct OwnWritesTests {
     #expect(try day.details().first?.hasNoBase == true)
   }
 
-  @Test func `an edit without a date clashes with another's of a recreated record`() async throws {
+  @Test func `an edit without a date conflicts with another of a recreated record`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited(account: id, ["Phone": "5"])
@@ -137,7 +138,8 @@ struct OwnWritesTests {
     #expect(try await day.verdicts([ben], user: day.ben) == "device conflict 1")
   }
 
-  @Test func `edits of a recreated record clash, though they bear its former id`() async throws {
+  @Test func `edits of a recreated record conflict, although they have its former ID`() async throws
+  {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited(account: id, ["Phone": "5"])
@@ -149,7 +151,7 @@ struct OwnWritesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '5'") == 1)
   }
 
-  @Test func `a retry leaves what was left open after a later edit replaced it`() async throws {
+  @Test func `a retry leaves an open edit that a later edit replaced`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
@@ -196,7 +198,7 @@ struct OwnWritesTests {
     return try state.ownWrite(of: edit, recordID: LedgerFixture.accountID)
   }
 
-  @Test func `the last write of an edit's own past is its base, as far as it is known`() throws {
+  @Test func `the last write in an edit's own past is its base, as far as known`() throws {
     let fixture = try LedgerFixture()
     let state = fixture.state
     func handBack(_ sha: String, _ install: String, _ handback: Int64, _ name: String) throws {

@@ -14,7 +14,7 @@ import Testing
     ("Account", false, true, false), ("Account", true, false, false), ("", true, false, false),
     ("Contact ", false, true, false), ("Contact", false, false, false),
   ])
-  func `a record is one of the soup's types, and issued to its user or new`(
+  func `a record has one of the soup's types, and is new or issued to its user`(
     _ sobject: String, _ isNew: Bool, _ isGiven: Bool, _ isPermitted: Bool
   ) {
     let subject = PermissionRule.Subject(
@@ -38,7 +38,7 @@ import Testing
     (.object(["Name": "A"]), [.object(["Name": "A"])], true),
     (.object(["Name": "B"]), [.object(["Name": "A"])], false),
   ])
-  func `a reference is to a record that its user has, or stays as it was`(
+  func `a reference is to a record of its user, or unchanged`(
     _ value: JSONValue, _ former: [JSONValue], _ isPermitted: Bool
   ) {
     for name in ["AccountId", "Any_Lookup__c"] {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a record type is no record that anybody is issued`() {
+  @Test func `a record type is not a record that is issued`() {
     let references = PermissionRule.references(
       in: ["RecordTypeId": "0125g0000000001AAA"], of: nil
     ) { _ in [] }

@@ -26,7 +26,8 @@ import Testing
     return plan
   }
 
-  @Test func `the child of a new record goes with it, and no made-up id is shown`() async throws {
+  @Test func `the child of a new record is sent with it, and no invented ID is shown`() async throws
+  {
     try day.handBack([
       day.account("local_1", ["Name": "New"]),
       day.contact("local_2", ["LastName": "A", "AccountId": "local_1"]),
@@ -37,7 +38,7 @@ import Testing
     #expect(plan.allSatisfy { $0.detail.recordID == nil })
   }
 
-  @Test func `a later edit of a record is planned on what the earlier one leaves`() async throws {
+  @Test func `a later edit of a record is planned on the result of the earlier one`() async throws {
     let (id, first) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([first], install: "a", handback: 1)
@@ -46,7 +47,7 @@ import Testing
     _ = try await foretold()
   }
 
-  @Test func `what is too long, missing, or forbidden is foretold as failed`() async throws {
+  @Test func `a value that is too long, missing or forbidden is predicted to fail`() async throws {
     let long = try day.make("Account", ["Name": "One"])
     try day.handBack([
       try day.edited(account: long, ["Name": .string(String(repeating: "x", count: 300))]),
@@ -67,14 +68,14 @@ import Testing
     #expect(plan.first?.detail.code == "INSUFFICIENT_ACCESS_OR_READONLY")
   }
 
-  @Test func `a record that a run deletes is gone for what comes after it`() async throws {
+  @Test func `a record that a run deletes is gone for later edits`() async throws {
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack([try day.edited(account: id, [:], deleted: true)])
     #expect(try await foretold().counts == [.deleted: 1])
   }
 
-  @Test func `of a record deleted in two soups the second finds it deleted`() async throws {
+  @Test func `the second of two deletions of a record finds it deleted`() async throws {
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name"]) }
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")
@@ -86,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an external id is taken by a record that another user has made, this night or before`(
+  func `an external ID is taken by another user's record, of this run or before`(
     _ isThisNight: Bool
   ) async throws {
     day.rules = [

@@ -23,28 +23,28 @@ struct ReadBackTests {
     return try day.details().first?.message ?? ""
   }
 
-  @Test func `a record that was deleted at once is told so beside its verdict`() async throws {
+  @Test func `a record deleted at once is reported as deleted`() async throws {
     let day = try FieldDay()
     let admin = day.admin
     let words = try await words(day) { org, id in _ = org.delete("Account", id: id, as: admin) }
-    #expect(words == "the record could not be read back: it was deleted since")
+    #expect(words == "the record could not be read back: it has been deleted")
   }
 
-  @Test func `a record that was merged at once is told with the one that remained`() async throws {
+  @Test func `a record merged at once is reported with the survivor`() async throws {
     let day = try FieldDay()
     let other = try day.make("Account", ["Name": "Other"])
     let words = try await words(day) { org, id in try org.merge(id, into: other) }
-    #expect(words == "the record could not be read back: it was merged into \(other) since")
+    #expect(words == "the record could not be read back: it has been merged into \(other)")
   }
 
-  @Test func `a record that was taken from its sender's sight at once is told so`() async throws {
+  @Test func `a record hidden from its sender at once is reported as such`() async throws {
     let day = try FieldDay()
     let ben = day.ben
     let words = try await words(day) { org, id in try org.transfer(id, to: ben.username) }
-    #expect(words == "the record could not be read back: its sender cannot see it any more")
+    #expect(words == "the record could not be read back: its sender can no longer see it")
   }
 
-  @Test func `a record that was purged at once is told as gone`() async throws {
+  @Test func `a record purged at once is reported as gone`() async throws {
     let day = try FieldDay()
     let admin = day.admin
     let words = try await words(day) { org, id in
@@ -52,10 +52,10 @@ struct ReadBackTests {
       try org.purge(id)
     }
     #expect(
-      words == "the record could not be read back: nobody sees it, in the recycle bin neither")
+      words == "the record could not be read back: it is not visible, not even in the recycle bin")
   }
 
-  @Test func `who proves nothing still says that the record does not read`() async throws {
+  @Test func `a reader without proof still reports that the record is unreadable`() async throws {
     let day = try FieldDay()
     day.hasIntegration = false
     let ben = day.ben
@@ -63,7 +63,7 @@ struct ReadBackTests {
     #expect(words.hasPrefix("the record could not be read back"))
   }
 
-  @Test func `nothing is asked, and nothing said, of what reads`() async throws {
+  @Test func `readable records cause no query and no message`() async throws {
     let day = try FieldDay()
     #expect(try await day.verdicts([day.account("local_1", ["Name": "Fresh"])]) == "created 1")
     #expect(try day.details().first?.message == nil)

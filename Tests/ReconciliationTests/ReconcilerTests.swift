@@ -25,7 +25,7 @@ struct ReconcilerTests {
     #expect(day.writes.count == writes)
   }
 
-  @Test func `another's change meanwhile is a conflict with all three values`() async throws {
+  @Test func `another user's change meanwhile is a conflict with all three values`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited(account: id, ["Phone": "device"])
@@ -57,7 +57,7 @@ struct ReconcilerTests {
     #expect(try day.record("Account", id)["Phone"] == "server")
   }
 
-  @Test func `a delete is checked once more right before`() async throws {
+  @Test func `a delete is checked again right before it is sent`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.org.transfer(id, to: "ada@example.com")
@@ -73,7 +73,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `overwrite sends over what somebody else changed`() async throws {
+  @Test func `overwrite overwrites other users' changes`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edit = try day.edited(account: id, ["Phone": "device"])
@@ -87,7 +87,7 @@ struct ReconcilerTests {
     #expect(fields.map(\.server) == ["Renamed", "server"])
   }
 
-  @Test func `what needs no write is told apart`() async throws {
+  @Test func `edits that need no write have their own verdicts`() async throws {
     let day = try FieldDay()
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
@@ -114,7 +114,9 @@ struct ReconcilerTests {
     #expect(outside == ["Website"])
   }
 
-  @Test func `a record that was sent and then deleted on its device leaves the org`() async throws {
+  @Test func `a record that was sent and then deleted on its device is deleted in the org`()
+    async throws
+  {
     let day = try FieldDay()
     let made = day.account("local_1", ["Name": "Short-lived"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -125,7 +127,7 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account") == 0)
   }
 
-  @Test func `our own write is no conflict on a later return`() async throws {
+  @Test func `our own write is not a conflict on a later return`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
@@ -137,7 +139,8 @@ struct ReconcilerTests {
     #expect(try await day.verdicts([latest], handback: 3) == "conflict 1")
   }
 
-  @Test func `two devices that edit one record clash, in one inbox or two nights`() async throws {
+  @Test func `edits of one record by two devices conflict, in one inbox or two runs`() async throws
+  {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
@@ -159,7 +162,7 @@ struct ReconcilerTests {
   @Test(arguments: [
     (ReconcileOptions.DeviceConflicts.firstWins, "ada"), (.lastWins, "ben"), (.manual, "1"),
   ])
-  func `a clash is settled as the pipeline says`(
+  func `a device conflict is resolved as the pipeline says`(
     _ across: ReconcileOptions.DeviceConflicts, _ phone: String
   ) async throws {
     let day = try FieldDay()
@@ -175,7 +178,7 @@ struct ReconcilerTests {
     #expect(summary.verdicts[.deviceConflict] == (across == .manual ? 2 : 1))
   }
 
-  @Test func `children get their new parents' ids and wait for them`() async throws {
+  @Test func `children get their new parents' IDs and wait for them`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
@@ -190,7 +193,7 @@ struct ReconcilerTests {
           + "AND Account.Parent.Name = 'Grandparent'") == 1)
   }
 
-  @Test func `the child of a refused parent is blocked, the others go on`() async throws {
+  @Test func `the child of a refused parent is blocked, the others are sent`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_p", ["Phone": "no name"]),
@@ -203,7 +206,7 @@ struct ReconcilerTests {
     #expect(refused.errorFields == ["Name"])
   }
 
-  @Test func `nothing is made anew because it is absent`() async throws {
+  @Test func `nothing is recreated just because it is absent`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let deleted = try day.make("Account", ["Name": "Deleted"])
     let merged = try day.make("Account", ["Name": "Merged"])
@@ -222,7 +225,7 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'Hidden'") == 1)
   }
 
-  @Test func `without an integration user the sender's recycle bin tells deletions`() async throws {
+  @Test func `without an integration user the sender's recycle bin shows deletions`() async throws {
     let day = try FieldDay()
     day.hasIntegration = false
     let names = ["Deleted", "Merged", "Hidden", "Hidden and deleted", "Master"]
@@ -239,7 +242,8 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `leave if changed leaves the deleted; to delete it is there already`() async throws {
+  @Test func `LEAVE_IF_CHANGED leaves deleted records; deleting them is already done`() async throws
+  {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One"])
     let two = try day.make("Account", ["Name": "Two"])
@@ -252,7 +256,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a dry run sends nothing and foretells what a run does`() async throws {
+  @Test func `a dry run sends nothing and predicts what a run does`() async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two", "Phone": "1"])
@@ -291,12 +295,12 @@ struct ReconcilerTests {
     #expect(day.verdicts(try await day.run()) == "deleted 3")
   }
 
-  @Test func `as many deletions as the guard lets through are sent`() async throws {
+  @Test func `as many deletions as the guard allows are sent`() async throws {
     let day = try Self.dayOfThreeDeletions(allowed: 3)
     #expect(day.verdicts(try await day.run()) == "deleted 3")
   }
 
-  @Test func `the edits of a user who cannot log in are held`() async throws {
+  @Test func `the edits of a user who cannot log in are not attempted`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -307,7 +311,9 @@ struct ReconcilerTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `what the integration user creates belongs to the snapshot's user`() async throws {
+  @Test func `a record created by the integration user belongs to the snapshot's user`()
+    async throws
+  {
     let day = try FieldDay()
     day.options.sendAs = .integration
     #expect(try await day.verdicts([day.account("local_1", ["Name": "New"])]) == "created 1")
@@ -315,7 +321,7 @@ struct ReconcilerTests {
       try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ada.id)'") == 1)
   }
 
-  @Test func `a create whose device sent it too is created twice`() async throws {
+  @Test func `a create that its device sent too is a duplicate`() async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
@@ -325,7 +331,7 @@ struct ReconcilerTests {
     #expect(try day.details().first?.otherID == own)
   }
 
-  @Test func `a create that comes back changed updates the record it became`() async throws {
+  @Test func `a create that returns changed updates the record it became`() async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
@@ -355,7 +361,7 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 2)
   }
 
-  @Test func `an external id gives no access to a record that was not issued`() async throws {
+  @Test func `an external ID gives no access to a record that was not issued`() async throws {
     let day = try FieldDay(
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     let visit = try day.make(
@@ -370,7 +376,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `an owner that the device named stays, whoever sends`() async throws {
+  @Test func `an owner set by the device stays, whoever sends`() async throws {
     let day = try FieldDay()
     day.options.sendAs = .integration
     day.issued = [day.ben.id]
@@ -394,7 +400,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a create that was made twice stays so, whatever comes back later`() async throws {
+  @Test func `a duplicate stays one, whatever is returned later`() async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
@@ -407,7 +413,7 @@ struct ReconcilerTests {
     #expect(try day.state.retry(run: run, verdicts: [.duplicateCreated]) == 1)
   }
 
-  @Test func `a record made twice is reported though its device settled the edit`() async throws {
+  @Test func `a duplicate is reported although its device resolved the edit`() async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")

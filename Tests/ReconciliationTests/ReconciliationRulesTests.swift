@@ -7,7 +7,7 @@ import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a trace.
 struct ReconciliationRulesTests {
-  @Test func `an issued element of another date is no base`() async throws {
+  @Test func `an issued element with another date is not a base`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let issued = try day.edited(account: id, [:])
@@ -29,7 +29,7 @@ struct ReconciliationRulesTests {
     }
   }
 
-  @Test func `edits of a deleted record clash after it was recreated`() async throws {
+  @Test func `edits of a deleted record conflict after it was recreated`() async throws {
     let day = try FieldDay()
     day.options.deviceConflicts = .lastWins
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
@@ -63,7 +63,9 @@ struct ReconciliationRulesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
   }
 
-  @Test func `a later return without the row leaves a doubtful edit to be found`() async throws {
+  @Test func `a later return without the row leaves an unconfirmed edit to be resolved`()
+    async throws
+  {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
@@ -77,7 +79,7 @@ struct ReconciliationRulesTests {
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
-  @Test func `a fork does not own the trunk's hand-back of its number`() async throws {
+  @Test func `a fork does not own the trunk's return of the same number`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 2) == "updated 1")
@@ -106,7 +108,7 @@ struct ReconciliationRulesTests {
     #expect(try fixture.verdicts() == ["open -", "open -"])
   }
 
-  @Test func `of two states of one row with one date nothing says which came first`() throws {
+  @Test func `two states of one row with one date are unordered`() throws {
     let fixture = try LedgerFixture()
     func handBack(_ sha: String, date: Int64, name: String) throws -> IngestResult {
       try fixture.record(sha, install: "A", [LedgerFixture.update(1, date: date, name: name)])
@@ -118,7 +120,7 @@ struct ReconciliationRulesTests {
   }
 
   @Test(arguments: [(2, false), (3, true)])
-  func `the guard lets through as many changes as it names`(_ edits: Int, _ isHeld: Bool)
+  func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool)
     async throws
   {
     let day = try FieldDay()
@@ -131,7 +133,7 @@ struct ReconciliationRulesTests {
   }
 
   @Test(arguments: [(10, 1, 4, false), (10, 1, 5, true), (1, 2, 2, false), (1, 2, 3, true)])
-  func `the guard lets through as many deletions as it names, by share or by number`(
+  func `the guard allows as many deletions as its limit, by share or by number`(
     _ percent: Int, _ atLeast: Int, _ deletes: Int, _ isHeld: Bool
   ) async throws {
     let day = try FieldDay()
@@ -147,7 +149,7 @@ struct ReconciliationRulesTests {
         == (isHeld ? "not attempted \(deletes)" : "deleted \(deletes)"))
   }
 
-  @Test func `a child whose parent stays here is not even planned`() async throws {
+  @Test func `a child whose parent is not sent is not even planned`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Parent", "ParentId": "local_elsewhere"]),
@@ -162,7 +164,7 @@ struct ReconciliationRulesTests {
       ])
   }
 
-  @Test func `what is blocked names the field that blocks it, night after night`() async throws {
+  @Test func `a blocked edit names the field that blocks it, in every run`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Phone": "no name"]),
@@ -177,7 +179,7 @@ struct ReconciliationRulesTests {
     }
   }
 
-  @Test func `the guard counts the deletions of each soup alone`() async throws {
+  @Test func `the guard counts the deletions of each soup separately`() async throws {
     let day = try FieldDay()
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 1))
@@ -205,7 +207,7 @@ struct ReconciliationRulesTests {
     #expect(day.writes.count == 2)
   }
 
-  @Test func `a deleted parent is the reference's trouble, not the record's`() async throws {
+  @Test func `a deleted parent is an error of the reference, not of the record`() async throws {
     let day = try FieldDay("contacts", ["LastName", "AccountId"], mode: .overwrite)
     let parent = try day.make("Account", ["Name": "Parent"])
     let child = try day.make("Contact", ["LastName": "Child"])
@@ -224,7 +226,7 @@ struct ReconciliationRulesTests {
     try state.includes(snapshotID: "005000000000001AAA").map(\.handback)
   }
 
-  @Test func `an edit that was never considered keeps its hand-back out of a bundle`() throws {
+  @Test func `an unprocessed edit keeps its return out of a bundle`() throws {
     let fixture = try LedgerFixture()
     try fixture.record("a", install: "A", handback: 1, [])
     #expect(try includes(fixture.state) == [1])
@@ -237,7 +239,7 @@ struct ReconciliationRulesTests {
     #expect(try includes(fixture.state) == [1])
   }
 
-  @Test func `a later hand-back stands for the soups that it has, and for no others`() throws {
+  @Test func `a later return supersedes the soups that it has, and no others`() throws {
     for hasSoup in [true, false] {
       let fixture = try LedgerFixture()
       try fixture.record(
@@ -251,7 +253,7 @@ struct ReconciliationRulesTests {
     }
   }
 
-  @Test func `each soup's deletions are held by themselves against the guard`() async throws {
+  @Test func `each soup's deletions are checked separately by the guard`() async throws {
     let day = try FieldDay()
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 2))

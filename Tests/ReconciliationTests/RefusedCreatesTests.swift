@@ -35,7 +35,7 @@ struct RefusedCreatesTests {
     return edit
   }
 
-  @Test func `somebody says that the org has it, and its children follow`() async throws {
+  @Test func `a record named by an operator is used, and its children follow`() async throws {
     try decide(1, .record(existing))
     #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
@@ -50,7 +50,7 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
-  @Test func `a run that dies while settling the named record leaves it all`() async throws {
+  @Test func `a run interrupted while settling the named record changes nothing`() async throws {
     try decide(1, .record(existing))
     try day.state.connection.run(
       """
@@ -64,7 +64,7 @@ struct RefusedCreatesTests {
     #expect(try day.state.unsettledEdits().isEmpty)
   }
 
-  @Test func `what the office changes in it afterwards is not gone over`() async throws {
+  @Test func `later changes of it by other users are not overwritten`() async throws {
     try decide(1, .record(existing))
     #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     try day.org.moveClock(by: 60_000)
@@ -73,7 +73,7 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Phone"] == "office again")
   }
 
-  @Test func `the record that was named is not the device's to delete`() async throws {
+  @Test func `the named record is not the device's to delete`() async throws {
     try decide(1, .record(existing))
     #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
     try day.handBack([try later([:], .dropped)], handback: 2)
@@ -81,7 +81,7 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
-  @Test func `a record that the org has not is asked about again`() async throws {
+  @Test func `a named record that is not in the org needs a new decision`() async throws {
     try decide(1, .record("001000000000009AAA"))
     #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
     #expect(
@@ -91,7 +91,7 @@ struct RefusedCreatesTests {
     #expect(day.verdicts(try await day.run()) == "already in org 1, created 1")
   }
 
-  @Test func `what refers to it is sent with another record entered`() async throws {
+  @Test func `references to it are sent with another record if one is entered`() async throws {
     try decide(2, .set(["AccountId": .string(existing)], rest: .device))
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Contact WHERE AccountId = '\(existing)'") == 1)

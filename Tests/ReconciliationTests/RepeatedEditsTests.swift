@@ -11,7 +11,9 @@ struct RepeatedEditsTests {
     return (id, edit)
   }
 
-  @Test func `a settled edit that returns is superseded by itself, in any case`() async throws {
+  @Test func `a resolved edit that is returned again is superseded by itself, in any case`()
+    async throws
+  {
     let day = try FieldDay()
     let (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -20,7 +22,7 @@ struct RepeatedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "office")
   }
 
-  @Test func `what was sent and is saved again unchanged has its own verdict`() async throws {
+  @Test func `an edit sent and saved again unchanged has its own verdict`() async throws {
     let day = try FieldDay()
     var (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -28,7 +30,7 @@ struct RepeatedEditsTests {
     #expect(try await day.verdicts([edit], handback: 2) == "unchanged 1")
   }
 
-  @Test func `an older return that comes late names the edit that replaced it`() async throws {
+  @Test func `an older return that arrives late names the edit that replaced it`() async throws {
     let day = try FieldDay()
     let (id, older) = try day.made(
       "Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])

@@ -20,7 +20,8 @@ struct ReplacedEditsTests {
     return (id, edit)
   }
 
-  @Test func `an edit in doubt that never arrived yields to its device's next one`() async throws {
+  @Test func `an unconfirmed edit that never arrived yields to its device's next one`() async throws
+  {
     let day = try FieldDay()
     let (id, edit) = try await doubtful(day, handback: 1)
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
@@ -30,7 +31,7 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  @Test func `an edit in doubt that is gone from its device is not sent`() async throws {
+  @Test func `an unconfirmed edit that is gone from its device is not sent`() async throws {
     let day = try FieldDay()
     let (id, _) = try await doubtful(day, handback: 1)
     try day.handBack([], handback: 2)
@@ -48,14 +49,14 @@ struct ReplacedEditsTests {
     return (id, edit, try lastRun(day))
   }
 
-  @Test func `a later date alone takes no open edit's place`() async throws {
+  @Test func `a later date alone does not replace an open edit`() async throws {
     let day = try FieldDay()
     let (_, edit, run) = try await conflict(day)
     #expect(try await day.verdicts([try edit.changed(["Phone": "3"], later: 5)]) == "conflict 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
   }
 
-  @Test func `what is sent of a record replaces its device's open edits at once`() async throws {
+  @Test func `a sent edit replaces its device's open edits of the record at once`() async throws {
     let day = try FieldDay()
     let (id, edit, run) = try await conflict(day)
     // The device has synchronised, and its user went on.
@@ -86,7 +87,9 @@ struct ReplacedEditsTests {
     return day
   }
 
-  @Test func `an edit in one soup after reading another soup's send is no clash`() async throws {
+  @Test func `an edit in one soup after reading another soup's write does not conflict`()
+    async throws
+  {
     let day = try soups()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit]) == "updated 1")
@@ -115,7 +118,7 @@ struct ReplacedEditsTests {
   /// What a device sent in one soup, the office has corrected since: an edit in another soup puts neither back, also
   /// where its row was read in the second of the write, before it.
   @Test(arguments: [true, false])
-  func `overwriting in a second soup puts back nothing that the first one sent`(
+  func `overwriting in a second soup reverts nothing that the first one sent`(
     _ isSameSecond: Bool
   ) async throws {
     let day = try soups(.overwrite)
@@ -136,7 +139,7 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  @Test func `an unknown row takes back nothing that another soup sent`() async throws {
+  @Test func `an unknown row reverts nothing that another soup sent`() async throws {
     let day = try soups()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let second = try day.edited("others", "Account", id, ["Industry": "Media"], hasBase: false)
@@ -147,7 +150,7 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  @Test func `where the last wins another device's edit in a second soup is fine`() async throws {
+  @Test func `if the last wins, another device's edit in a second soup is sent`() async throws {
     let day = try soups(.overwrite)
     day.options.deviceConflicts = .lastWins
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])

@@ -62,7 +62,8 @@ struct ReportPageTests {
   }
 
   @Test(.enabled(if: Browser.hasAxe, "axe-core is missing: make deps-test"))
-  func `the page works on desk and phone, day and night, with and without script`() async throws {
+  func `the page works on desktop and phone, light and dark, with and without script`() async throws
+  {
     let (path, _) = try await page()
     let browser = try Browser()
     for look in Browser.Look.all {
@@ -81,7 +82,7 @@ struct ReportPageTests {
     await browser.close()
   }
 
-  @Test func `a person searches, filters, sorts and follows a link`() async throws {
+  @Test func `a reader searches, filters, sorts and follows a link`() async throws {
     let (path, model) = try await page()
     let browser = try Browser()
     try await browser.open(path, .init(zone: "Asia/Tokyo"))
@@ -142,7 +143,7 @@ struct ReportPageTests {
     await browser.close()
   }
 
-  @Test func `what earlier runs left open is one step from the top, with its age`() async throws {
+  @Test func `edits open from earlier runs are linked from the top, with their age`() async throws {
     let day = try await page().model
     let known = try day.edits.all()
     let model = self.model(
@@ -164,7 +165,8 @@ struct ReportPageTests {
     await browser.close()
   }
 
-  @Test func `100,000 edits open under two seconds and are searched under 0.3`() async throws {
+  @Test func `100,000 edits open in under two seconds and are searched in under 0.3`() async throws
+  {
     let path = try write(try await large(100_000))
     let browser = try Browser()
     let seconds = try await browser.open(path)
@@ -207,7 +209,7 @@ struct ReportPageTests {
   }
 
   @Test(.enabled(if: Self.pdftotext != nil, "pdftotext is missing: make deps-test"))
-  func `on paper no heading ends a page alone, and no tools are printed`() async throws {
+  func `on paper no heading ends a page alone, and no controls are printed`() async throws {
     let path = try write(try await large(400))
     let browser = try Browser()
     for hasScript in [true, false] {
@@ -225,7 +227,7 @@ struct ReportPageTests {
         #expect(!headings.contains(last), "page \(number + 1) ends with a heading: \(last)")
       }
       let words = pages.joined().joined(separator: "\n")
-      #expect(words.contains("The edits by what became of them") && !words.contains("Search"))
+      #expect(words.contains("Edits by outcome") && !words.contains("Search"))
     }
     await browser.close()
   }
@@ -253,7 +255,7 @@ struct ReportPageTests {
     }
   }
 
-  @Test func `a page has 2,000 characters of a value, and report.json all`() async throws {
+  @Test func `a page shows 2,000 characters of a value, and report.json all`() async throws {
     let long = String(repeating: "long text ", count: 500_000)
     var edits = try await large(20).edits.all()
     for index in edits.indices {

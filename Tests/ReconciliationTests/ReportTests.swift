@@ -55,7 +55,7 @@ struct ReportTests {
     return try JSONValue(parsing: text(JSONReport.self, try Self.model(day)))
   }
 
-  @Test func `totals add up to the edits, per soup and over all`() async throws {
+  @Test func `totals add up to the edits, per soup and overall`() async throws {
     let model = try Self.model(try await Self.day())
     #expect(model.edits.count == 8)
     #expect(model.edits.totals.verdicts.values.reduce(0, +) == 8)
@@ -76,7 +76,7 @@ struct ReportTests {
       ])
   }
 
-  @Test func `the same run makes the same bytes`() async throws {
+  @Test func `the same run produces the same bytes`() async throws {
     let day = try await Self.day()
     for format in ReportFormats.all {
       #expect(
@@ -84,7 +84,9 @@ struct ReportTests {
     }
   }
 
-  @Test func `nothing of a record becomes markup, a formula or a turn of writing`() async throws {
+  @Test func `record data never becomes markup, a formula or a change of text direction`()
+    async throws
+  {
     let model = try Self.model(try await Self.day())
     let page = try Self.text(HTMLReport.self, model)
     #expect(page.contains("Acme &lt;b&gt;Bold&lt;/b&gt;"))
@@ -96,14 +98,15 @@ struct ReportTests {
     #expect(conflicts.contains("servergnp") && !conflicts.contains("\u{202E}"))
   }
 
-  @Test func `the page needs nothing from elsewhere`() async throws {
+  @Test func `the page needs no external resources`() async throws {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     for forbidden in [" src=", "url(", "@import", "<link", "href=\"http"] {
       #expect(!page.contains(forbidden))
     }
   }
 
-  @Test func `a conflict has its three values, an edit outside the list beside`() async throws {
+  @Test func `a conflict has its three values, and edits outside the list are listed`() async throws
+  {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     #expect(page.contains(#"<td data-label="Given">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
@@ -112,7 +115,7 @@ struct ReportTests {
     #expect(page.contains("Required fields are missing: [Name]"))
   }
 
-  @Test func `masked fields and hidden values are in no byte of any form`() async throws {
+  @Test func `masked fields and hidden values appear in no format`() async throws {
     let model = try Self.model(try await Self.day())
     for format in ReportFormats.all {
       for text in try Self.files(format, model, ReportMask(mask: ["phone"])) {
@@ -131,7 +134,9 @@ struct ReportTests {
     ("MailingCity", "BillingAddress", false), ("Site__City__s", "Site__c", true),
     ("City", "Owner", true), ("BillingStreet", "BillingAddress", false),
   ])
-  func `a compound is masked as its parts`(_ masked: String, _ field: String, _ isMasked: Bool) {
+  func `a compound field is masked as its parts`(
+    _ masked: String, _ field: String, _ isMasked: Bool
+  ) {
     for value in [["city": "Bonn"], [["city": "Bonn"]], ["of": ["City": "Bonn"]]] as [JSONValue] {
       if value["of"] != nil, masked != "City", masked != "billingaddress" { continue }
       let shown = ReportMask(mask: [masked]).shown(value, of: field)
@@ -139,7 +144,7 @@ struct ReportTests {
     }
   }
 
-  @Test func `the org's words do not tell a masked value`() async throws {
+  @Test func `the org's messages do not reveal a masked value`() async throws {
     let day = try FieldDay()
     try day.handBack([day.contact("local_1", ["LastName": "Kid", "Email": "canary.one"])])
     day.server.faults.add(
@@ -157,7 +162,7 @@ struct ReportTests {
     #expect(try Self.text(JSONReport.self, model).contains("no address: canary.one"))
   }
 
-  @Test func `every member that the schema knows is there for some edit`() async throws {
+  @Test func `every member in the schema exists for some edit`() async throws {
     let day = try await Self.day()
     let first = try Self.reported(day)
     try await day.run()
@@ -174,7 +179,7 @@ struct ReportTests {
     #expect(known.subtracting(seen).subtracting(elsewhere) == [])
   }
 
-  @Test func `names, the device's time and the office's change are by the ids`() async throws {
+  @Test func `names, the device's time and other users' changes are with the IDs`() async throws {
     let day = try await Self.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
     try day.state.noteLabel("Customer", of: "Account")
@@ -194,7 +199,9 @@ struct ReportTests {
     )
   }
 
-  @Test func `who changed a record in the org is named, once a run learned it`() async throws {
+  @Test func `the user who changed a record in the org is named once a run has read the name`()
+    async throws
+  {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     let unnamed = try day.state.unnamedPeople(run: run.id)
@@ -210,7 +217,7 @@ struct ReportTests {
     #expect(!model.usernames.values.contains("Grace Hopper"))
   }
 
-  @Test func `totals, the way in time and what a guard holds are on the page`() async throws {
+  @Test func `totals, the timeline and what a guard holds are on the page`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.noteLabel("Customer", of: "Account")
@@ -218,7 +225,7 @@ struct ReportTests {
       .changesHeld, "x",
       [
         "username": "ada@example.com",
-        "reason": "more changes than reconcile.maxChanges lets through",
+        "reason": "more changes than reconcile.maxChanges allows",
         "fix": "this sends them: attache reconcile demo --confirm 0123456789abcdef",
       ], run: run.id)
     let page = try Self.text(HTMLReport.self, try Self.model(day))
@@ -234,16 +241,16 @@ struct ReportTests {
     let objects = try rows("By object")
     #expect(objects.contains(#"Customer</th><td class="number">7</td>"#), "\(objects)")
     #expect(objects.contains(#"Contact</th><td class="number">1</td>"#), "\(objects)")
-    let way = try rows("How it went")
+    let way = try rows("Timeline")
     #expect(
-      way.contains("worked on the device: 7 edits") && way.contains("the run took up 8 edits"))
+      way.contains("worked on the device: 7 edits") && way.contains("the run processed 8 edits"))
     // The digest that lets changes through comes before anything else.
     let digest = try #require(page.range(of: "--confirm 0123456789abcdef"))
     let totals = try #require(page.range(of: "<section class=\"totals\""))
     #expect(digest.upperBound < totals.lowerBound)
   }
 
-  @Test func `what was sent and what failed is in tables like Data Loader's`() async throws {
+  @Test func `sent and failed edits are in tables like Data Loader's`() async throws {
     let model = try Self.model(try await Self.day())
     let success = try Self.text(CSVReport.self, model, file: "success.csv").split(separator: "\r\n")
     #expect(success.count == 2)
@@ -257,7 +264,7 @@ struct ReportTests {
     #expect(error.split(separator: "\r\n").count == 7)
   }
 
-  @Test func `reports are written under their names, without remains`() async throws {
+  @Test func `reports are written under their names, with no leftovers`() async throws {
     let day = try await Self.day()
     let directory = TemporaryDirectory("report")
     for format in ReportFormats.named(["html", "csv", "json"]) {
@@ -269,7 +276,7 @@ struct ReportTests {
       ])
   }
 
-  @Test func `a value above 4 kB is in its own file, which all of them name`() async throws {
+  @Test func `a value above 4 kB is in its own file, which all formats name`() async throws {
     let long = String(repeating: "a <b>long</b> text, ", count: 250)
     var model = try Self.model(try await Self.day())
     var edit = try #require(try model.edits.all().first { $0.verdict == .conflict })
@@ -313,6 +320,6 @@ struct ReportTests {
     let day = try FieldDay()
     try await day.run()
     let page = try Self.text(HTMLReport.self, try Self.model(day))
-    #expect(page.contains("No edits came back"))
+    #expect(page.contains("No edits were returned"))
   }
 }

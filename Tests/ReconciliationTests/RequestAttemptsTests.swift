@@ -24,7 +24,7 @@ struct RequestAttemptsTests {
       .kind(.collectionUpdate), nth: 1, times: times, .respond(.json(200, body)))
   }
 
-  @Test func `a held row is tried as often as was said, after pauses that grow`() async throws {
+  @Test func `a locked row is tried as often as configured, after growing pauses`() async throws {
     let day = try day(1)
     let pauses = Locked<[Int64]>([])
     day.options.pause = { milliseconds in pauses.withLock { $0.append(milliseconds) } }
@@ -34,7 +34,7 @@ struct RequestAttemptsTests {
     #expect(pauses.withLock { $0 } == [1000, 2000, 4000, 5000])
   }
 
-  @Test func `a row that stays held waits for the next run, which sends it`() async throws {
+  @Test func `a row that stays locked waits for the next run, which sends it`() async throws {
     let day = try day(1)
     hold(day, times: 5)
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
@@ -48,7 +48,7 @@ struct RequestAttemptsTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `only the held rows of a request are sent again`() async throws {
+  @Test func `only the locked rows of a request are sent again`() async throws {
     let day = try day(2)
     day.server.faults.add(
       .kind(.collectionUpdate), nth: 1,
@@ -57,7 +57,7 @@ struct RequestAttemptsTests {
     #expect(day.server.log.writes.map(\.records) == [1, 1])
   }
 
-  @Test func `what the org does not permit is not tried row by row`() async throws {
+  @Test func `a forbidden request is not retried row by row`() async throws {
     let day = try day(2)
     day.server.faults.add(
       .kind(.collectionUpdate), nth: 1, .status(403, code: "INSUFFICIENT_ACCESS"))
@@ -65,7 +65,7 @@ struct RequestAttemptsTests {
     #expect(day.writes.count == 1)
   }
 
-  @Test func `a request that was sent in halves leaves nothing in doubt`() async throws {
+  @Test func `a request sent in halves leaves nothing unconfirmed`() async throws {
     let day = try day(2)
     day.server.faults.add(
       .kind(.collectionUpdate), nth: 1, .status(400, code: "JSON_PARSER_ERROR"))

@@ -52,7 +52,7 @@ struct RequestCountTests {
     #expect(Double(spent) <= 1.1 * Double(least), "\(counts)")
   }
 
-  @Test func `a collection of many types has ten of them at most`() async throws {
+  @Test func `a collection has at most ten types`() async throws {
     let types = [
       "Account", "Contact", "Case", "WorkOrder", "Site_Visit__c", "Opportunity", "Lead", "Task",
       "Event", "Asset", "Product2", "ServiceAppointment",

@@ -52,7 +52,7 @@ struct ReturnHistoryTests {
   }
 
   @Test(arguments: App.allCases, 0..<40)
-  func `no order of returns loses an edit or makes a record twice`(_ app: App, _ seed: Int) throws {
+  func `no order of returns loses or duplicates an edit`(_ app: App, _ seed: Int) throws {
     var numbers = HistoryRandom(UInt64(seed) * 7 + 1)
     let fixture = try LedgerFixture()
     let devices = Int.random(in: 1...3, using: &numbers)

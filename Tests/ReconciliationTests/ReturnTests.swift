@@ -16,7 +16,7 @@ struct ReturnTests {
     #expect(try fixture.verdicts() == ["open -"])
   }
 
-  @Test func `a later hand-back supersedes what it changed and what it no longer has`() throws {
+  @Test func `a later return supersedes what it changed and what it no longer has`() throws {
     let fixture = try F()
     try fixture.record(
       "a", install: "A", handback: 1,
@@ -37,7 +37,7 @@ struct ReturnTests {
       try fixture.verdicts() == ["closed superseded", "closed superseded", "open -", "open -"])
   }
 
-  @Test func `an earlier hand-back that comes late changes nothing`() throws {
+  @Test func `an earlier return that arrives late changes nothing`() throws {
     let fixture = try F()
     try fixture.record(
       "b", install: "A", handback: 2, [F.update(1, date: 9, name: "x2")],
@@ -52,7 +52,7 @@ struct ReturnTests {
       try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
   }
 
-  @Test func `a lower number with rows the later return lacks is a restored phone`() throws {
+  @Test func `a lower number with rows that the later return lacks is a restored device`() throws {
     let fixture = try F()
     try fixture.record(
       "b", install: "A", handback: 3, [F.update(1, date: 9, name: "x2")],
@@ -68,7 +68,7 @@ struct ReturnTests {
     #expect(Set(try fixture.state.editStates().map(\.lineage)).count == 2)
   }
 
-  @Test func `an edit of a record takes the place of none in another soup`() throws {
+  @Test func `an edit of a record replaces none in another soup`() throws {
     let fixture = try F()
     let totals = ["accounts", "others"].reduce(into: [:]) {
       $0[SoupKey(store: F.store, soup: $1)] = 100
@@ -82,14 +82,14 @@ struct ReturnTests {
     #expect(try fixture.verdicts() == ["open -", "open -"])
   }
 
-  @Test func `a hand-back without the soup supersedes nothing of it`() throws {
+  @Test func `a return without the soup supersedes nothing of it`() throws {
     let fixture = try F()
     try fixture.record("a", install: "A", handback: 1, [F.update(1, date: 5, name: "x")])
     try fixture.record("b", install: "A", handback: 2, totals: [:], [])
     #expect(try fixture.verdicts() == ["open -"])
   }
 
-  @Test func `without hand-backs an older date with other content is not ordered`() throws {
+  @Test func `without return counters an older date with other content is not ordered`() throws {
     let fixture = try F()
     try fixture.record("b", install: "A", [F.update(1, date: 9, name: "new")])
     let late = try fixture.record("a", install: "A", [F.update(1, date: 5, name: "old")])
@@ -97,7 +97,7 @@ struct ReturnTests {
     #expect(try fixture.verdicts() == ["open -", "open -"])
   }
 
-  @Test func `two devices of one bundle that create the same row make two records`() throws {
+  @Test func `two devices of one bundle that create the same row create two records`() throws {
     let fixture = try F()
     try fixture.record("a", [F.create(101, local: "local_1", date: 500, name: "one")])
     try fixture.record("b", [F.create(101, local: "local_2", date: 500, name: "two")])
@@ -107,7 +107,7 @@ struct ReturnTests {
     #expect(try fixture.verdicts() == ["open -", "open -", "open -"])
   }
 
-  @Test func `a create that comes back changed is the same record`() throws {
+  @Test func `a create that returns changed is the same record`() throws {
     let fixture = try F()
     try fixture.record(
       "a", install: "A", handback: 1, [F.create(101, local: "local_1", date: 500, name: "one")])
@@ -118,7 +118,7 @@ struct ReturnTests {
     #expect(try fixture.verdicts() == ["closed superseded", "open -"])
   }
 
-  @Test func `rows of earlier returns are asked for as witnesses`() throws {
+  @Test func `rows of earlier returns are requested as unchanged rows`() throws {
     let fixture = try F()
     try fixture.record("a", [F.update(7, date: 5, name: "x")])
     #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-1"]) == [F.row(7)])

@@ -107,7 +107,7 @@ struct SameRecordTests {
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 
-  @Test func `where both are decided at once one is sent, the other asked again`() async throws {
+  @Test func `if both are decided at once one is sent, the other asked again`() async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "the office")
@@ -116,7 +116,7 @@ struct SameRecordTests {
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 
-  @Test func `an edit waiting from an earlier night meets its external id again`() async throws {
+  @Test func `an edit waiting from an earlier run meets its external ID again`() async throws {
     try day.handBack([try direct()])
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
@@ -125,7 +125,7 @@ struct SameRecordTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a row that changes nothing is in no one's way`() async throws {
+  @Test func `a row that changes nothing does not conflict`() async throws {
     let unchanged = try day.edited("visits", "Site_Visit__c", id, [:])
     try handBack([unchanged, upsert()], .one)
     #expect(day.verdicts(try await day.run()) == "unchanged 1, updated 1")

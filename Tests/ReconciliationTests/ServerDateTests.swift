@@ -11,7 +11,7 @@ import Testing
     ("2026-03-01T10:00:00.000+0100", "2026-03-01T09:30:00.000Z", false, true),
     ("no date", "no date", true, false), ("a", "b", false, true),
   ])
-  func `dates are compared as moments, however they are written`(
+  func `dates are compared as times, in any format`(
     one: String, other: String, isSame: Bool, isBefore: Bool
   ) {
     #expect(ServerDate.isSame(one, other) == isSame)

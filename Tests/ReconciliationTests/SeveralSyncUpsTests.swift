@@ -40,7 +40,9 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a conflict in one field is not settled by the second's`(mode: MergeMode) async throws {
+  func `a conflict in one field is not settled by the second sync up's`(mode: MergeMode)
+    async throws
+  {
     for changes in [["Phone": "2"], ["Phone": "2", "Fax": "2"]] as [JSONObject] {
       let other = try SeveralSyncUpsTests()
       other.lists(.leaveIfChanged, mode)
@@ -55,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `what the second sends whole it takes from the first`() async throws {
+  @Test func `an edit that the second sends as a whole is taken from the first`() async throws {
     lists(.leaveIfChanged, .overwrite, ["Phone", "Fax"])
     try handBack(["Phone": "2", "Fax": "2"], office: ["Phone": "office"])
     #expect(try await run().verdicts == "updated 1")
@@ -63,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [[:], ["Phone": "2"], ["Fax": "2"]] as [JSONObject])
-  func `a deletion that the second sends lists what the org's users entered in fields of the first`(
+  func `a deletion by the second lists other users' values in the first's fields`(
     _ edited: JSONObject
   ) async throws {
     lists(.leaveIfChanged, .overwrite)
@@ -76,7 +78,7 @@ import Testing
     #expect(detail.fields.first?.server == "office")
   }
 
-  @Test func `an edit of fields of the second alone is the second's`() async throws {
+  @Test func `an edit of fields of the second only is the second's`() async throws {
     try handBack(["Fax": "2", "Website": "b.example"])
     let (verdicts, detail) = try await run()
     #expect(verdicts == "updated 1")
@@ -84,7 +86,7 @@ import Testing
     #expect(detail.outside.map(\.name) == ["Website"])
   }
 
-  @Test func `a decided edit of a merged or deleted record brings all fields`() async throws {
+  @Test func `a decided edit of a merged or deleted record sends all fields`() async throws {
     let master = try day.make("Account", ["Name": "Master", "Fax": "0"])
     try handBack(["Phone": "2", "Fax": "2"])
     try day.org.merge(id, into: master)
@@ -95,7 +97,7 @@ import Testing
     #expect(kept["Phone"] == "2" && kept["Fax"] == "2")
   }
 
-  @Test func `a record that is made anew brings the fields of all`() async throws {
+  @Test func `a recreated record gets the fields of all sync ups`() async throws {
     try handBack(["Fax": "2"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     let (verdicts, left) = try await run()
@@ -105,7 +107,9 @@ import Testing
     #expect(try day.count("SELECT Id FROM Account WHERE Fax = '2' AND Phone = '1'") == 1)
   }
 
-  @Test func `a refused create is told with the reason of who sent all of it`() async throws {
+  @Test func `a refused create is reported with the reason of the one that sent all of it`()
+    async throws
+  {
     let edit = day.account(
       "local_1",
       ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
@@ -119,7 +123,7 @@ import Testing
 /// What travels with nothing is told, whatever becomes of the record.
 @Suite struct UnsentFieldsTests {
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
-  func `what a recreated record does not bring is reported`(mode: MergeMode) async throws {
+  func `edits not in a recreated record are reported`(mode: MergeMode) async throws {
     let day = try FieldDay(
       "accounts", ["Name", "Phone", "Fax"], mode: mode, create: ["Name", "Phone"])
     let id = try day.make("Account", ["Name": "One", "Fax": "1"])
@@ -135,7 +139,9 @@ import Testing
     #expect(detail.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `an unlisted edit of a row that its device made is reported on return`() async throws {
+  @Test func `an unlisted edit of a row that its device created is reported on return`()
+    async throws
+  {
     let day = try FieldDay("accounts", ["Name", "Phone"])
     let made = day.account("local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -156,7 +162,8 @@ import Testing
     #expect(try day.details().first?.outside.map(\.name) == ["Fax"])
   }
 
-  @Test func `an edit whose user cannot act, and a new record, show their values`() async throws {
+  @Test func `an edit whose user cannot log in, and a new record, show their values`() async throws
+  {
     let day = try FieldDay("accounts", ["Phone"], create: ["Name", "Site"])
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1", "Site": "x"])])
     try day.org.setActive("ada@example.com", false)

@@ -28,14 +28,14 @@ struct SupersessionRuleTests {
       ])
   }
 
-  @Test func `a higher hand-back replaces what is not settled, whatever the dates say`() {
+  @Test func `a later return replaces unresolved edits, whatever the dates are`() {
     #expect(disposition(2, 3, "b", after: (1, 9, "a")) == .new(superseding: [7]))
     #expect(disposition(2, 9, "b", after: (1, 3, "a"), .settled) == .new(superseding: []))
     #expect(disposition(2, 9, "b", after: (1, 3, "a"), .underWay) == .new(superseding: []))
     #expect(disposition(2, 9, "b", after: (1, 3, "a"), lineage: 2) == .new(superseding: []))
   }
 
-  @Test func `without a higher hand-back nothing is replaced, and an older date is not ordered`() {
+  @Test func `without a later return nothing is replaced, and an older date is not ordered`() {
     #expect(disposition(nil, 9, "b", after: (nil, 3, "a")) == .new(superseding: []))
     #expect(disposition(nil, 3, "b", after: (nil, 9, "a")) == .unordered(with: 7))
     #expect(disposition(2, 9, "b", after: (2, 3, "a")) == .new(superseding: []))
@@ -43,7 +43,7 @@ struct SupersessionRuleTests {
     #expect(disposition(2, 9, "b", after: (2, 9, "a")) == .unordered(with: 7))
   }
 
-  @Test func `what comes late, or comes again, is known`() {
+  @Test func `a late or repeated edit is known`() {
     #expect(disposition(1, 3, "a", after: (2, 9, "b")) == .superseded(by: 7))
     #expect(disposition(2, 3, "a", after: (1, 3, "a")) == .known(7, isSavedAgain: false))
     #expect(disposition(2, 3, "a", after: (1, 3, "a"), .settled) == .superseded(by: 7))

@@ -117,7 +117,7 @@ struct ThreeWayRuleTests {
   }
 
   @Test(arguments: [SyncOperation.update, .delete], MergeMode.allCases)
-  func `an edit takes the step of what both sides did`(
+  func `an edit's step follows from what both sides did`(
     _ operation: SyncOperation, _ mode: MergeMode
   ) {
     for server in Row.Server.allCases {
@@ -137,7 +137,7 @@ struct ThreeWayRuleTests {
 
   // MARK: what else is known
 
-  @Test func `a new record tells the values that it brings`() throws {
+  @Test func `a new record lists the values that it sends`() throws {
     let made = Self.facts(.create, device: ["A": "device", "B": .null, "C": "outside"])
     guard case .send(.create, let settlement, nil) = ThreeWayRule.step(made) else {
       Issue.record("it is not created")
@@ -227,7 +227,7 @@ struct ThreeWayRuleTests {
   ]
 
   @Test(arguments: cases)
-  func `an edit takes the step of its facts`(_ row: Case) {
+  func `an edit's step follows from its facts`(_ row: Case) {
     #expect(Self.text(ThreeWayRule.step(row.facts)) == row.expected)
   }
 
@@ -253,7 +253,7 @@ struct ThreeWayRuleTests {
     }
   }
 
-  @Test func `what is not known is not empty`() throws {
+  @Test func `an unknown value is not an empty one`() throws {
     let blind = FieldComparison(device: ["A": "x"], base: nil, server: nil, listed: ["A"])
     #expect(blind.edited.count == 1)
     #expect(blind.edited.first?.base == Optional<JSONValue>.none)
@@ -272,7 +272,7 @@ struct ThreeWayRuleTests {
 
   private typealias Node = DependencyOrder.Node
 
-  @Test func `parents go first, deletions last with their children first, circles stay`() {
+  @Test func `parents go first, deletions last with children first, cycles stay`() {
     let orders: [(nodes: [Node], levels: [[Int64]], cyclic: Set<Int64>)] = [
       (
         [

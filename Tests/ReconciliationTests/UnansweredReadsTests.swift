@@ -29,7 +29,7 @@ struct UnansweredReadsTests {
   }
 
   @Test(arguments: [retrieve, describe])
-  func `nobody else's edits wait for it`(_ match: FaultMatch) async throws {
+  func `no other user's edits wait for it`(_ match: FaultMatch) async throws {
     let day = try FieldDay()
     let (contact, account) = try handBack(day)
     fail(day, match)
@@ -45,7 +45,7 @@ struct UnansweredReadsTests {
     #expect(try day.record("Contact", contact)["Department"] == "2")
   }
 
-  @Test func `what was sent stands where only the reading back fails`() async throws {
+  @Test func `writes stand if only reading them back fails`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite),
@@ -60,7 +60,7 @@ struct UnansweredReadsTests {
     #expect(summary.warnings.contains { $0.contains("Contact could not be read back") })
   }
 
-  @Test func `an org that answers nothing holds everybody's`() async throws {
+  @Test func `an unreachable org stops all users`() async throws {
     let day = try FieldDay()
     _ = try handBack(day)
     fail(day, .init())

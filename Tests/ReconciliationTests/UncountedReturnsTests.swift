@@ -6,7 +6,9 @@ import Testing
 /// Apps that count no hand-backs: nothing says which of two of their returns came first.
 struct UncountedReturnsTests {
   @Test(arguments: [ReconcileOptions.DeviceConflicts.manual, .firstWins])
-  func `an older date that comes later is a clash`(_ across: ReconcileOptions.DeviceConflicts)
+  func `an older date that arrives later is a device conflict`(
+    _ across: ReconcileOptions.DeviceConflicts
+  )
     async throws
   {
     let day = try FieldDay()

@@ -12,7 +12,7 @@ struct UndoReferencesTests {
     try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")
   }
 
-  @Test func `what refers to new records is asked once for all, by relation`() async throws {
+  @Test func `references to new records are queried together, by relation`() async throws {
     let day = try FieldDay()
     var users = [day.ada, day.ben]
     for number in 1...18 {
@@ -38,7 +38,7 @@ struct UndoReferencesTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName LIKE 'New%'") == 0)
   }
 
-  @Test func `a reference made while others are undone keeps its record`() async throws {
+  @Test func `a reference created while others are undone keeps its record`() async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Quay"]),
@@ -97,7 +97,8 @@ struct UndoReferencesTests {
     try undoLast(day)
   }
 
-  @Test func `new records that refer to each other go together, whoever made them`() async throws {
+  @Test func `new records that refer to each other are deleted together, of any user`() async throws
+  {
     let day = try FieldDay()
     try await circle([day.ada, day.ada, day.ben], of: day)
     #expect(try await day.plan().counts == [.undone: 3])
@@ -105,13 +106,13 @@ struct UndoReferencesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name LIKE 'Ring%'") == 0)
   }
 
-  @Test func `a new record that refers to itself goes`() async throws {
+  @Test func `a new record that refers to itself is deleted`() async throws {
     let day = try FieldDay()
     try await circle([day.ada], of: day)
     #expect(day.verdicts(try await day.run()) == "undone 1")
   }
 
-  @Test func `a circle in which others have worked stays`() async throws {
+  @Test func `a cycle with other users' records stays`() async throws {
     let day = try FieldDay()
     try await circle([day.ada, day.ben], of: day)
     let found = try day.org.query(

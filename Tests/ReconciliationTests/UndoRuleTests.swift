@@ -39,11 +39,13 @@ struct UndoRuleTests {
       ([1: [2]], false), ([1: [2], 2: [3]], false), ([1: [2], 2: [1, 3]], false),
       ([1: [2], 2: [3], 3: [2]], false), ([:], false),
     ] as [([Int64: Set<Int64>], Bool)])
-  func `what waits for itself alone is a circle`(_ waits: [Int64: Set<Int64>], _ isCircle: Bool) {
+  func `an edit that waits only for itself is a cycle`(
+    _ waits: [Int64: Set<Int64>], _ isCircle: Bool
+  ) {
     #expect(UndoRule.isCircle(1, waits) == isCircle)
   }
 
-  @Test func `a record that stands as it was left gets what differs back, on that condition`() {
+  @Test func `a record left as written gets its differences back, on that condition`() {
     guard case .send(.update, let fields, let expected, let date) = step(alive("sent")) else {
       Issue.record("nothing is sent")
       return
@@ -57,7 +59,7 @@ struct UndoRuleTests {
     }
   }
 
-  @Test func `a record that has moved, in its date or its values, is left`() {
+  @Test func `a record with another date or value is left`() {
     #expect(verdict(step(alive("sent", at: Self.later))) == .notUndone)
     #expect(verdict(step(alive("other"))) == .notUndone)
     #expect(verdict(step(alive("sent", at: nil))) == .notUndone)
@@ -94,7 +96,7 @@ struct UndoRuleTests {
     "LastModifiedById": .string(sender),
   ]
 
-  @Test func `a record comes back where it lies in the recycle bin as our deletion left it`() {
+  @Test func `a record is restored if the recycle bin has it as our deletion left it`() {
     for senders in [[Self.sender], nil] as [Set<String>?] {
       guard
         case .send(.undelete, [:], let expected, let date) = undelete(Self.bin, senders: senders)
@@ -110,7 +112,7 @@ struct UndoRuleTests {
     #expect(verdict(undelete(old)) == nil)
   }
 
-  @Test func `a record stays in the recycle bin where anybody may have put it there since`() {
+  @Test func `a record stays in the recycle bin if another user may have deleted it since`() {
     for (name, value) in [
       ("IsDeleted", false), ("LastModifiedDate", .string(Self.later)),
       ("SystemModstamp", .string(Self.later)), ("LastModifiedById", "005000000000002AAA"),
@@ -126,17 +128,17 @@ struct UndoRuleTests {
     guard case .settle(let settlement) = undelete(nil) else { return }
     #expect(
       settlement.detail.message
-        == "nobody sees it in the recycle bin: restore it from the recycle bin "
+        == "the record is not visible in the recycle bin: restore it from the recycle bin "
         + "of the org, https://org.example/lightning/o/DeleteEvent/home")
   }
 
-  @Test func `what is as it was before needs nothing`() {
+  @Test func `a record that is as before needs nothing`() {
     #expect(verdict(step(alive("before", at: Self.later))) == .undone)
     #expect(verdict(step(.deleted, .created)) == .undone)
     #expect(verdict(step(alive("sent"), .deleted)) == .undone)
   }
 
-  @Test func `a value that nobody knows is never put back`() {
+  @Test func `an unknown value is never restored`() {
     #expect(verdict(step(alive("sent"), former: ["B": "same"])) == .notUndone)
     #expect(verdict(step(alive("sent"), former: [:])) == .notUndone)
     guard case .send(_, let fields, let expected, _) = step(alive("sent"), former: ["A": "before"])
@@ -149,7 +151,7 @@ struct UndoRuleTests {
     #expect(expected.detail.message?.contains("what B held before is not known") == true)
   }
 
-  @Test func `a ledger of version fourteen keeps its writes, and takes undeletes`() async throws {
+  @Test func `a ledger of version fourteen keeps its writes, and accepts undeletes`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([
@@ -189,7 +191,7 @@ struct UndoRuleTests {
     #expect(Files.exists(path + ".version-14"))
   }
 
-  @Test func `a ledger of the seventh version keeps its decisions, and takes undos`() throws {
+  @Test func `a ledger of the seventh version keeps its decisions, and accepts undos`() throws {
     let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "Quay"])])
     let path = day.directory.file("state.sqlite")

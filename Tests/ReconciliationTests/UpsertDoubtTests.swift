@@ -118,7 +118,7 @@ struct UpsertDoubtTests {
   }
 
   @Test(arguments: Row.all)
-  func `an upsert goes over no one's work unseen, whatever became of its first request`(
+  func `an upsert overwrites no unseen change, whatever its first request did`(
     _ row: Row
   ) async throws {
     rule(row.mode)
@@ -148,15 +148,14 @@ struct UpsertDoubtTests {
     }
   }
 
-  @Test func `the external id that an upsert has sent is not outside the field list`() async throws
-  {
+  @Test func `the external ID that an upsert sent is not outside the field list`() async throws {
     day.rules = [FieldDay.rule("visits", ["Name"], externalID: "External_Id__c")]
     try handBack()
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.details().first?.outside.map(\.name) == ["Notes__c"])
   }
 
-  @Test func `a conflict whose lost upsert arrives after all stays open`() async throws {
+  @Test func `a conflict whose lost upsert arrives stays open`() async throws {
     rule(.leaveIfChanged)
     try handBack()
     day.server.faults.add(.kind(.collectionUpsert), .deliverLate(seconds: 1_000_000))

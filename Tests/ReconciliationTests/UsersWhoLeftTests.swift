@@ -20,7 +20,7 @@ struct UsersWhoLeftTests {
     return id
   }
 
-  @Test func `an edit of a user who cannot log in is given up`() async throws {
+  @Test func `an edit of a user who cannot log in is discarded`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
@@ -37,7 +37,7 @@ struct UsersWhoLeftTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  @Test func `the org's side is taken of a conflict of a user who cannot log in`() async throws {
+  @Test func `the org's side is taken for a conflict of a user who cannot log in`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -50,7 +50,7 @@ struct UsersWhoLeftTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `what has to be sent waits for a user who cannot log in`() async throws {
+  @Test func `an edit to be sent waits for a user who cannot log in`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -63,7 +63,7 @@ struct UsersWhoLeftTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `an undoing of a user who cannot log in is given up`() async throws {
+  @Test func `an undo of a user who cannot log in is discarded`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -78,7 +78,7 @@ struct UsersWhoLeftTests {
   }
 
   /// Where the name was freed for a successor, the login is somebody else's.
-  @Test func `a user whose name is somebody else's by now is one who cannot act`() async throws {
+  @Test func `a user whose name another user now has cannot act`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     try day.state.save(

@@ -3,7 +3,7 @@ import Reconciliation
 import Testing
 
 struct VerdictTests {
-  @Test func `only what needs nothing more is settled, and only what passes by itself waits`() {
+  @Test func `only final verdicts are resolved, and only temporary ones wait`() {
     #expect(
       Verdict.allCases.filter(\.isSettled) == [
         .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
@@ -16,7 +16,7 @@ struct VerdictTests {
     #expect(Verdict.allCases.filter(\.isWritten) == [.created, .updated, .deleted])
   }
 
-  @Test func `whatever wants a person is told from what only informs`() {
+  @Test func `verdicts for an operator are told from those that only inform`() {
     #expect(
       Finding.Kind.allCases.filter { !$0.wantsPerson } == [.returnAccepted, .returnKnown, .warning])
   }

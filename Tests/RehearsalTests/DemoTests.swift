@@ -9,7 +9,7 @@ import Testing
 
 /// The story of the README, in a directory of its own.
 @Suite struct DemoTests {
-  @Test func `the demo's verdicts are as they were played`() async throws {
+  @Test func `the demo's verdicts are as played`() async throws {
     let directory = TemporaryDirectory("demo")
     let places = Demo.Places(
       snapshots: directory.file("snapshots"), scratch: directory.file("scratch"))
@@ -59,7 +59,7 @@ import Testing
     for command in ours { #expect(command.contains(" --data \(snapshots)"), "\(command)") }
     let list = ours.first { $0.contains(" decide ") && $0.contains(" --take ") }
     let told = Pasted(try #require(list))
-    #expect(told.text.contains("it is settled"), "\(told)")
+    #expect(told.text.contains("it is resolved"), "\(told)")
     let story = try #require(ours.first { $0.hasPrefix("attache explain") } ?? list)
     #expect(!Pasted(story).text.contains("no ledger"))
   }
@@ -97,7 +97,9 @@ import Testing
   }
 
   @Test(arguments: [".", "snapshots", "snapshots/demo", "snapshots/demo/inner"])
-  func `a scratch directory that holds the data, or is in it, fails`(_ name: String) async throws {
+  func `a scratch directory inside the data, or around them, is refused`(_ name: String)
+    async throws
+  {
     let directory = TemporaryDirectory("demo")
     // The outer one first: the inner one is nothing that a demo did not make.
     for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {
@@ -134,7 +136,7 @@ import Testing
       let lines = StoryText.lines(story, pipeline.report.reportMask)
       let text = lines.joined(separator: "\n")
       #expect(text.contains("edit \(number) came back in "), "\(text)")
-      #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(", says run ") })
+      #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(" in run ") })
       let kinds = story.events.map(\.kind)
       expectOrder(story.events, text)
       for kind in kinds {

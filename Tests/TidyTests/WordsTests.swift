@@ -95,11 +95,10 @@ import Testing
     "Sources/LocalOrg", "Sources/MobileSync", "Sources/Pipelines", "Sources/Reconciliation",
     "Sources/Rehearsal", "Sources/Returns", "Sources/Review", "Sources/Salesforce",
     "Sources/SmartStore", "Sources/Snapshots", "Sources/System", "Sources/attache",
-    "Tests/ArgumentsTests", "Tests/BundlesTests", "Tests/DocumentationTests",
-    "Tests/HistoriesTests", "Tests/JSONTests", "Tests/LocalOrgTests", "Tests/MobileSyncTests",
-    "Tests/PipelinesTests", "Tests/ReconciliationTests", "Tests/RehearsalTests",
-    "Tests/SQLiteTests", "Tests/SalesforceTests", "Tests/SmartStoreTests", "Tests/SnapshotsTests",
-    "Tests/SystemTests", "Tests/TidyTests",
+    "Tests/ArgumentsTests", "Tests/BundlesTests", "Tests/HistoriesTests", "Tests/JSONTests",
+    "Tests/LocalOrgTests", "Tests/MobileSyncTests", "Tests/PipelinesTests",
+    "Tests/ReconciliationTests", "Tests/RehearsalTests", "Tests/SQLiteTests",
+    "Tests/SalesforceTests", "Tests/SmartStoreTests", "Tests/SnapshotsTests", "Tests/SystemTests",
   ]
 
   /// Every sentence of the repository, by its file.

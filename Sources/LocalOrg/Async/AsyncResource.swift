@@ -4,9 +4,10 @@ import System
 
 /// Bulk API 1: `/services/async/NN.0/job…`, in JSON and XML.
 ///
-/// A job holds batches; each batch is a job of the Bulk API by itself, done when it arrives.
+/// A job contains batches; each batch is a separate job of the Bulk API that is processed when it
+/// arrives.
 enum AsyncResource {
-  /// What a path below `/services/async/NN.0` means.
+  /// The kind of request for a path below `/services/async/NN.0`.
   static func kind(_ method: String, _ path: [String]) -> RequestKind {
     switch (method, path.count) {
     case ("POST", 1): .bulkCreate
@@ -41,7 +42,7 @@ enum AsyncResource {
     }
   }
 
-  /// An error has a shape of its own here, and is called differently.
+  /// Returns an error in the format and with the names of this API.
   static func failure(_ error: OrgError, _ isJSON: Bool) -> APIResponse {
     let code = codes[error.code] ?? error.code
     var answer = APIResponse(
@@ -69,7 +70,7 @@ enum AsyncResource {
 
   static let namespace = "http://www.force.com/2009/06/asyncapi/dataload"
 
-  /// Jobs are spoken of in the language of the request.
+  /// Whether jobs are described in JSON, as in the request.
   static func isJSON(_ call: APIRequest) -> Bool {
     (call.headers["Content-Type"] ?? "").lowercased().hasPrefix("application/json")
   }
@@ -128,7 +129,7 @@ enum AsyncResource {
     return try shown(changed, call)
   }
 
-  /// The members of a job that a client sends, as texts.
+  /// Returns the members of a job that a client sends, as text.
   private static func members(_ call: APIRequest) throws(OrgError) -> [String: String] {
     if isJSON(call) {
       var members: [String: String] = [:]
@@ -136,7 +137,7 @@ enum AsyncResource {
       return members
     }
     guard case .bytes(let bytes) = call.content, let members = XMLText.leaves(bytes) else {
-      throw OrgError(code: "JSON_PARSER_ERROR", message: "The body is no XML")
+      throw OrgError(code: "JSON_PARSER_ERROR", message: "The body is not XML")
     }
     return members
   }
@@ -170,7 +171,7 @@ enum AsyncResource {
     return described("jobInfo", info, asJSON: isJSON(call))
   }
 
-  /// What describes a job or a batch, in one of the two languages.
+  /// Returns the description of a job or a batch in one of the two formats.
   static func described(_ name: String, _ info: [(String, JSONValue)], asJSON: Bool) -> APIResponse
   {
     guard !asJSON else {
@@ -191,7 +192,7 @@ enum AsyncResource {
 }
 
 extension OrgError {
-  /// Deleting for good needs a permission that nobody has here.
+  /// Hard deletion requires a permission that no user has here.
   static let hardDelete = OrgError(
     code: "FEATURENOTENABLED",
     message: "hardDelete operation requires special user profile permission, please contact your "

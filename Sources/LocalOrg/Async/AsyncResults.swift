@@ -1,6 +1,6 @@
 import JSON
 
-/// What became of the rows of a batch, and what it was asked.
+/// The input and the results of a batch.
 enum AsyncResults {
   /// `…/request`: the rows or the statement of a batch.
   static func request(_ call: APIRequest, of job: BulkJob) throws(OrgError) -> APIResponse {
@@ -14,7 +14,7 @@ enum AsyncResults {
     return streamed("text/csv", rows.pieces(after: header.bytes) { $0.input })
   }
 
-  /// `…/result`: of rows what became of each, of a query the ids of its results.
+  /// `…/result`: for rows, the outcome of each; for a query, the IDs of its results.
   static func result(_ call: APIRequest, of job: BulkJob) throws(OrgError) -> APIResponse {
     let batch = try AsyncBatches.find(call, of: job)
     guard batch.state == .complete else {

@@ -1,26 +1,25 @@
-/// A rule of a briefcase, as `addBriefcase` takes it.
+/// A rule of a briefcase, as passed to `addBriefcase`.
 package struct BriefcaseRule: Sendable {
-  /// The object whose records it holds.
+  /// The object whose records it contains.
   package var object: String
-  /// What could follow WHERE; nil for all.
+  /// The text after WHERE; nil for all records.
   package var filter: String?
-  /// Whether only records of the user's own are meant.
+  /// Whether it contains only the user's own records.
   package var mine: Bool
-  /// The field of the order; nil is the id.
+  /// The field to order by; nil for the ID.
   package var orderBy: String?
-  /// Whether the order ascends.
+  /// Whether the order is ascending.
   package var ascending: Bool
-  /// The most records it holds.
+  /// The maximum number of records.
   package var limit: Int
-  /// The lookup that connects records to those of the rule above: a field of this object that
-  /// points at the parent's, or a field of the parent's that points here.
+  /// The lookup that links records to those of the parent rule: a field of this object that refers
+  /// to the parent's, or a field of the parent's that refers to this object.
   ///
-  /// Only in `related`.
+  /// Only used in `related`.
   package var relationship: String?
-  /// Rules for records related to those of this one.
+  /// The rules for records related to those of this one.
   package var related: [BriefcaseRule]
 
-  /// Makes a rule.
   package init(
     _ object: String, filter: String? = nil, mine: Bool = false, orderBy: String? = nil,
     ascending: Bool = true, limit: Int = 500, relationship: String? = nil,

@@ -1,4 +1,4 @@
-/// All that the rules of a user hold at one moment, in the order in which it is served.
+/// All records of a user's rules at one time, in serving order.
 struct PrimingList {
   struct Item {
     let rule: Int
@@ -10,14 +10,14 @@ struct PrimingList {
 
   let ruleCount: Int
   var items: [Item] = []
-  /// The rules that failed, each with the place at which its turn came.
+  /// The rules that failed, each with its position in the list.
   var errors: [(place: Int, rule: String)] = []
-  /// What the list is kept under, when one page does not hold it.
+  /// The token of the saved list, if it does not fit into one page.
   var token: String?
 
   init(ruleCount: Int) { self.ruleCount = ruleCount }
 
-  /// The page that begins at `offset`.
+  /// Returns the page that starts at `offset`.
   func page(_ offset: Int, _ size: Int) -> PrimingPage {
     let end = min(items.count, offset + size)
     let isLast = end == items.count

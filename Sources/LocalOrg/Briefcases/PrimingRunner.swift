@@ -1,11 +1,11 @@
 import SQLite
 import System
 
-/// Serves the briefcases of one user, as one connected app.
+/// Serves the briefcases of one user for one connected app.
 ///
-/// Rules are served in turn. A time filters what top-level rules serve, not which records their
-/// related rules start from, and not what those serve. A record that two rules hold is served by
-/// both, but once in a page.
+/// Rules are served in turn. A date filters what top-level rules serve, but neither the records
+/// from which their related rules start nor what these serve. A record of two rules is served by
+/// both, but only once per page.
 struct PrimingRunner {
   let store: OrgStore
   let user: OrgUser
@@ -18,7 +18,7 @@ struct PrimingRunner {
   func page(changedAfter: Int64?, relayToken: String?, pageSize: Int) throws -> PrimingPage {
     let tokens = RelayTokens(store: store)
     let size = max(1, pageSize)
-    // An org says that a token and a time exclude each other; here the token wins.
+    // The documentation says that a token and a date exclude each other; here the token wins.
     if let relayToken {
       let (list, offset) = try tokens.find(relayToken, user: user)
       return list.page(offset, size)
@@ -30,7 +30,7 @@ struct PrimingRunner {
     }
   }
 
-  // MARK: The whole list
+  // MARK: Complete list
 
   private func listing(changedAfter: Int64?) throws -> PrimingList {
     try store.connection.execute(
@@ -107,7 +107,8 @@ struct PrimingRunner {
       """
   }
 
-  /// Being related: this object points at the parent's, or the parent's points here.
+  /// Returns the link between the objects: this object refers to the parent's, or the parent's to
+  /// this one.
   private func relation(
     _ rule: StoredRule, _ parent: StoredRule, _ object: ObjectSchema, _ alias: String
   ) throws -> SQL {

@@ -1,6 +1,6 @@
 import SQLite
 
-/// Keeps the lists that did not fit into one page, so that every page is of the same moment.
+/// Saves lists that do not fit into one page, so that all pages are of the same time.
 struct RelayTokens {
   let store: OrgStore
   private static let keepLimit = 64
@@ -21,7 +21,7 @@ struct RelayTokens {
       """)
   }
 
-  /// Keeps a list; answers what it is kept under.
+  /// Saves a list and returns its token.
   func save(_ list: PrimingList, user: OrgUser) throws -> String {
     let id = OrgID.make(prefix: "0rt", sequence: store.nextSequence("0rt"))
     try store.connection.run(
@@ -46,7 +46,7 @@ struct RelayTokens {
     return id
   }
 
-  /// The list behind a token, and the place at which its page begins.
+  /// Returns the list of a token and the offset at which its page starts.
   func find(_ token: String, user: OrgUser) throws -> (PrimingList, Int) {
     let parts = token.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let offset = Int(parts[1]), offset >= 0 else { throw Self.invalid }

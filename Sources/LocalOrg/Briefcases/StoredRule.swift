@@ -1,6 +1,6 @@
 import SQLite
 
-/// A rule of a briefcase, as the org keeps it.
+/// A rule of a briefcase as stored in the org.
 struct StoredRule {
   let id: String
   let object: String
@@ -11,12 +11,12 @@ struct StoredRule {
   let limit: Int
   let parentID: String?
   let relationship: String?
-  /// Whether a test asked for it to fail.
+  /// Whether a test has made it fail.
   let isBroken: Bool
 }
 
 extension OrgStore {
-  /// The rules assigned to a user and an app, parents before what is related to them.
+  /// Returns the rules assigned to a user and an app, each parent before its related rules.
   func rules(of user: OrgUser, clientID: String?) throws -> [StoredRule] {
     let sql: SQL = """
       SELECT DISTINCT r."seq", r."Id", r."TargetEntity", r."QueryScope", r."FilterCondition",

@@ -1,28 +1,26 @@
 import CSV
 
-/// A job of the Bulk API: a query whose records become CSV, or rows that are to be written.
+/// A job of the Bulk API: a query whose records are written as CSV, or rows to write.
 struct BulkJob: Sendable {
-  /// What kind of work a job is.
   enum Kind: String, Sendable {
     case query, ingest
   }
 
-  /// What a job is to its client.
+  /// The role of a job for its client.
   enum Role: String, Sendable {
     /// A job of Bulk API 2.0.
     case whole
-    /// A job of Bulk API 1, which is nothing but its batches; and one of these.
+    /// A job of Bulk API 1, which consists of its batches, and one of its batches.
     case container, batch
   }
 
-  /// What is done.
   enum Operation: String, Sendable {
     case insert, update, upsert, delete, hardDelete, query, queryAll
 
     var kind: Kind { self == .query || self == .queryAll ? .query : .ingest }
   }
 
-  /// How far a job has come.
+  /// The state of a job.
   enum State: String, Sendable {
     case open = "Open"
     case uploadComplete = "UploadComplete"
@@ -31,18 +29,17 @@ struct BulkJob: Sendable {
     case failed = "Failed"
     case aborted = "Aborted"
 
-    /// Whether there is work left.
     var isRunning: Bool { self == .uploadComplete || self == .inProgress }
-    /// Whether nothing will change any more.
+    /// Whether the state is final.
     var isOver: Bool { self == .complete || self == .failed || self == .aborted }
   }
 
   var id: String
   let userID: String
   let operation: Operation
-  /// The object that is read or written.
+  /// The object to read or write.
   let object: String
-  /// The field by which an upsert finds its records.
+  /// The field by which an upsert finds records.
   var externalField: String?
   /// The statement of a query.
   var soql: String?
@@ -50,39 +47,39 @@ struct BulkJob: Sendable {
   var role = Role.whole
   /// The job to which a batch belongs.
   var parent: String?
-  /// `CSV` or `JSON`: what comes in and goes out.
+  /// The format of input and output: `CSV` or `JSON`.
   var content = "CSV"
-  /// The version of the API in which it was made, `66.0`.
+  /// The API version with which it was created, such as `66.0`.
   let version: String
-  /// When it was made, in milliseconds.
+  /// The creation time, in milliseconds.
   let created: Int64
-  /// When its state changed last.
+  /// The time of the last state change.
   var changed: Int64
   var state: State
-  /// Why it failed.
+  /// The reason for its failure.
   var error: String?
   /// The columns of its CSV.
   var columns: [String] = []
-  /// Whether rows have arrived.
+  /// Whether rows have been uploaded.
   var isFilled = false
-  /// How many rows were worked on, and how many of them were refused.
+  /// The number of rows processed, and how many of them failed.
   var processed = 0
   var failed = 0
-  /// How long the work took.
+  /// The processing time.
   var milliseconds: Int64 = 0
 
   var kind: Kind { operation.kind }
 }
 
-/// How a job's CSV is written.
+/// The format of a job's CSV.
 struct BulkDialect: Sendable, Hashable {
-  /// The names of the delimiters and what they stand for.
+  /// The names of the delimiters and their characters.
   static let delimiters: [(name: String, byte: UInt8)] = [
     ("COMMA", 0x2C), ("BACKQUOTE", 0x60), ("CARET", 0x5E), ("PIPE", 0x7C), ("SEMICOLON", 0x3B),
     ("TAB", 0x09),
   ]
 
-  /// `COMMA` and the like.
+  /// The delimiter's name, such as `COMMA`.
   var delimiter = "COMMA"
   /// `LF` or `CRLF`.
   var lineEnding = "LF"
@@ -91,12 +88,12 @@ struct BulkDialect: Sendable, Hashable {
     Self.delimiters.first { $0.name == delimiter }?.byte ?? UInt8(ascii: ",")
   }
 
-  /// What writes in this dialect: everything in quotes, as an org does.
+  /// The writer for this format; like an org, it quotes every value.
   var writer: CSVWriter {
     CSVWriter(
       lineEnding: lineEnding == "CRLF" ? .crlf : .lf, delimiter: delimiterByte, quotesAll: true)
   }
 
-  /// The dialect in which a job's rows are kept.
+  /// The format in which a job's rows are stored.
   static let kept = BulkDialect()
 }

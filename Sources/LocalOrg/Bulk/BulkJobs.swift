@@ -1,16 +1,16 @@
 import SQLite
 import System
 
-/// The jobs of an org and their rows, in runs that are worked on one at a time.
+/// The jobs of an org with their rows, in runs that are processed one at a time.
 struct BulkJobs {
   let store: OrgStore
-  /// As many rows make a run: one transaction.
+  /// The number of rows in a run, which is one transaction.
   static let runLength = 2000
-  /// After so long a job and its results are gone.
+  /// How long a job and its results are kept.
   private static let keptMilliseconds: Int64 = 7 * 24 * 3_600_000
 
   static func makeTables(_ connection: Connection) throws {
-    // Jobs do not outlive a change of their form.
+    // Jobs are discarded if their table has an older format.
     let columns = try connection.all("SELECT name FROM pragma_table_info('bulk_job')")
     if !columns.isEmpty, !columns.contains([.text("role")]) {
       try connection.execute("DROP TABLE bulk_job; DROP TABLE bulk_run;")
@@ -61,7 +61,7 @@ struct BulkJobs {
     return try jobs("id = \(id)").first
   }
 
-  /// The jobs of a kind that a user may see, newest first.
+  /// Returns the jobs of a kind that are visible to a user, newest first.
   func list(_ kind: BulkJob.Kind, of userID: String?) throws -> [BulkJob] {
     var condition: SQL = "kind = \(kind.rawValue) AND role = 'whole'"
     if let userID { condition += " AND user = \(userID)" }
@@ -106,7 +106,7 @@ struct BulkJobs {
     return job
   }
 
-  /// Forgets a job with everything that belongs to it.
+  /// Removes a job with all its data.
   func remove(_ id: String) throws {
     for batch in try batches(of: id) { try remove(batch.id) }
     try store.connection.run("DELETE FROM bulk_run WHERE job = \(id)")
@@ -131,7 +131,7 @@ struct BulkJobs {
     try statement.execute()
   }
 
-  /// The first run that has no result yet.
+  /// Returns the first run without a result.
   func nextRun(of jobID: String) throws -> (number: Int, input: [UInt8])? {
     let row = try store.connection.first(
       """
@@ -141,9 +141,9 @@ struct BulkJobs {
     return (Int(number), input)
   }
 
-  /// Keeps a run's result: so many rows, of which the first is the job's `first`-th.
+  /// Stores a run's result of `rows` rows, the first of which is the job's row `first`.
   ///
-  /// A query's input has done its work then; rows that were written are needed for the results.
+  /// A query's input is no longer needed; rows that were written are needed for the results.
   func finishRun(_ number: Int, of job: BulkJob, _ output: [UInt8], rows: Int) throws {
     let statement = try store.prepared(
       """
@@ -163,7 +163,7 @@ struct BulkJobs {
     try run("n > \(number) ORDER BY n LIMIT 1", jobID)
   }
 
-  /// The run that holds the row of this place.
+  /// Returns the run with the row at this index.
   func run(ofRow place: Int, of jobID: String) throws -> BulkRun? {
     try run("first <= \(place) AND first + rows > \(place) LIMIT 1", jobID)
   }
@@ -178,11 +178,11 @@ struct BulkJobs {
   }
 }
 
-/// Some rows of a job, and what became of them.
+/// Some rows of a job and their outcomes.
 struct BulkRun {
   let number: Int
   let input: [UInt8]
   let output: [UInt8]?
-  /// The place of its first row among the job's.
+  /// The index of its first row in the job.
   let first: Int
 }

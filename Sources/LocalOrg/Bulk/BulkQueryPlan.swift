@@ -1,7 +1,7 @@
 import CSV
 import SQLite
 
-/// What a bulk query selects, as columns of CSV.
+/// The selection of a bulk query, as CSV columns.
 struct BulkQueryPlan {
   /// The header.
   let columns: [String]
@@ -45,7 +45,7 @@ struct BulkQueryPlan {
     self.sql = sql
   }
 
-  /// The fields of the SELECT list; what a bulk query may not have is refused.
+  /// Returns the fields of the SELECT list; throws for what a bulk query does not support.
   private static func paths(_ query: SOQLQuery, _ object: ObjectSchema) throws -> [SOQLPath] {
     func refusal(_ what: String) -> OrgError {
       OrgError(code: "API_ERROR", message: "\(what) is not supported in Bulk Query")
@@ -65,7 +65,7 @@ struct BulkQueryPlan {
     }
   }
 
-  /// Writes the records of these sequence numbers that are still there; answers how many.
+  /// Writes the records with these sequence numbers that still exist; returns their number.
   func write(_ sequences: [Int64], _ store: OrgStore, to writer: inout CSVWriter) throws -> Int {
     let statement = try store.prepared(sql.text)
     try statement.bind(sql.bindings)
@@ -93,7 +93,7 @@ struct BulkQueryPlan {
       var text = statement.columnInteger(place) != 0 ? "true" : "false"
       text.withUTF8 { writer.field(UnsafeRawBufferPointer($0)) }
     case .datetime where !statement.isNull(place):
-      // The zone of a CSV is Z, that of JSON +0000.
+      // CSV writes the time zone as Z, JSON as +0000.
       let zoned = statement.columnBytes(place)
       var text = String(decoding: zoned.prefix(max(0, zoned.count - 5)), as: UTF8.self) + "Z"
       text.withUTF8 { writer.field(UnsafeRawBufferPointer($0)) }

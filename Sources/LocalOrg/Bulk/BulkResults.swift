@@ -1,9 +1,9 @@
 import CSV
 import System
 
-/// The results of a job that wrote, as they are sent.
+/// The results of a write job, in the form in which they are sent.
 struct BulkResults: Sendable {
-  /// Which of its rows.
+  /// The set of rows to return.
   enum Which: Sendable {
     case successful, failed, unprocessed
   }
@@ -11,7 +11,7 @@ struct BulkResults: Sendable {
   let job: BulkJob
   let which: Which
 
-  /// The pieces: the header, then the rows of each run.
+  /// Returns the parts: the header, then the rows of each run.
   func pieces(of org: Org) -> @Sendable () throws -> [UInt8]? {
     BulkRuns(org: org, jobID: job.id).pieces(after: header) { try rows(of: $0) }
   }
@@ -47,7 +47,7 @@ struct BulkResults: Sendable {
   }
 }
 
-/// A page of a query job's records as it is sent.
+/// A page of a query job's records, generated while it is sent.
 final class BulkPage: Sendable {
   private struct Place: Sendable {
     var row: Int
@@ -68,7 +68,7 @@ final class BulkPage: Sendable {
     place = Locked(Place(row: rows.lowerBound))
   }
 
-  /// The next piece: the header, then what each run has of the page.
+  /// Returns the next part: the header, then the records of each run that are on the page.
   func next() throws -> [UInt8]? {
     let current = place.withLock { place in
       defer { place.isHeaderSent = true }
@@ -97,8 +97,8 @@ final class BulkPage: Sendable {
     return Array(output[skipped.offset..<stop.offset])
   }
 
-  /// Where the row of this place begins, counted from an offset, or the end; and how many rows lie
-  /// before it.
+  /// Returns the offset at which the row with this index starts, counted from a given offset, or
+  /// the end, with the number of rows before it.
   private static func offset(ofRow place: Int, in text: [UInt8], from start: Int) -> (
     offset: Int, rows: Int
   ) {

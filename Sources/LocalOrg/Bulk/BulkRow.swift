@@ -1,13 +1,13 @@
 import JSON
 
-/// A row of a CSV as the members of a record.
+/// A CSV row as the members of a record.
 ///
-/// An empty cell says nothing of its field, `#N/A` empties it.
+/// An empty cell leaves its field unchanged; `#N/A` clears it.
 struct BulkRow {
   let object: ObjectSchema
   private(set) var fields = JSONObject()
   private(set) var id: String?
-  /// The value under the field by which an upsert finds its records.
+  /// The value of the field by which an upsert finds records.
   private(set) var key: String?
 
   init(_ cells: [String], columns: [String], of object: ObjectSchema, keyField: String? = nil) {
@@ -23,7 +23,7 @@ struct BulkRow {
     }
   }
 
-  /// A row of a list of JSON: its values have their types, and null empties a field.
+  /// Reads an entry of a JSON list, whose values have types; null clears a field.
   init(_ members: JSONObject, of object: ObjectSchema, keyField: String? = nil) {
     self.object = object
     for (name, value) in members {
@@ -37,7 +37,7 @@ struct BulkRow {
     }
   }
 
-  /// The relationship that a column names: of `Who:Contact` it is `Who`.
+  /// The relationship that a column names, such as `Who` for `Who:Contact`.
   static func relationship(_ name: Substring) -> String {
     String(name.prefix { $0 != ":" })
   }
@@ -49,7 +49,7 @@ struct BulkRow {
       fields[Self.relationship(parts[0])] = .object([String(parts[1]): value])
       return
     }
-    // What JSON would have as true, a CSV may have as a digit too.
+    // A CSV may write a Boolean as a digit.
     if field.type == .boolean, value.string == "1" || value.string == "0" {
       fields[field.name] = .bool(value.string == "1")
     } else {

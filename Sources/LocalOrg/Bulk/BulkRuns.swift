@@ -1,12 +1,11 @@
 import System
 
-/// The runs of a job one after another, as the pieces of an answer: each is read when the last one
-/// has gone.
+/// The runs of a job as the parts of a response; each is read after the previous one was sent.
 struct BulkRuns: Sendable {
   let org: Org
   let jobID: String
 
-  /// A first piece, then one of each run.
+  /// Returns a first part, then one for each run.
   func pieces(
     after head: [UInt8], _ piece: @escaping @Sendable (BulkRun) throws -> [UInt8]
   ) -> @Sendable () throws -> [UInt8]? {
@@ -23,7 +22,7 @@ struct BulkRuns: Sendable {
     }
   }
 
-  /// A JSON list, of which each run has some entries.
+  /// Returns a JSON list to which each run contributes entries.
   func joined(_ piece: @escaping @Sendable (BulkRun) throws -> [UInt8])
     -> @Sendable () throws -> [UInt8]?
   {

@@ -1,22 +1,22 @@
 import CSV
 import JSON
 
-/// Takes a job's rows as they arrive: cuts them into runs, and says what is wrong with the whole.
+/// Splits a job's uploaded rows into runs, and checks the upload as a whole.
 struct BulkUpload {
   let jobs: BulkJobs
   let object: ObjectSchema
 
-  /// What an org says of a text that is no CSV of the job's kind.
+  /// The org's message for an invalid CSV.
   struct Refusal: Error {
     let message: String
   }
 
-  /// Keeps the rows; where they cannot be read the job fails as soon as it is closed.
+  /// Stores the rows; if they cannot be read, the job fails when it is closed.
   func take(_ text: [UInt8], into job: inout BulkJob) throws {
     job.isFilled = true
     do {
       if job.content == "JSON" { return try cutJSON(text, job) }
-      // The older interface takes any line end.
+      // The older API accepts any line ending.
       if job.role == .whole {
         try text.withUnsafeBytes { bytes in try checkLineEnding(bytes, job) }
       }
@@ -31,11 +31,11 @@ struct BulkUpload {
     }
   }
 
-  /// A list of objects; each run keeps some of its entries.
+  /// Splits a list of objects into runs.
   private func cutJSON(_ text: [UInt8], _ job: BulkJob) throws {
     guard let records = try JSONValue(parsing: text).array,
       records.allSatisfy({ $0.object != nil })
-    else { throw Refusal(message: "InvalidBatch : The batch is no list of objects") }
+    else { throw Refusal(message: "InvalidBatch : The batch is not a list of objects") }
     for start in stride(from: 0, to: records.count, by: BulkJobs.runLength) {
       let part = records[start..<min(records.count, start + BulkJobs.runLength)]
       try jobs.addRun(
@@ -98,7 +98,8 @@ struct BulkUpload {
     }
   }
 
-  /// A field, or `Account.External_Id__c`, a parent by a key of its own.
+  /// Whether a column is a field, or a path such as `Account.External_Id__c`, which refers to a
+  /// parent by its external ID.
   private func isKnown(_ column: String) -> Bool {
     if object.field(column) != nil { return true }
     let parts = column.split(separator: ".", omittingEmptySubsequences: false)

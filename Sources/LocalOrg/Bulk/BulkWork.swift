@@ -2,7 +2,7 @@ import CSV
 import JSON
 import System
 
-/// Does a job's work, one run of rows at a time.
+/// Processes a job, one run of rows at a time.
 struct BulkWork {
   let store: OrgStore
   private var jobs: BulkJobs { BulkJobs(store: store) }
@@ -11,7 +11,7 @@ struct BulkWork {
 
   // MARK: Queries
 
-  /// Finds what a new query job selects: from now on records come and go without it.
+  /// Selects the records of a new query job; later changes of the selection do not affect it.
   func plan(_ job: inout BulkJob, as user: OrgUser) throws {
     let runner = QueryRunner(store: store, user: user, version: job.version)
     let (query, object) = try statement(of: job, runner)
@@ -26,7 +26,7 @@ struct BulkWork {
     }
   }
 
-  /// The same of a batch: what is wrong with its statement fails the batch.
+  /// The same for a batch; an invalid statement makes the batch fail.
   func planBatch(_ job: inout BulkJob, as user: OrgUser) throws {
     do {
       try plan(&job, as: user)
@@ -44,9 +44,9 @@ struct BulkWork {
     return (query, object)
   }
 
-  // MARK: Work
+  // MARK: Processing
 
-  /// Does the next run of a job, if it has one; answers whether there is more.
+  /// Processes the next run of a job, if any; returns whether there are more.
   func step(_ jobID: String) throws -> Bool {
     guard var job = try jobs.find(jobID), job.state.isRunning else { return false }
     let start = Clock.monotonicNanoseconds()
@@ -112,7 +112,7 @@ struct BulkWork {
     var (count, failed) = (0, 0)
     let keyField = job.operation == .upsert ? job.externalField : nil
     func take(_ row: BulkRow) {
-      // What goes wrong with one row is undone by itself.
+      // Errors of one row are rolled back separately.
       let outcome: RowOutcome
       do {
         outcome = try store.transaction { try Self.perform(job, row, writer) }
@@ -172,12 +172,12 @@ struct BulkWork {
   }
 }
 
-/// What became of one row, as a job keeps it.
+/// The outcome of one row, as stored in a job.
 struct BulkOutcome {
-  /// The record's id, or the one that the row named.
+  /// The record's ID, or the one in the row.
   let id: String
   let created: Bool
-  /// Errors as entries of a collection's result; none where the row was written.
+  /// The errors, as entries of a collection's result; empty if the row was written.
   let errors: [JSONValue]
 
   var isSuccess: Bool { errors.isEmpty }
@@ -191,7 +191,7 @@ struct BulkOutcome {
     }
   }
 
-  /// Reads what `cells` gave.
+  /// Reads stored cells.
   init(_ cells: [String]) {
     id = cells[0]
     created = cells[1] == "true"
@@ -202,7 +202,7 @@ struct BulkOutcome {
     [id, String(created), isSuccess ? "" : JSONValue.array(errors).text]
   }
 
-  /// The errors as a cell of a CSV has them: `CODE:message:fields --`.
+  /// The errors as a CSV cell: `CODE:message:fields --`.
   var text: String {
     errors.map { error in
       let fields = (error["fields"]?.array ?? []).compactMap { $0.string.map { $0 + " " } }
@@ -212,7 +212,7 @@ struct BulkOutcome {
   }
 }
 
-/// Reads the CSV in which jobs keep their rows.
+/// Reads the CSV in which jobs store their rows.
 enum BulkCSV {
   static func rows(_ text: [UInt8], _ body: ([String]) throws -> Void) throws {
     var reader = CSVReader()

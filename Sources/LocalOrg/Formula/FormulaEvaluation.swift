@@ -1,13 +1,13 @@
 import SQLite
 
-/// Works formulas out for one record that is about to be saved.
+/// Evaluates formulas for one record that is about to be saved.
 struct FormulaEvaluation {
   let store: OrgStore
   let user: OrgUser
   let table: StoredObject
   /// The record as it will be saved.
   let row: [SQLiteValue]
-  /// As it was; nil for a new one.
+  /// The stored record; nil for a new one.
   let before: [SQLiteValue]?
 
   func value(_ formula: Formula) throws -> FormulaValue {
@@ -20,7 +20,7 @@ struct FormulaEvaluation {
 
   private func call(_ name: String, _ arguments: [Formula]) throws -> FormulaValue {
     switch name {
-    // What decides is not asked further.
+    // Evaluation stops at the first decisive argument.
     case "AND":
       for argument in arguments where try !value(argument).isTrue { return .bool(false) }
       return .bool(true)
@@ -31,7 +31,7 @@ struct FormulaEvaluation {
     case "CASE": return try chosen(arguments)
     case "ISNEW": return .bool(before == nil)
     case "ISCHANGED":
-      // The value of a new record was never another one.
+      // A new record has no earlier value.
       guard let before, let place = place(arguments[0]) else { return .bool(false) }
       return .bool(row[place] != before[place])
     case "PRIORVALUE":

@@ -1,8 +1,8 @@
 import System
 
-/// The functions of formulas, and what they make of values.
+/// The functions of formulas.
 enum FormulaFunctions {
-  /// How many arguments each may have.
+  /// The allowed number of arguments.
   static let arguments: [String: ClosedRange<Int>] = [
     "AND": 1...64, "OR": 1...64, "NOT": 1...1, "IF": 3...3, "CASE": 4...128, "ISBLANK": 1...1,
     "ISNULL": 1...1, "BLANKVALUE": 2...2, "NULLVALUE": 2...2, "ISPICKVAL": 2...2,
@@ -14,19 +14,19 @@ enum FormulaFunctions {
     "ISCHANGED": 1...1, "PRIORVALUE": 1...1,
   ]
 
-  /// Their names, in order.
+  /// The function names, sorted.
   static let names = arguments.keys.sorted()
 
-  /// Those whose first argument is a field, not its value.
+  /// Functions whose first argument is a field rather than its value.
   static let ofFields: Set<String> = ["ISCHANGED", "PRIORVALUE"]
 
-  /// Those that take a picklist.
+  /// Functions that accept a picklist.
   static let ofPicklists: Set<String> = [
     "ISPICKVAL", "INCLUDES", "TEXT", "CASE", "ISBLANK", "ISNULL", "ISCHANGED", "PRIORVALUE",
   ]
 
-  /// What a function or an operator makes of the values of its arguments; null where it makes
-  /// nothing of them.
+  /// Applies a function or an operator to the values of its arguments; null if the result is
+  /// undefined.
   static func apply(_ name: String, _ values: [FormulaValue], now: Int64) -> FormulaValue {
     if values.count == 2, let value = compared(name, values[0], values[1]) { return value }
     return logical(name, values) ?? textual(name, values) ?? dated(name, values, now)
@@ -40,7 +40,7 @@ enum FormulaFunctions {
     switch name {
     case "=": return .bool(order == 0)
     case "!=": return .bool(order != 0)
-    // What is not there is neither more nor less than anything.
+    // Null is neither less nor greater than any value.
     case "<", "<=", ">", ">=":
       guard let order, !left.isBlank || !right.isBlank else { return .bool(false) }
       switch name {
@@ -94,7 +94,7 @@ enum FormulaFunctions {
     }
   }
 
-  /// The whole number in a range that is nearest.
+  /// The nearest whole number within a range.
   private static func whole(_ number: Double, _ range: ClosedRange<Int>) -> Int {
     guard number > Double(range.lowerBound) else { return range.lowerBound }
     return number < Double(range.upperBound) ? Int(number) : range.upperBound
@@ -131,7 +131,7 @@ enum FormulaFunctions {
     }
   }
 
-  /// A date and a number of days, or the days between two dates.
+  /// Adds days to a date, or subtracts two dates.
   private static func moved(_ name: String, _ left: FormulaValue, _ right: FormulaValue)
     -> FormulaValue?
   {

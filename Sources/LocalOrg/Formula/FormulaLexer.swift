@@ -1,4 +1,4 @@
-/// A word of a formula.
+/// A token of a formula.
 struct FormulaToken: Equatable {
   enum Kind: Equatable {
     case name(String)
@@ -9,11 +9,11 @@ struct FormulaToken: Equatable {
   }
 
   let kind: Kind
-  /// Where it begins, counted in characters from 1.
+  /// The start position in characters, starting at 1.
   let place: Int
 }
 
-/// Cuts a formula into words.
+/// Splits a formula into tokens.
 struct FormulaLexer {
   private let characters: [Character]
   private var index = 0
@@ -51,7 +51,7 @@ struct FormulaLexer {
     }
     guard "(),+-*/&=<>!".contains(first) else {
       throw FormulaError(
-        message: "the formula has a sign that means nothing: \(first)", fix: "remove it",
+        message: "the formula has an unknown character: \(first)", fix: "remove it",
         place: index + 1)
     }
     index += 1
@@ -70,7 +70,7 @@ struct FormulaLexer {
     let text = String(characters[start..<index])
     guard let value = Double(text) else {
       throw FormulaError(
-        message: "\(text) is no number", fix: "write digits and at most one point",
+        message: "\(text) is not a number", fix: "write digits and at most one decimal point",
         place: start + 1)
     }
     return value
@@ -91,7 +91,7 @@ struct FormulaLexer {
     }
     guard index < characters.count else {
       throw FormulaError(
-        message: "the text that begins here does not end", fix: "close it with \(quote)",
+        message: "the text that starts here is not closed", fix: "close it with \(quote)",
         place: start + 1)
     }
     index += 1

@@ -1,13 +1,13 @@
 import JSON
 
-/// Reads formulas: the operators, and the functions that `FormulaFunctions` has.
+/// Parses formulas with their operators and the functions of `FormulaFunctions`.
 struct FormulaParser {
   private let tokens: [FormulaToken]
   private let object: ObjectSchema
   private let catalog: Catalog
   private var index = 0
   private var depth = 0
-  /// As deep formulas may be nested.
+  /// The maximum nesting depth of formulas.
   private static let deepest = 64
 
   static func parse(_ text: String, of object: ObjectSchema, in catalog: Catalog)
@@ -29,12 +29,12 @@ struct FormulaParser {
 
   private var token: FormulaToken { tokens[min(index, tokens.count - 1)] }
 
-  /// The operators, those that bind least first.
+  /// The operators, in ascending order of precedence.
   private static let operators: [[String]] = [
     ["||"], ["&&"], ["=", "==", "!=", "<>"], ["<", "<=", ">", ">="], ["+", "-", "&"], ["*", "/"],
   ]
 
-  /// Operators that have a second spelling.
+  /// Operators with a second spelling.
   private static let spellings = ["==": "=", "<>": "!=", "||": "OR", "&&": "AND"]
 
   private mutating func operation(_ level: Int) throws(FormulaError) -> Formula {
@@ -57,7 +57,7 @@ struct FormulaParser {
     let here = token
     guard depth <= Self.deepest else {
       throw FormulaError(
-        message: "the formula is nested too deeply", fix: "nest at most \(Self.deepest) times",
+        message: "the formula is nested too deeply", fix: "nest at most \(Self.deepest) levels",
         place: here.place)
     }
     index += 1
@@ -110,14 +110,14 @@ struct FormulaParser {
         counts.count == 1
         ? "\(counts.lowerBound)" : "\(counts.lowerBound) to \(counts.upperBound)"
       throw FormulaError(
-        message: "\(name) has \(arguments.count) arguments", fix: "give it \(wanted)",
+        message: "\(name) has \(arguments.count) arguments", fix: "write \(wanted)",
         place: place)
     }
     if FormulaFunctions.ofFields.contains(name) {
       guard case .field(let field)? = arguments.first, field.source == .record, field.steps.isEmpty
       else {
         throw FormulaError(
-          message: "\(name) is of a field of the record", fix: "name a field", place: place)
+          message: "\(name) requires a field of the record", fix: "name a field", place: place)
       }
     }
     return .call(name, arguments)
@@ -163,7 +163,7 @@ struct FormulaParser {
     return FormulaField(source: source, steps: steps, field: field)
   }
 
-  /// A picklist stands in certain functions only, as in an org.
+  /// Rejects a picklist outside the functions that accept one, as an org does.
   private static func refusePicklist(_ formula: Formula, in function: String?, _ place: Int)
     throws(FormulaError)
   {
@@ -172,12 +172,12 @@ struct FormulaParser {
       !(function.map(FormulaFunctions.ofPicklists.contains) ?? false)
     else { return }
     throw FormulaError(
-      message: "\(named.field.name) is a picklist, which stands in certain functions only",
+      message: "\(named.field.name) is a picklist, which only certain functions accept",
       fix: "write TEXT(\(named.field.name)), or ISPICKVAL(\(named.field.name), \"…\")",
       place: place)
   }
 
-  // MARK: Words
+  // MARK: Tokens
 
   private mutating func take(_ symbol: String) -> Bool {
     guard token.kind == .symbol(symbol) else { return false }
@@ -192,13 +192,12 @@ struct FormulaParser {
   private func unexpected(_ fix: String = "write a value, a field or a function") -> FormulaError {
     let found =
       switch token.kind {
-      case .end: "the formula ends"
-      case .name(let name): "\(name) stands"
-      case .text(let text): "\(JSONText.quoted(text)) stands"
-      case .number(let number): "\(FormulaValue.number(number).text) stands"
-      case .symbol(let symbol): "\(symbol) stands"
+      case .end: "end of the formula"
+      case .name(let name): name
+      case .text(let text): JSONText.quoted(text)
+      case .number(let number): FormulaValue.number(number).text
+      case .symbol(let symbol): symbol
       }
-    return FormulaError(
-      message: "\(found) where something else is expected", fix: fix, place: token.place)
+    return FormulaError(message: "unexpected \(found)", fix: fix, place: token.place)
   }
 }

@@ -8,12 +8,12 @@ enum FormulaValue: Equatable, Sendable {
   case bool(Bool)
   case number(Double)
   case text(String)
-  /// Days after 1970-01-01.
+  /// Days since 1970-01-01.
   case date(Int)
-  /// Milliseconds after it.
+  /// Milliseconds since 1970-01-01.
   case moment(Int64)
 
-  /// The value of a field as formulas have it: no text is null, and a percentage is a fraction.
+  /// A field's value in a formula: empty text is null, and a percentage is a fraction.
   init(_ value: SQLiteValue, of field: FieldSchema) {
     switch field.type {
     case .boolean: self = .bool(value.integer == 1)
@@ -26,13 +26,13 @@ enum FormulaValue: Equatable, Sendable {
     }
   }
 
-  /// Whether nothing is there.
+  /// Whether the value is null or empty.
   var isBlank: Bool { self == .null || self == .text("") }
 
-  /// Whether it is true; what is no truth value is not.
+  /// Whether the value is true; false for anything that is not a Boolean.
   var isTrue: Bool { self == .bool(true) }
 
-  /// As text.
+  /// The value as text.
   var text: String {
     switch self {
     case .null: ""
@@ -50,12 +50,12 @@ enum FormulaValue: Equatable, Sendable {
     Dates.utcSeconds(moment).replacing("T", with: " ")
   }
 
-  /// The number; nil where it is none.
+  /// The number; nil if it is not one.
   var number: Double? {
     if case .number(let value) = self { value } else { nil }
   }
 
-  /// As a client would write it into a field.
+  /// The JSON with which a client would set a field to the value.
   func json(for field: FieldSchema) -> JSONValue {
     switch self {
     case .null: .null
@@ -67,7 +67,8 @@ enum FormulaValue: Equatable, Sendable {
     }
   }
 
-  /// How it stands to another of its kind: below 0, 0, above 0; nil where that means nothing.
+  /// Compares with a value of the same kind: negative, 0 or positive; nil if they cannot be
+  /// compared.
   func order(to other: FormulaValue) -> Int? {
     switch (self, other) {
     case (.number(let one), .number(let two)): one == two ? 0 : one < two ? -1 : 1

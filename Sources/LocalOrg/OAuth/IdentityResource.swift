@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import System
 
-/// Who a token stands for: `userinfo`, the identity address, and `revoke`.
+/// The identity of a token: `userinfo`, the identity URL, and `revoke`.
 struct IdentityResource: Sendable {
   let org: Org
   let sessions: Sessions
@@ -59,7 +59,7 @@ struct IdentityResource: Sendable {
     return ServerResponse(status: 200)
   }
 
-  /// A bad token is a 403 with these very words here, not a 401.
+  /// Here an invalid token gets a 403 with exactly this message, not a 401.
   private static let badToken = ServerResponse(
     status: 403, headers: ["Content-Type": "text/html;charset=UTF-8"],
     body: Array("Bad_OAuth_Token".utf8))

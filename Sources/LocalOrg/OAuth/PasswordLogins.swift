@@ -1,11 +1,11 @@
 import Crypto
 
-/// Logins with a user name and a password, which is the same for everybody.
+/// Logins with a user name and a password, which is the same for all users.
 struct PasswordLogins: Sendable {
-  /// The password with the security token at its end; nil where there are no such logins.
+  /// The password with the security token appended; nil if such logins are disabled.
   let password: String?
 
-  /// The active user of that name, if the password is right.
+  /// Returns the active user with that name if the password is correct.
   func user(_ username: String, _ given: String, in org: Org) -> OrgUser? {
     guard let password, !password.isEmpty,
       Digest.areEqual(Digest.sha256(Array(given.utf8)), Digest.sha256(Array(password.utf8))),

@@ -1,16 +1,16 @@
 import Crypto
 import System
 
-/// The refresh tokens that are valid now.
+/// The valid refresh tokens.
 final class RefreshTokens: Sendable {
-  /// Whom a token renews the sessions of.
+  /// The user and app whose sessions a token renews.
   struct Grant: Sendable {
     let username: String
     let clientID: String
   }
 
   private let grants = Locked<[String: Grant]>([:])
-  /// Whether each token is good once, and its use gives the next.
+  /// Whether each token is valid once, and its use returns the next one.
   let isRotating: Bool
 
   init(isRotating: Bool) { self.isRotating = isRotating }
@@ -21,7 +21,7 @@ final class RefreshTokens: Sendable {
     return token
   }
 
-  /// Uses a token: what it grants, and the token in its place where they rotate.
+  /// Uses a token and returns its grant, with the next token if tokens rotate.
   func use(_ token: String, clientID: String) -> (grant: Grant, next: String?)? {
     let found = grants.withLock { grants -> Grant? in
       guard let grant = grants[token], grant.clientID == clientID else { return nil }

@@ -1,17 +1,17 @@
 import HTTP
 
-/// What a request to `/services/Soap/u/NN.0` asks for: the element in the body of its envelope.
+/// A SOAP call to `/services/Soap/u/NN.0`: the element in the body of its envelope.
 struct SOAPCall: Sendable {
   /// The name of the call, without prefix.
   let name: String
-  /// The token of its header.
+  /// The token in its header.
   let sessionID: String?
-  /// What is in it, in its order.
+  /// Its arguments, in order.
   let arguments: [(name: String, text: String)]
-  /// Whether its envelope, its header and its call are of the names that the service has.
+  /// Whether envelope, header and call use the service's namespaces.
   let isOfService: Bool
 
-  /// Reads a request; nil where it is none.
+  /// Parses a request; nil if it is not a SOAP call.
   init?(_ request: ServerRequest, _ target: Target) {
     guard target.isSOAP, request.method == "POST", let leaves = XMLText.paths(request.body) else {
       return nil
@@ -31,7 +31,7 @@ struct SOAPCall: Sendable {
 }
 
 extension Target {
-  /// Whether it is the partner API, with or without the org's id at its end.
+  /// Whether it is the partner API, with or without the org's ID at the end.
   var isSOAP: Bool {
     (4...5).contains(segments.count) && segments.starts(with: ["services", "Soap", "u"])
   }

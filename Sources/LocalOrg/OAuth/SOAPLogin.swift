@@ -1,7 +1,7 @@
 import HTTP
 import System
 
-/// `POST /services/Soap/u/NN.0` with the call `login`, and what is answered to a call that nothing serves.
+/// `POST /services/Soap/u/NN.0` with the call `login`, and the response to an unknown call.
 struct SOAPLogin: Sendable {
   let org: Org
   let sessions: Sessions
@@ -9,7 +9,7 @@ struct SOAPLogin: Sendable {
 
   func answer(_ request: ServerRequest, _ target: Target, origin: String) -> ServerResponse {
     guard let call = SOAPCall(request, target) else {
-      return SOAPText.clientFault("The request is no envelope with a call")
+      return SOAPText.clientFault("The request is not an envelope with a call")
     }
     guard call.name == "login" else {
       return SOAPText.clientFault(

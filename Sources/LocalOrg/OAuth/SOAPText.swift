@@ -1,6 +1,6 @@
 import HTTP
 
-/// How the SOAP API writes what it answers.
+/// The responses of the SOAP API.
 enum SOAPText {
   /// A result, or another body.
   static func answer(_ body: String, header: String = "", status: Int = 200) -> ServerResponse {
@@ -15,7 +15,7 @@ enum SOAPText {
       status: status, headers: ["Content-Type": "text/xml; charset=utf-8"], body: Array(text.utf8))
   }
 
-  /// A fault of the org: of the status 500, whatever it says.
+  /// A fault of the org, always with status 500.
   static func fault(
     _ code: String, _ message: String, type: String = "UnexpectedErrorFault"
   ) -> ServerResponse {
@@ -28,7 +28,7 @@ enum SOAPText {
       """, status: 500)
   }
 
-  /// A fault of whoever calls: what was sent is no call of the service.
+  /// A fault of the client: the request is not a call of the service.
   static func clientFault(_ message: String) -> ServerResponse {
     answer(
       """

@@ -1,8 +1,8 @@
 import HTTP
 
-/// The call `undelete`: up to 200 records come out of the recycle bin.
+/// The call `undelete`: restores up to 200 records from the recycle bin.
 ///
-/// The answer is 200 whatever becomes of the records; each has its own result, in order.
+/// The response is 200 whatever the outcome; each record has its own result, in order.
 struct SOAPUndelete: Sendable {
   private static let most = 200
 
@@ -56,7 +56,7 @@ struct SOAPUndelete: Sendable {
       return SOAPText.fault("UNSUPPORTED_API_VERSION", "Invalid Api version specified on URL")
     }
     guard call.isOfService, call.arguments.allSatisfy({ $0.name == "ids" }) else {
-      return SOAPText.clientFault("The request is not what the WSDL of the service has")
+      return SOAPText.clientFault("The request does not match the service's WSDL")
     }
     guard session != nil else { return Self.invalidSession }
     if server.exceedsLimit() {

@@ -1,21 +1,21 @@
 import Crypto
 import System
 
-/// Who speaks, by its token.
+/// The user and app of a token.
 struct Session: Sendable {
   let token: String
   let user: OrgUser
-  /// The connected app that asked for the token; nil for one made by hand.
+  /// The connected app that requested the token; nil for a token created directly.
   let clientID: String?
 }
 
-/// The tokens that are valid now; a restart forgets them, as clients must be ready for.
+/// The valid tokens; a restart discards them, for which clients must be prepared.
 final class Sessions: Sendable {
   private struct Grant {
     let userID: String
     let clientID: String?
     let issued: Int64
-    /// When it was used last.
+    /// The time of the last use.
     var used: Int64
   }
 
@@ -28,7 +28,7 @@ final class Sessions: Sendable {
     idleMilliseconds = Int64(idleSeconds) * 1000
   }
 
-  /// A new token: the org's id, `!`, and characters that mean nothing.
+  /// Returns a new token: the org's ID, `!`, and random characters.
   func issue(to user: OrgUser, clientID: String?, organizationID: String) -> String {
     let secret = Base64.encodeURL(RandomBytes.make(66)).map { $0 == "-" ? "." : $0 }
     let token = "\(organizationID.prefix(15))!\(String(secret))"
@@ -38,7 +38,7 @@ final class Sessions: Sendable {
     return token
   }
 
-  /// The session of a token, if it is valid and its user still active.
+  /// Returns the session of a token if it is valid and its user is still active.
   func session(_ token: String, in org: Org) -> Session? {
     let now = Clock.wallMilliseconds()
     let found = grants.withLock { grants -> Grant? in
@@ -53,12 +53,11 @@ final class Sessions: Sendable {
     return Session(token: token, user: user, clientID: grant.clientID)
   }
 
-  /// Ends a session; answers whether there was one.
+  /// Ends a session; returns whether it existed.
   @discardableResult
   func revoke(_ token: String) -> Bool {
     grants.withLock { $0.removeValue(forKey: token) != nil }
   }
 
-  /// Ends every session.
   func revokeAll() { grants.withLock { $0 = [:] } }
 }

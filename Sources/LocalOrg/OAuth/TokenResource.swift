@@ -12,7 +12,7 @@ struct TokenResource: Sendable {
   let clients: [String: OrgServer.Client]
   let passwords: PasswordLogins
 
-  /// What is wrong with a request for a token, in OAuth's words.
+  /// An error of a token request, in OAuth's terms.
   struct Refusal: Error {
     let error: String
     let description: String
@@ -70,8 +70,8 @@ struct TokenResource: Sendable {
     guard assertion.isSigned(by: certificate) else {
       throw Refusal("invalid_grant", "invalid assertion")
     }
-    // The org's own clock may stand at any date. A client's first login goes by the wall's, the
-    // next ones by the `Date` that the org answered: either is in time.
+    // The org's clock may be set to any date. A client's first login uses the wall clock, later
+    // ones the `Date` of the org's responses; both are accepted.
     guard !assertion.isExpired(now: min(Clock.wallMilliseconds(), org.now())) else {
       throw Refusal("invalid_grant", "assertion expired")
     }
@@ -85,7 +85,7 @@ struct TokenResource: Sendable {
     return (try activeUser(known.client.username), known.id)
   }
 
-  /// The client whose secret stands in the form or in a Basic header.
+  /// Returns the client whose secret is in the form or in a Basic header.
   private func knownClient(
     _ request: ServerRequest, clientID: String?, secret: String?
   ) throws(Refusal) -> (id: String, client: OrgServer.Client) {
@@ -125,7 +125,7 @@ struct TokenResource: Sendable {
       to: user, clientID: clientID, organizationID: org.organizationID)
     let identity = "\(origin)/id/\(org.organizationID)/\(user.id)"
     let issued = String(Clock.wallMilliseconds())
-    // Of the client's secret; an app that has a certificate alone could not verify it.
+    // Signed with the client's secret; an app with only a certificate could not verify it.
     let signature = HMAC.sha256(
       key: clients[clientID].map { Array($0.secret.utf8) } ?? RandomBytes.make(32),
       Array((identity + issued).utf8))

@@ -1,8 +1,8 @@
-/// A part of a compound address, in the order of its columns.
+/// A part of a compound address, in column order.
 enum AddressPart: String, CaseIterable {
   case city, country, geocodeAccuracy, latitude, longitude, postalCode, state, street
 
-  /// The end of the part's own field name.
+  /// The suffix of the part's field name.
   var suffix: String {
     switch self {
     case .city: "City"

@@ -1,6 +1,6 @@
 import SQLite
 
-/// Answers `COUNT(Id)`, `MAX(…)` and the like, with or without GROUP BY.
+/// Runs queries with `COUNT(Id)`, `MAX(…)` and the like, with or without GROUP BY.
 struct AggregateRunner {
   let store: OrgStore
   let includeDeleted: Bool
@@ -33,7 +33,7 @@ struct AggregateRunner {
     return try encode(sql, columns)
   }
 
-  /// What is grouped by, if an org lets it be.
+  /// Returns the expression to group by; throws if an org does not support it.
   private func group(_ path: SOQLPath, in scope: inout QueryScope) throws -> String {
     let target = try scope.resolve(path)
     guard target.expression != nil || target.field.isGroupable, !path.isAggregate else {
@@ -45,7 +45,7 @@ struct AggregateRunner {
     return target.column
   }
 
-  /// By what the groups are sorted: by themselves where the statement does not say.
+  /// The order of the groups; by their values if the statement has none.
   private func order(
     _ query: SOQLQuery, _ columns: [Column], _ groups: [String], in scope: inout QueryScope
   ) throws -> [String] {
@@ -72,7 +72,7 @@ struct AggregateRunner {
       case .countRows:
         columns.append(Column(name: name(nil), sql: "count(*)", type: .int))
       case .field(let path, let alias):
-        // A label is one of what is grouped by.
+        // A label function applies to a grouped value.
         let isOfRow = path.functions.allSatisfy(SOQLFunction.ofRows.contains)
         let group = isOfRow ? path.withoutFunctions : path
         guard grouped.contains(group.text.lowercased()) else {
@@ -117,7 +117,7 @@ struct AggregateRunner {
 }
 
 extension RecordEncoder {
-  /// A member by its name and the type of its value.
+  /// Appends a member with the given name and a value of its type.
   fileprivate mutating func appendMember(
     _ statement: Statement, _ index: Int32, _ name: String, _ type: FieldType
   ) {

@@ -1,10 +1,10 @@
-/// A day of the calendar, for date literals.
+/// A calendar day, for date literals.
 struct CivilDate: Equatable {
   var year: Int
   var month: Int
   var day: Int
 
-  /// The day that is `days` after 1970-01-01.
+  /// The day that is `days` days after 1970-01-01.
   init(days: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -24,7 +24,7 @@ struct CivilDate: Equatable {
     self.day = day
   }
 
-  /// Days after 1970-01-01.
+  /// Days since 1970-01-01.
   var days: Int {
     let shiftedYear = month <= 2 ? year - 1 : year
     let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
@@ -34,7 +34,7 @@ struct CivilDate: Equatable {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// The first day of the month that lies `months` after this one's.
+  /// The first day of the month that is `months` months after this one.
   func month(adding months: Int) -> CivilDate {
     let count = year * 12 + month - 1 + months
     return CivilDate(year: count / 12, month: count % 12 + 1, day: 1)
@@ -43,7 +43,7 @@ struct CivilDate: Equatable {
   /// As `2024-01-31`.
   var text: String { "\(Self.pad(year, 4))-\(Self.pad(month, 2))-\(Self.pad(day, 2))" }
 
-  /// The day in `2024-01-31`; nil when there is no such day.
+  /// The day in `2024-01-31`; nil if there is no such day.
   static func parse(_ text: some StringProtocol) -> CivilDate? {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes[4] == 0x2D, bytes[7] == 0x2D else { return nil }

@@ -1,10 +1,10 @@
 import SQLite
 import System
 
-/// Turns a WHERE into SQL.
+/// Translates a WHERE clause to SQL.
 ///
 /// A condition in SOQL is true or false, never unknown: a comparison with an empty field is false
-/// and its negation true, so NOT is carried down to the comparisons.
+/// and its negation true. NOT is therefore pushed down to the comparisons.
 struct ConditionPlanner {
   var scope: QueryScope
   let includeDeleted: Bool
@@ -57,7 +57,7 @@ struct ConditionPlanner {
     let effective = negated ? comparison.opposite : comparison
     let collation = FilterValue.collation(target.field)
     let test: SQL = "\(raw: column) \(raw: effective.rawValue) \(value)\(raw: collation)"
-    // An empty field differs from every value, and lies on no side of one.
+    // An empty field differs from every value and is neither less nor greater.
     let holdsForNull = negated ? comparison != .notEqual : comparison == .notEqual
     return holdsForNull ? "(\(test) OR \(raw: column) IS NULL)" : test
   }
@@ -78,7 +78,7 @@ struct ConditionPlanner {
       : "\(raw: column) LIKE \(pattern) ESCAPE '\\'"
   }
 
-  /// `TODAY` and its like are ranges: equal is inside, greater is after the end.
+  /// `TODAY` and similar literals are ranges: equal means inside, greater means after the end.
   private func relative(
     _ path: SOQLPath, _ target: ResolvedField, _ comparison: SOQLComparison, _ name: String,
     _ count: Int?, _ negated: Bool
@@ -177,11 +177,11 @@ struct ConditionPlanner {
     return negated ? "(NOT (\(any)) OR \(raw: column) IS NULL)" : "(\(any))"
   }
 
-  // MARK: The whole
+  // MARK: Complete condition
 
-  /// Everything that decides whether a row of the scope belongs to the answer.
+  /// Returns the complete condition for a row of the scope to match.
   ///
-  /// `probing`: few rows are looked at, as those of one parent.
+  /// `probing` means that only a few rows are examined, such as those of one parent.
   mutating func whole(_ condition: SOQLCondition?, scope named: String?, probing: Bool = false)
     throws -> SQL
   {
@@ -191,7 +191,7 @@ struct ConditionPlanner {
     let visible =
       probing ? visibility.probe(scope.object, alias) : visibility.scan(scope.object, alias)
     if !includeDeleted {
-      // Where anything else narrows the answer, its index is the better one: the plus hides this.
+      // If anything else narrows the result, its index is better; the plus sign disables this one.
       let isAlone = !probing && visible == nil && condition == nil
       parts.append("\(raw: isAlone ? "" : "+")\(raw: alias).\"IsDeleted\" = 0")
     }
@@ -213,7 +213,7 @@ struct ConditionPlanner {
 }
 
 extension SOQLComparison {
-  /// The comparison that holds where this one does not, empty fields aside.
+  /// The negated comparison, ignoring empty fields.
   fileprivate var opposite: SOQLComparison {
     switch self {
     case .equal: .notEqual

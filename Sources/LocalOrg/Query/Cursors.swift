@@ -1,32 +1,32 @@
 import SQLite
 
-/// A statement that was answered in part.
+/// A statement of which only some pages were read.
 struct Cursor {
   var id: String
   let userID: String
   let soql: String
   let includeDeleted: Bool
   let total: Int
-  /// Which of the statement's subqueries it stands for: places joined by dots, empty for none.
+  /// The subquery of the statement: indexes joined by dots, empty for none.
   var path = ""
-  /// The cursor whose pages it hangs on, empty for none.
+  /// The cursor to whose pages it belongs, empty for none.
   var outer = ""
 }
 
-/// The lists of records behind locators: any page of a list can be had any number of times.
+/// The lists of records behind locators; any page of a list can be read any number of times.
 struct Cursors {
   let store: OrgStore
   private static let chunk = 2000
-  /// As many unfinished ones a user may have; the oldest goes.
+  /// The maximum number of unfinished cursors per user; the oldest is closed.
   private static let openLimit = 10
-  /// As many are kept at all, and as many of subqueries, which come by the page.
+  /// The maximum number of cursors kept, and separately of subquery cursors.
   private static let keepLimit = 64
   private static let nestedKeepLimit = 4000
-  /// As long a locator is good: two days.
+  /// How long a locator is valid: two days.
   private static let keptMilliseconds: Int64 = 48 * 3_600_000
 
   static func makeTables(_ connection: Connection) throws {
-    // Locators do not outlive a change of their form.
+    // Cursors are discarded if their table has an older format.
     let columns = try connection.all("SELECT name FROM pragma_table_info('cursor')")
     if !columns.isEmpty, !columns.contains([.text("created")]) {
       try connection.execute("DROP TABLE cursor; DROP TABLE cursor_chunk;")
@@ -80,7 +80,7 @@ struct Cursors {
       path: row[4].text ?? "")
   }
 
-  /// The sequence numbers at these places of the list.
+  /// Returns the sequence numbers in a range of the list.
   func sequences(_ cursor: Cursor, _ range: Range<Int>) throws -> [Int64] {
     let chunks = range.lowerBound / Self.chunk...(range.upperBound - 1) / Self.chunk
     let statement = try store.prepared(
@@ -100,12 +100,12 @@ struct Cursors {
     return Array(values[start..<start + range.count])
   }
 
-  /// Notes that the last page was read: it no longer counts among the open ones.
+  /// Records that the last page was read, so that the cursor no longer counts as open.
   func finish(_ cursor: Cursor) throws {
     try store.connection.run("UPDATE cursor SET finished = 1 WHERE id = \(cursor.id)")
   }
 
-  /// Ends the locators of children that pages of this cursor gave, and of those below them.
+  /// Invalidates the locators of children on pages of this cursor, recursively.
   func endNested(of cursor: Cursor) throws {
     try store.connection.run(
       """
@@ -115,12 +115,12 @@ struct Cursors {
       """)
   }
 
-  /// Makes every locator invalid.
+  /// Invalidates all locators.
   func expire() throws {
     try store.connection.execute("DELETE FROM cursor; DELETE FROM cursor_chunk;")
   }
 
-  /// Closes the oldest where there are too many.
+  /// Closes the oldest cursors if there are too many.
   func prune(userID: String) throws {
     try store.connection.run(
       """

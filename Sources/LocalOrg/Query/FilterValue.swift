@@ -32,7 +32,8 @@ enum FilterValue {
     }
   }
 
-  /// A time of day as it is stored, with milliseconds and `Z` at its end; nil for a text that is none.
+  /// Returns a time of day as it is stored, with milliseconds and a trailing `Z`; nil if the text
+  /// is invalid.
   static func time(_ text: String) -> String? {
     guard
       let match = text.wholeMatch(of: /([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,3}))?Z?/)
@@ -42,7 +43,7 @@ enum FilterValue {
     return "\(match.1):\(match.2):\(match.3).\(fraction)\(zeros)Z"
   }
 
-  /// Refuses comparisons that make no sense for a type.
+  /// Rejects comparisons that a type does not support.
   static func check(_ comparison: SOQLComparison, for field: FieldSchema, at path: SOQLPath) throws
   {
     let isEquality = comparison == .equal || comparison == .notEqual
@@ -50,7 +51,7 @@ enum FilterValue {
     throw QueryError.wrongOperator(path, "invalid operator on \(field.type.rawValue) field")
   }
 
-  /// How text compares: without regard to case, unless the field says otherwise.
+  /// The collation of text: case-insensitive unless the field specifies otherwise.
   static func collation(_ field: FieldSchema) -> String {
     field.type.isText && !field.caseSensitive ? " COLLATE NOCASE" : ""
   }

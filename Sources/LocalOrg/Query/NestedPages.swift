@@ -1,17 +1,17 @@
-/// Cuts the children of a record into pages while they are written.
+/// Splits the children of a record into pages while they are written.
 struct NestedPages {
-  /// The children of one record that did not fit; the first page is among them.
+  /// The children of one record that did not fit, including those of the first page.
   struct Rest {
     let cursorID: String
-    /// Which subquery: its place among its statement's, after those of the ones around it.
+    /// The subquery: its index in the statement, after those of the enclosing subqueries.
     let path: String
     let sequences: [Int64]
   }
 
   let cursors: Cursors
-  /// As many are written at once.
+  /// The number of children written per page.
   let size: Int
-  /// What an address begins with.
+  /// The prefix of URLs.
   let root: String
   private(set) var rests: [Rest] = []
   private var path = ""
@@ -22,7 +22,7 @@ struct NestedPages {
     self.root = root
   }
 
-  /// The same for the records of a subquery.
+  /// Returns the same for the records of a subquery.
   func entering(_ place: Int) -> NestedPages {
     var inner = self
     inner.rests = []
@@ -30,14 +30,14 @@ struct NestedPages {
     return inner
   }
 
-  /// Notes what a subquery left, and answers where its next page will be.
+  /// Adds the remaining children of a subquery and returns the URL of their next page.
   mutating func add(_ sequences: [Int64], _ place: Int) -> String {
     let id = cursors.newID()
     rests.append(Rest(cursorID: id, path: step(place), sequences: sequences))
     return "\(root)\(id)-\(size)"
   }
 
-  /// Takes over what the records of a subquery left.
+  /// Takes over the remaining children of the records of a subquery.
   mutating func take(from inner: NestedPages?) { rests += inner?.rests ?? [] }
 
   private func step(_ place: Int) -> String { path.isEmpty ? String(place) : "\(path).\(place)" }

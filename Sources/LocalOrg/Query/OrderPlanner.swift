@@ -1,6 +1,6 @@
 import SQLite
 
-/// Turns an ORDER BY into SQL; the sequence of ids decides among equals.
+/// Translates an ORDER BY to SQL; ties are ordered by ID.
 enum OrderPlanner {
   static func plan(_ orders: [SOQLOrder], in scope: inout QueryScope) throws -> SQL {
     var terms: [String] = []

@@ -1,18 +1,19 @@
 import SQLite
 
-/// What `What.Name` means: the parent may be of several objects, and shows what they share.
+/// The parent in a path such as `What.Name`, which may be of several objects and has their common
+/// fields.
 struct PolymorphicParent {
   let store: OrgStore
   let user: OrgUser
 
-  /// The object as which such parents are asked: what an org's `Name` has of them.
+  /// The object of such parents, with the fields of an org's `Name`.
   static let schema = ObjectSchema(
     "Name", label: "Name", plural: "Names", prefix: "", sharing: .publicRead,
     fields: FieldSchema.identity + [
       .text("Name", "Name", 255).readOnly.naming, .text("Type", "Type", 40).readOnly,
     ] + details)
 
-  /// Fields that some kinds of parents have; of the others they are null.
+  /// Fields that only some kinds of parents have; they are null for the others.
   private static let details: [FieldSchema] = [
     .text("FirstName", "First Name", 40).readOnly, .text("LastName", "Last Name", 80).readOnly,
     .text("Username", "Username", 80).readOnly, .text("Alias", "Alias", 8).readOnly,
@@ -20,7 +21,7 @@ struct PolymorphicParent {
     .kind(.phone, "Phone", "Phone", 40).readOnly, .flag("IsActive", "Active").readOnly,
   ]
 
-  /// The bytes before the type and id in the address of such a parent.
+  /// The bytes before the type and ID in the URL of such a parent.
   static func head(_ version: String) -> [UInt8] {
     Array("{\"attributes\":{\"type\":\"Name\",\"url\":\"/services/data/v\(version)/sobjects/".utf8)
   }

@@ -1,4 +1,4 @@
-/// What a query gets wrong, in an org's words.
+/// The errors of a query, with an org's messages.
 enum QueryError {
   static func noColumn(_ path: SOQLPath, _ name: String, _ object: String) -> OrgError {
     OrgError(
@@ -39,7 +39,7 @@ enum QueryError {
     place(line: path.line, column: path.column, in: path.statement, else: path.text)
   }
 
-  /// The statement around a place, a caret under it, and where that is.
+  /// Returns the statement around a position, with a caret under it and the position.
   static func place(line: Int, column: Int, in statement: String, else text: String = "") -> String
   {
     let lines = statement.split(separator: "\n", omittingEmptySubsequences: false)
@@ -53,6 +53,6 @@ enum QueryError {
     return "\n\(shown)\n\(caret)\nERROR at Row:\(line):Column:\(column)\n"
   }
 
-  /// As many characters are shown before the place, and after it.
+  /// The number of characters shown before and after the position.
   private static let shownColumns = 40
 }

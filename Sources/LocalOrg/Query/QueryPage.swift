@@ -1,23 +1,21 @@
 import JSON
 
-/// One page of a query's answer.
+/// One page of a query's result.
 package struct QueryPage: Sendable {
-  /// How many records match in all.
+  /// The total number of matching records.
   package let totalSize: Int
-  /// The locator of the next page; nil when this is the last.
+  /// The locator of the next page; nil on the last one.
   package let locator: String?
   /// The records as a JSON array.
   package let records: [UInt8]
-  /// How many records the page holds.
   package let count: Int
 
-  /// Whether this is the last page.
   package var done: Bool { locator == nil }
 
-  /// The answer to a request for it; `address` is that of the next page.
+  /// Returns the response body; `address` returns the URL of the next page.
   ///
-  /// The envelope says where that is before the records begin, so that a client can ask for it while this one
-  /// arrives; the records are spliced in as the engine made them.
+  /// The envelope has this URL before the records, so that a client can request the next page while
+  /// this one arrives. The records are copied in as the engine wrote them.
   package func answer(next address: (_ locator: String) -> String) -> [UInt8] {
     var writer = JSONWriter(reserving: records.count + 160)
     writer.beginObject()

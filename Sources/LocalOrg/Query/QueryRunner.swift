@@ -5,12 +5,13 @@ struct QueryRunner {
   let store: OrgStore
   let user: OrgUser
   let version: String
-  /// As many children of one record stand in a page; the rest has a locator of its own.
+  /// The maximum number of children of one record per page; the others have a separate locator.
   var childPageSize = OrgLimits.children
-  /// Whether the next page of parents ends the locators of the children in the pages before.
+  /// Whether reading the next page of parents invalidates the locators of children on earlier
+  /// pages.
   var endsChildLocators = true
 
-  /// The first page of a statement.
+  /// Returns the first page of a statement.
   func run(_ soql: String, includeDeleted: Bool, batchSize: Int) throws -> QueryPage {
     let query = try SOQLParser.parse(soql)
     if query.from.text.lowercased() == RecordAccessQuery.name.lowercased() {
@@ -25,7 +26,7 @@ struct QueryRunner {
     if query.isAggregate {
       return try AggregateRunner(store: store, includeDeleted: all).run(query, scope: &scope)
     }
-    // The list is planned first: a wrong field is refused before anything is read.
+    // The list is planned first, so that an invalid field is rejected before anything is read.
     let plan = try rowPlan(query, object, includeDeleted: all)
     let sequences = try matching(query, &scope, includeDeleted: all)
     let size = max(1, batchSize)
@@ -59,7 +60,7 @@ struct QueryRunner {
       root: "/services/data/v\(version)/query/")
   }
 
-  /// Keeps what is left of subqueries for their locators.
+  /// Saves the remaining children of subqueries for their locators.
   private func save(_ nested: [NestedPages.Rest], under outer: Cursor) throws {
     for rest in nested {
       try store.cursors.save(
@@ -71,7 +72,7 @@ struct QueryRunner {
     }
   }
 
-  /// A page of a statement that was run before.
+  /// Returns a further page of an earlier statement.
   func more(_ locator: String, batchSize: Int) throws -> QueryPage {
     let invalid = OrgError(code: "INVALID_QUERY_LOCATOR", message: "invalid query locator")
     let parts = locator.split(separator: "-", omittingEmptySubsequences: false)
@@ -99,7 +100,7 @@ struct QueryRunner {
       records: page.bytes, count: page.count)
   }
 
-  /// The subquery at a path of places, and the object that it reads.
+  /// Returns the subquery at a path of indexes, and the object that it reads.
   private func subquery(_ path: String, of query: SOQLQuery, _ object: ObjectSchema) throws -> (
     SOQLQuery, ObjectSchema
   ) {
@@ -117,7 +118,7 @@ struct QueryRunner {
     return current
   }
 
-  /// The plan and the statement of rows of one object looked up by sequence number.
+  /// Returns the plan and the statement for rows of one object by sequence number.
   func rowPlan(_ query: SOQLQuery, _ object: ObjectSchema, includeDeleted: Bool) throws -> (
     plan: RowPlan, sql: SQL, sequenceBinding: Int32
   ) {
@@ -137,7 +138,8 @@ struct QueryRunner {
     return (plan, sql, Int32(head.bindings.count + 1))
   }
 
-  /// The records of these sequence numbers as a JSON array; one that is gone by now is left out.
+  /// Returns the records with these sequence numbers as a JSON array, without those that no longer
+  /// exist.
   func encode(
     _ sequences: ArraySlice<Int64>, _ rows: (plan: RowPlan, sql: SQL, sequenceBinding: Int32),
     _ nesting: NestedPages? = nil
@@ -161,7 +163,7 @@ struct QueryRunner {
     return (encoder.bytes, count, encoder.nesting?.rests ?? [])
   }
 
-  /// FOR VIEW and FOR REFERENCE: the first of the page becomes the newest of the recent items.
+  /// FOR VIEW and FOR REFERENCE: the first record of the page becomes the newest recent item.
   private func note(_ sequences: ArraySlice<Int64>, of object: ObjectSchema, _ query: SOQLQuery)
     throws
   {
@@ -175,7 +177,7 @@ struct QueryRunner {
     }
   }
 
-  // MARK: What matches
+  // MARK: Matches
 
   func object(of query: SOQLQuery) throws -> ObjectSchema {
     guard query.from.parts.count == 1, let object = store.catalog(of: user).object(query.from.text)

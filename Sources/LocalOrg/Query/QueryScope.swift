@@ -1,6 +1,6 @@
 import SQLite
 
-/// Numbers tables so that no two in a statement share a name.
+/// Numbers tables so that their names are unique within a statement.
 final class AliasCounter {
   private var used = 0
 
@@ -10,18 +10,18 @@ final class AliasCounter {
   }
 }
 
-/// A field found at the end of a path, and the table that it stands in.
+/// The field at the end of a path, and its table.
 struct ResolvedField {
   let alias: String
   let object: ObjectSchema
   let field: FieldSchema
-  /// What a function makes of it.
+  /// The expression of a function applied to it.
   var expression: String?
 
   var column: String { expression ?? alias + "." + SQL.quoted(name: field.name) }
 }
 
-/// The tables of one SELECT: the object asked for, and a parent for each relationship followed.
+/// The tables of one SELECT: the object, and a parent for each relationship followed.
 struct QueryScope {
   let store: OrgStore
   let user: OrgUser
@@ -47,12 +47,12 @@ struct QueryScope {
     rootNames = Set([object.name, soqlAlias].compactMap { $0?.lowercased() })
   }
 
-  /// FROM and what is joined to it.
+  /// Returns FROM with its joins.
   func from() throws -> SQL {
     "\(raw: try store.table(object.name).table) \(raw: alias)\(joins)"
   }
 
-  /// Finds the field of a path, joining the parents on the way.
+  /// Returns the field of a path, joining its parents.
   mutating func resolve(_ path: SOQLPath) throws -> ResolvedField {
     let (table, name) = try table(of: path)
     guard let field = table.object.field(name) else {
@@ -63,7 +63,7 @@ struct QueryScope {
     return try SOQLFunction.apply(function, to: plain, at: path)
   }
 
-  /// The relationships of a path, from the root on; the last part, a field, is left out.
+  /// Returns the relationships of a path, starting at the root, without the field at its end.
   func relationships(of path: SOQLPath) throws -> [(lookup: FieldSchema, parent: ObjectSchema)] {
     var steps: [(FieldSchema, ObjectSchema)] = []
     var current = object
@@ -80,7 +80,7 @@ struct QueryScope {
     return steps
   }
 
-  /// The alias under which the parent at the end of `steps` is joined.
+  /// Returns the alias of the parent at the end of `steps`, joining it if needed.
   mutating func join(_ steps: [(lookup: FieldSchema, parent: ObjectSchema)]) throws
     -> (alias: String, object: ObjectSchema)
   {
@@ -118,7 +118,7 @@ struct QueryScope {
     return (try join(relationships(of: path)), name)
   }
 
-  /// A path without the name of the object itself at its head.
+  /// Returns a path without the object's own name at its start.
   private func trimmed(_ path: SOQLPath) -> [String] {
     guard path.parts.count > 1, let first = path.parts.first?.lowercased(),
       rootNames.contains(first), object.lookup(relationship: first) == nil

@@ -1,12 +1,13 @@
 import JSON
 
-/// `UserRecordAccess`: what a user may do with records, asked for by their ids.
+/// `UserRecordAccess`: a user's access to records, queried by their IDs.
 ///
-/// It is no object with rows: an org computes it, for one user and at most 200 ids named in the condition
-/// (Object Reference, "UserRecordAccess"). Records that the user may not read are left out.
+/// It is not an object with rows: an org computes it, for one user and at most 200 IDs in the
+/// condition (Object Reference, "UserRecordAccess"). Records that the user may not read are
+/// omitted.
 struct RecordAccessQuery {
   static let name = "UserRecordAccess"
-  /// Ids of one statement.
+  /// The maximum number of IDs in one statement.
   static let mostIDs = 200
 
   let store: OrgStore

@@ -1,10 +1,10 @@
 import SQLite
 
-/// Writes rows as JSON, from the columns of a statement straight to bytes.
+/// Writes rows as JSON, directly from the columns of a statement.
 struct RecordEncoder {
   let store: OrgStore
   private(set) var bytes: [UInt8] = []
-  /// How many children of a record are written; nil: all.
+  /// The paging of a record's children; nil writes all.
   var nesting: NestedPages?
 
   init(store: OrgStore, reserving capacity: Int = 0) {
@@ -19,7 +19,7 @@ struct RecordEncoder {
 
   mutating func append(bytes more: [UInt8]) { bytes.append(contentsOf: more) }
 
-  /// The record on which `statement` stands.
+  /// Appends the record of the statement's current row.
   mutating func append(_ statement: Statement, _ plan: RowPlan) throws {
     bytes.append(contentsOf: plan.head)
     bytes.append(contentsOf: statement.columnBytes(0))
@@ -56,7 +56,7 @@ struct RecordEncoder {
     }
   }
 
-  /// A parent, or null where there is none.
+  /// Appends a parent, or null if there is none.
   private mutating func append(
     _ parent: RowPlan.Parent?, _ statement: Statement, _ plan: RowPlan
   ) throws {
@@ -131,7 +131,7 @@ struct RecordEncoder {
     append("}")
   }
 
-  /// A number, as the storage has it.
+  /// Appends a number as stored.
   mutating func appendRaw(_ statement: Statement, _ index: Int32) {
     if statement.isNull(index) {
       append("null")
@@ -140,7 +140,7 @@ struct RecordEncoder {
     }
   }
 
-  /// Text in quotes.
+  /// Appends text in quotation marks.
   mutating func appendText(_ statement: Statement, _ index: Int32) {
     if statement.isNull(index) {
       append("null")

@@ -1,25 +1,25 @@
 import SQLite
 
-/// What a SELECT list becomes: columns of SQL, and the shape of the JSON that they fill.
+/// The translation of a SELECT list: columns of SQL, and the structure of the JSON.
 struct RowPlan {
   /// A member of a record.
   indirect enum Member {
-    /// A column; the first bytes are the comma, the name and the colon.
+    /// A column; the bytes are the comma, the name and the colon.
     case text([UInt8], Int32)
     case number([UInt8], Int32)
     case flag([UInt8], Int32)
-    /// Eight columns from this one on.
+    /// Eight columns, starting at this one.
     case address([UInt8], Int32)
     /// A parent.
     case parent([UInt8], Parent)
-    /// A parent of several kinds: the first of these that is there.
+    /// A parent of several kinds: the first of these that exists.
     case choice([UInt8], [Parent])
-    /// The place of a plan in `children`.
+    /// The index of a plan in `children`.
     case children([UInt8], Int)
   }
 
-  /// A parent: what stands before its id, the column of its type where that differs from row to
-  /// row, the column of its id, its members.
+  /// A parent: the bytes before its ID, the column of its type if that differs between rows, the
+  /// column of its ID, and its members.
   struct Parent {
     let head: [UInt8]
     let type: Int32?
@@ -30,12 +30,12 @@ struct RowPlan {
   /// A subquery over the children of a row.
   struct Children {
     let sql: SQL
-    /// The place of the parent's id among the bindings.
+    /// The index of the parent's ID in the bindings.
     let parentBinding: Int32
     let plan: RowPlan
   }
 
-  /// The bytes before a record's id.
+  /// The bytes before a record's ID.
   let head: [UInt8]
   fileprivate(set) var members: [Member] = []
   fileprivate(set) var columns: [String] = []
@@ -52,7 +52,7 @@ struct RowPlanner {
   private var root = Node()
   private var seen: Set<String> = []
 
-  /// A record being shaped: members in the order of the statement, parents by lookup.
+  /// A record under construction: members in the order of the statement, parents by lookup.
   private final class Node {
     enum Entry {
       case field(ResolvedField)
@@ -81,12 +81,13 @@ struct RowPlanner {
       """.utf8)
   }
 
-  /// Adds a field, or a function of one, by its path; what has an alias stands under it in the record itself.
+  /// Adds a field, or a function of one, by its path; a member with an alias is written to the
+  /// record itself.
   mutating func add(_ path: SOQLPath, alias: String? = nil) throws {
     guard path.functions.allSatisfy(SOQLFunction.ofRows.contains) else {
       throw OrgError(
         code: "MALFORMED_QUERY",
-        message: QueryError.place(path) + "\(path.text) has to be grouped by")
+        message: QueryError.place(path) + "\(path.text) must be grouped by")
     }
     if let alias { return try add(path, as: alias) }
     let steps = try scope.relationships(of: path)
@@ -127,7 +128,7 @@ struct RowPlanner {
           expression: field.column)))
   }
 
-  /// Adds every field for which `wanted` holds.
+  /// Adds every field for which `wanted` returns true.
   mutating func addAll(where wanted: (FieldSchema) -> Bool, line: Int = 1, column: Int = 1) throws {
     for field in scope.object.fields where wanted(field) {
       try add(SOQLPath(parts: [field.name], line: line, column: column))
@@ -187,7 +188,7 @@ struct RowPlanner {
     }
   }
 
-  /// Adds what is selected of a parent by its kind.
+  /// Adds what is selected from a parent, depending on its kind.
   private mutating func add(
     typeOf path: SOQLPath, _ branches: [(object: SOQLPath, fields: [SOQLPath])],
     otherwise rest: [SOQLPath]
@@ -218,7 +219,7 @@ struct RowPlanner {
     root.entries.append(.choice(lookup, choices))
   }
 
-  /// The plan of what was added.
+  /// Returns the plan.
   func finished() -> RowPlan {
     var result = plan
     result.members = members(of: root, into: &result.columns)

@@ -1,4 +1,4 @@
-/// `TODAY`, `LAST_N_DAYS:30` and the like: each is a range of days.
+/// `TODAY`, `LAST_N_DAYS:30` and similar literals: each is a range of days.
 enum SOQLDateLiteral {
   private static let fixed: Set<String> = [
     "YESTERDAY", "TODAY", "TOMORROW", "LAST_WEEK", "THIS_WEEK", "NEXT_WEEK", "LAST_MONTH",
@@ -7,7 +7,7 @@ enum SOQLDateLiteral {
   ]
   private static let units = ["DAYS", "WEEKS", "MONTHS", "QUARTERS", "YEARS"]
 
-  /// Whether the literal is whole without a number.
+  /// Whether the literal needs no number.
   static func isFixed(_ name: String) -> Bool { fixed.contains(name) }
 
   /// Whether a colon and a number follow the literal.
@@ -17,7 +17,7 @@ enum SOQLDateLiteral {
     }
   }
 
-  /// The days of a literal, as days after 1970-01-01, the end not included.
+  /// The days of a literal, in days since 1970-01-01, excluding the end.
   static func range(_ name: String, _ count: Int?, today: Int) -> Range<Int> {
     switch name {
     case "YESTERDAY": return today - 1..<today
@@ -38,7 +38,7 @@ enum SOQLDateLiteral {
         of: unit, today: today, adding: from + length)
   }
 
-  /// How many periods after the present one a literal begins, and how many it lasts.
+  /// The offset of a literal's start in periods from the current one, and its length.
   private static func periods(_ name: String, _ count: Int) -> (from: Int, length: Int) {
     if name.hasPrefix("LAST_N_") { return (-count, count) }
     if name.hasPrefix("NEXT_N_") { return (1, count) }
@@ -51,7 +51,7 @@ enum SOQLDateLiteral {
   private static func start(of unit: String, today: Int, adding periods: Int) -> Int {
     let date = CivilDate(days: today)
     switch unit {
-    // Day 0 was a Thursday; a week begins on Sunday.
+    // Day 0 was a Thursday; a week starts on Sunday.
     case "WEEKS": return today - (today + 4) % 7 + periods * 7
     case "MONTHS": return date.month(adding: periods).days
     case "QUARTERS":

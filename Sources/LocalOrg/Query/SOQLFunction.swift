@@ -1,21 +1,21 @@
-/// The functions of SOQL that make a value of a field.
+/// The functions of SOQL that are applied to a field.
 enum SOQLFunction {
-  /// Functions of many rows.
+  /// Functions that combine rows.
   static let aggregates: Set<String> = ["COUNT", "COUNT_DISTINCT", "MAX", "MIN", "SUM", "AVG"]
 
-  /// Functions of a field that answer a value for each row.
+  /// Functions that return a value for each row.
   static let ofRows: Set<String> = ["TOLABEL", "FORMAT"]
 
   /// Functions of a date.
   ///
-  /// A fiscal year is a calendar year, and the org's zone is GMT.
+  /// The fiscal year equals the calendar year, and the org's time zone is GMT.
   static let dates: Set<String> = [
     "CALENDAR_YEAR", "CALENDAR_QUARTER", "CALENDAR_MONTH", "FISCAL_YEAR", "FISCAL_QUARTER",
     "FISCAL_MONTH", "DAY_IN_MONTH", "DAY_IN_WEEK", "DAY_IN_YEAR", "DAY_ONLY", "HOUR_IN_DAY",
     "WEEK_IN_MONTH", "WEEK_IN_YEAR",
   ]
 
-  /// The value that a function makes of a field, as a field of its own.
+  /// Returns the result of a function applied to a field, as a field.
   static func apply(_ name: String, to target: ResolvedField, at path: SOQLPath) throws
     -> ResolvedField
   {
@@ -58,7 +58,7 @@ enum SOQLFunction {
       alias: target.alias, object: target.object, field: field, expression: sql)
   }
 
-  /// A value as the locale of the org's users writes it, which is that of the United States.
+  /// A value in the format of the users' locale, which is that of the United States.
   private static func formatted(_ column: String, _ type: FieldType) -> String {
     func part(_ start: Int, _ length: Int) -> String {
       "CAST(substr(\(column), \(start), \(length)) AS INTEGER)"
@@ -75,7 +75,7 @@ enum SOQLFunction {
     }
   }
 
-  /// Dates are kept as text: `2024-01-31`, `2024-01-31T12:34:56.000+0000`.
+  /// Dates are stored as text: `2024-01-31`, `2024-01-31T12:34:56.000+0000`.
   private static func sql(_ name: String, _ column: String) -> String {
     func part(_ start: Int, _ length: Int) -> String {
       "CAST(substr(\(column), \(start), \(length)) AS INTEGER)"

@@ -1,4 +1,4 @@
-/// A word of a SOQL statement.
+/// A token of a SOQL statement.
 struct SOQLToken: Equatable {
   enum Kind: Equatable {
     case word(String)
@@ -12,7 +12,7 @@ struct SOQLToken: Equatable {
   }
 
   let kind: Kind
-  /// The characters as they stand in the statement.
+  /// The characters as written in the statement.
   let source: String
   let line: Int
   let column: Int
@@ -27,7 +27,7 @@ struct SOQLLexer {
 
   init(_ statement: String) { bytes = Array(statement.utf8) }
 
-  /// All tokens, closed by one of kind `end`.
+  /// Returns all tokens, ending with one of kind `end`.
   static func tokens(of statement: String) throws(OrgError) -> [SOQLToken] {
     var lexer = SOQLLexer(statement)
     var tokens: [SOQLToken] = []
@@ -94,7 +94,7 @@ struct SOQLLexer {
       case UInt8(ascii: "b"), UInt8(ascii: "B"): value.append(0x08)
       case UInt8(ascii: "f"), UInt8(ascii: "F"): value.append(0x0C)
       case 0x27, 0x22, 0x5C: value.append(escaped)
-      // LIKE reads these two itself: the backslash stays.
+      // LIKE interprets these two itself, so the backslash stays.
       case UInt8(ascii: "_"), UInt8(ascii: "%"): value.append(contentsOf: [0x5C, escaped])
       default:
         throw OrgError(

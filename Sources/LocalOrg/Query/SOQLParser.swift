@@ -1,10 +1,10 @@
-/// Reads a SOQL statement, or a condition alone.
+/// Parses a SOQL statement, or a condition alone.
 struct SOQLParser {
   let tokens: [SOQLToken]
   var place = 0
-  /// What is read, for the words of a refusal.
+  /// The statement, for error messages.
   private let statement: String
-  /// Whether values of many rows may be compared.
+  /// Whether aggregate values may be compared.
   private var isInHaving = false
 
   /// Parses a whole statement.
@@ -19,7 +19,7 @@ struct SOQLParser {
     return query
   }
 
-  /// Parses what could follow WHERE.
+  /// Parses the text after WHERE.
   static func condition(_ text: String) throws(OrgError) -> SOQLCondition {
     var parser = SOQLParser(tokens: try SOQLLexer.tokens(of: text))
     let condition = try parser.condition(depth: 0)
@@ -50,7 +50,8 @@ struct SOQLParser {
     return query
   }
 
-  /// A field has an alias only where rows are grouped: the next word after it is mostly a field without its comma.
+  /// Rejects a field alias outside grouped queries: the word after a field is usually a field with
+  /// a missing comma.
   func checkAliases(of query: SOQLQuery) throws(OrgError) {
     guard query.groups.isEmpty else { return }
     for case .field(let path, _?) in query.selections where path.functions.isEmpty {
@@ -167,7 +168,7 @@ struct SOQLParser {
     return try path()
   }
 
-  /// One of these functions of a field, if one stands here; `COUNT()` is none.
+  /// Parses one of these functions if one follows; `COUNT()` is not one.
   private mutating func function(_ known: Set<String>) throws(OrgError) -> SOQLPath? {
     guard case .word(let word) = token.kind, known.contains(word.uppercased()),
       place + 2 < tokens.count, tokens[place + 1].kind == .symbol("("),
@@ -176,7 +177,7 @@ struct SOQLParser {
     let first = token
     place += 2
     var path: SOQLPath
-    // The org's zone is GMT: there is nothing to convert.
+    // The org's time zone is GMT, so there is nothing to convert.
     if isWord("CONVERTTIMEZONE") {
       place += 1
       try expect(symbol: "(")
@@ -219,7 +220,7 @@ struct SOQLParser {
 
   // MARK: Conditions
 
-  /// A chain of one kind: an org refuses AND and OR side by side without parentheses.
+  /// Parses a chain of AND or of OR; an org rejects a mix of both without parentheses.
   private mutating func condition(depth: Int) throws(OrgError) -> SOQLCondition {
     guard depth < 64 else { throw unexpected() }
     let first = try factor(depth: depth)

@@ -1,11 +1,11 @@
-/// A dotted name with its place in the statement.
+/// A dotted name with its position in the statement.
 struct SOQLPath: Equatable {
   let parts: [String]
   let line: Int
   let column: Int
-  /// The statement in which it stands, where there is one.
+  /// The statement that contains it, if any.
   var statement = ""
-  /// The functions of its value, from the outermost on: `COUNT`, `CALENDAR_YEAR`.
+  /// The functions applied to its value, from the outermost: `COUNT`, `CALENDAR_YEAR`.
   var functions: [String] = []
 
   var text: String {
@@ -19,7 +19,7 @@ struct SOQLPath: Equatable {
     return path
   }
 
-  /// Whether it is a value of many rows.
+  /// Whether it is an aggregate value.
   var isAggregate: Bool { functions.contains { SOQLFunction.aggregates.contains($0) } }
 }
 
@@ -35,7 +35,6 @@ enum SOQLLiteral: Equatable {
   case relative(String, Int?)
 }
 
-/// How a condition compares.
 enum SOQLComparison: String {
   case equal = "="
   case notEqual = "!="
@@ -46,7 +45,7 @@ enum SOQLComparison: String {
   case like = "LIKE"
 }
 
-/// What a WHERE says.
+/// A WHERE condition.
 indirect enum SOQLCondition {
   case and([SOQLCondition])
   case or([SOQLCondition])
@@ -63,12 +62,11 @@ enum SOQLSelection {
   case countRows
   case aggregate(SOQLPath, alias: String?)
   case children(SOQLQuery)
-  /// Of a parent of several kinds: by its object what is selected of it, and what of any other.
+  /// For a parent of several kinds: the fields selected for each object, and those for any other.
   case typeOf(SOQLPath, [(object: SOQLPath, fields: [SOQLPath])], otherwise: [SOQLPath])
   case allFields(String, SOQLPath)
 }
 
-/// One entry of an ORDER BY.
 struct SOQLOrder {
   var path: SOQLPath
   var descending = false
@@ -84,7 +82,7 @@ struct SOQLQuery {
   var scope: String?
   var condition: SOQLCondition?
   var groups: [SOQLPath] = []
-  /// Which groups are answered.
+  /// The condition for groups.
   var having: SOQLCondition?
   var orders: [SOQLOrder] = []
   var limit: Int?
@@ -93,7 +91,7 @@ struct SOQLQuery {
   var forReference = false
   var allRows = false
 
-  /// Whether it answers aggregates instead of records.
+  /// Whether it returns aggregates instead of records.
   var isAggregate: Bool {
     !groups.isEmpty || having != nil
       || selections.contains {
@@ -102,7 +100,6 @@ struct SOQLQuery {
       }
   }
 
-  /// Whether it selects children of its records.
   var hasChildren: Bool {
     selections.contains { if case .children = $0 { true } else { false } }
   }

@@ -1,6 +1,6 @@
 import SQLite
 
-/// Which records of an object a user may read, as a condition.
+/// The condition for records of an object that a user may read.
 struct Visibility {
   let user: OrgUser
 
@@ -9,9 +9,9 @@ struct Visibility {
     user.viewsAll || object.sharing == .publicRead
   }
 
-  /// For a scan: both halves can be answered by an index.
+  /// The condition for a scan, in which an index covers both halves.
   ///
-  /// Nil when everything is visible.
+  /// Nil if everything is visible.
   func scan(_ object: ObjectSchema, _ alias: String) -> SQL? {
     guard !isUnlimited(object) else { return nil }
     return """
@@ -20,9 +20,9 @@ struct Visibility {
       """
   }
 
-  /// For one row at a time: a look-up instead of a list.
+  /// The condition for single rows: a lookup instead of a list.
   ///
-  /// Nil when everything is visible.
+  /// Nil if everything is visible.
   func probe(_ object: ObjectSchema, _ alias: String) -> SQL? {
     guard !isUnlimited(object) else { return nil }
     return """

@@ -1,13 +1,13 @@
 import JSON
 
-/// `POST /composite/batch`: up to 25 requests, each on its own.
+/// `POST /composite/batch`: up to 25 independent requests.
 enum BatchResource {
   private static let most = 25
 
   @Sendable static func run(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let body = try call.object(of: ["haltOnError", "batchRequests"])
     guard let values = body["batchRequests"]?.array, !values.isEmpty else {
-      throw .unreadableBody("The body has to have an array \"batchRequests\"")
+      throw .unreadableBody("The body must have an array \"batchRequests\"")
     }
     guard values.count <= most else { throw .tooMany("subrequests", values.count, limit: most) }
     let haltsAtError = body["haltOnError"]?.bool ?? false
@@ -50,7 +50,7 @@ enum BatchResource {
       do throws(OrgError) { try object.checkNames(members) } catch { return .failure([error]) }
     }
     guard let method = value["method"]?.string, let url = value["url"]?.string else {
-      return .failure([.unreadableBody("Each of \"batchRequests\" has to have method and url")])
+      return .failure([.unreadableBody("Each of \"batchRequests\" must have method and url")])
     }
     let target = Target(method: method.uppercased(), url: url)
     guard let (version, path) = target.dataPath, path.first != "composite",

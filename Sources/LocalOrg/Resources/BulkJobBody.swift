@@ -1,7 +1,7 @@
 import JSON
 import System
 
-/// A job as the API describes it, and as a client asks for one.
+/// A job in the format of the API, for requests and responses.
 enum BulkJobBody {
   private static let members: [BulkJob.Kind: Set<String>] = [
     .query: ["operation", "query", "contentType", "columnDelimiter", "lineEnding"],
@@ -11,20 +11,20 @@ enum BulkJobBody {
     ],
   ]
 
-  /// A new job of the body of a request.
+  /// Creates a job from the body of a request.
   static func job(_ call: APIRequest, _ kind: BulkJob.Kind) throws(OrgError) -> BulkJob {
     let body = try call.object(of: members[kind] ?? [])
     func word(_ name: String) throws(OrgError) -> String? {
       guard let value = body[name], !value.isNull else { return nil }
-      guard let text = value.string else { throw .unreadableBody("\(name) has to be a text") }
+      guard let text = value.string else { throw .unreadableBody("\(name) must be a text") }
       return text
     }
     let given = try word("operation") ?? ""
     guard let operation = BulkJob.Operation(rawValue: given), operation.kind == kind else {
-      throw refusal("Operation \"\(given)\" is not one of this resource's")
+      throw refusal("Operation \"\(given)\" is not supported by this resource")
     }
     if let type = try word("contentType"), type != "CSV" {
-      throw refusal("Content type \(type) is not supported: a job has CSV")
+      throw refusal("Content type \(type) is not supported: a job requires CSV")
     }
     let now = call.org.now()
     var job = BulkJob(
@@ -57,13 +57,13 @@ enum BulkJobBody {
     var dialect = BulkDialect()
     if let delimiter {
       guard BulkDialect.delimiters.contains(where: { $0.name == delimiter }) else {
-        throw refusal("columnDelimiter \(delimiter) is not known")
+        throw refusal("columnDelimiter \(delimiter) is unknown")
       }
       dialect.delimiter = delimiter
     }
     if let ending {
       guard ending == "LF" || ending == "CRLF" else {
-        throw refusal("lineEnding \(ending) is not known")
+        throw refusal("lineEnding \(ending) is unknown")
       }
       dialect.lineEnding = ending
     }
@@ -79,7 +79,7 @@ enum BulkJobBody {
     }
     guard let name, !name.isEmpty else { throw refusal("An upsert needs externalIdFieldName") }
     guard let field = call.schema(job.object)?.field(name), field.idLookup else {
-      throw refusal("Field \(name) of \(job.object) is no external id")
+      throw refusal("Field \(name) of \(job.object) is not an external ID")
     }
     return field.name
   }
@@ -88,7 +88,7 @@ enum BulkJobBody {
     OrgError(code: "INVALIDJOB", message: message)
   }
 
-  /// What a client is told of a job; `isWhole` adds how far it has come.
+  /// Returns a job's description; `isWhole` adds its progress.
   static func json(_ job: BulkJob, isWhole: Bool) -> JSONValue {
     var object: JSONObject = [
       "id": .string(job.id), "operation": .string(job.operation.rawValue),

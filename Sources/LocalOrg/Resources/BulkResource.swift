@@ -1,13 +1,13 @@
 import Crypto
 import JSON
 
-/// What `/jobs/query` and `/jobs/ingest` share.
+/// The part common to `/jobs/query` and `/jobs/ingest`.
 struct BulkResource: Sendable {
   let kind: BulkJob.Kind
   static let query = BulkResource(kind: .query)
   static let ingest = BulkResource(kind: .ingest)
 
-  /// So many jobs stand in one answer to a list.
+  /// The maximum number of jobs in one list.
   private static let listLength = 1000
 
   private var path: String { "jobs/\(kind.rawValue)" }
@@ -33,7 +33,7 @@ struct BulkResource: Sendable {
       ], records: page.count)
   }
 
-  /// The state of a job; looking at one that is not done is what drives it on.
+  /// Returns the state of a job; requesting an unfinished one also advances it.
   @Sendable func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     var job = try job(call)
     if job.state.isRunning {
@@ -66,7 +66,7 @@ struct BulkResource: Sendable {
     return .empty(204)
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   func job(_ call: APIRequest) throws(OrgError) -> BulkJob {
     try call.org.bulkJob(call.path[2], kind, as: call.user)
@@ -84,7 +84,7 @@ struct BulkResource: Sendable {
     }
   }
 
-  /// An offset as clients carry it to and fro: it means nothing to them.
+  /// Returns an offset as an opaque locator.
   static func locator(_ offset: Int) -> String {
     Base64.encodeURL(Array(String(offset).utf8))
   }
@@ -102,7 +102,7 @@ struct BulkResource: Sendable {
 
 /// `/jobs/query/ID/results` and `resultPages`.
 enum BulkQueryResults {
-  /// As many pages stand in one answer.
+  /// The number of pages in one response.
   private static let pages = 5
 
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
@@ -111,7 +111,7 @@ enum BulkQueryResults {
     var most = call.server.options.bulkPageSize
     if let text = call.target.query("maxRecords") {
       guard let number = Int(text), number > 0 else {
-        throw OrgError(code: "INVALIDPARAMETER", message: "maxRecords has to be above 0")
+        throw OrgError(code: "INVALIDPARAMETER", message: "maxRecords must be greater than 0")
       }
       most = min(most, number)
     }
@@ -123,14 +123,14 @@ enum BulkQueryResults {
     let page = BulkPage(org: call.org, job: job, rows: start..<end)
     var answer = APIResponse(records: end - start)
     answer.headers["Content-Type"] = "text/csv"
-    // The last page has a locator too: the word null.
+    // The last page also has a locator: the word null.
     answer.headers["Sforce-Locator"] = end < job.processed ? BulkResource.locator(end) : "null"
     answer.headers["Sforce-NumberOfRecords"] = String(end - start)
     answer.stream = { try page.next() }
     return answer
   }
 
-  /// The addresses of pages that can be read at the same time.
+  /// Returns the URLs of pages that can be read concurrently.
   @Sendable static func pages(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let job = try complete(call)
     let size = call.server.options.bulkPageSize
@@ -157,7 +157,7 @@ enum BulkQueryResults {
     guard job.version == call.version else {
       throw OrgError(
         status: 409, code: "INVALIDVERSION",
-        message: "The job was made with version \(job.version), which its results need too")
+        message: "The job was created with version \(job.version), which its results require too")
     }
     guard job.state == .complete else {
       throw .jobState("The job is \(job.state.rawValue): there are no results yet")
@@ -173,7 +173,7 @@ enum BulkIngestResource {
     let type = (call.headers["Content-Type"] ?? "").prefix { $0 != ";" }
     guard type.lowercased() == "text/csv", case .bytes(let bytes) = call.content else {
       throw OrgError(
-        status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "A job's data has to be text/csv")
+        status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "A job's data must be text/csv")
     }
     guard let schema = call.schema(current.object) else { throw .notFound }
     _ = try call.org.changeBulkJob(current.id, .ingest, as: call.user) { job, jobs in

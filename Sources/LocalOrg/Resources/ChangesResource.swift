@@ -1,7 +1,7 @@
 import JSON
 import System
 
-/// `/sobjects/X/deleted` and `/updated`: the ids that changed in a window of time.
+/// `/sobjects/X/deleted` and `/updated`: the IDs of records changed in a period of time.
 enum ChangesResource {
   private static let day: Int64 = 86_400_000
 
@@ -31,12 +31,12 @@ enum ChangesResource {
       ], records: changes.count)
   }
 
-  /// What is still to come is not covered.
+  /// The future is not covered.
   private static func covered(_ end: Int64, _ call: APIRequest) -> Int64 {
     min(end, call.org.now() / 60_000 * 60_000)
   }
 
-  /// Whole minutes, the start before the end and not too long ago.
+  /// Returns the period in whole minutes; its start must be before its end and not too long ago.
   private static func window(_ call: APIRequest, days: Int64) throws(OrgError) -> (Int64, Int64) {
     func time(_ name: String) throws(OrgError) -> Int64 {
       guard let text = call.target.query(name), let time = Dates.milliseconds(iso8601: text) else {
@@ -45,9 +45,9 @@ enum ChangesResource {
       return time / 60_000 * 60_000
     }
     let (start, end) = (try time("start"), try time("end"))
-    guard start < end else { throw refusal("start has to be before end") }
+    guard start < end else { throw refusal("start must be before end") }
     guard start >= call.org.now() - days * day else {
-      throw refusal("start may be \(days) days ago at most")
+      throw refusal("start must be at most \(days) days ago")
     }
     return (start, end)
   }

@@ -2,10 +2,10 @@ import JSON
 
 /// `/composite/sobjects`: up to 200 records created, updated, upserted or deleted in one call.
 ///
-/// The status is 200 whatever becomes of the rows; each has its own result, in order.
+/// The status is 200 whatever the outcome; each row has its own result, in order.
 enum CollectionResource {
   private static let most = 200
-  /// An org works through a collection in runs of records of one type.
+  /// An org splits a collection into runs of records of one type.
   private static let mostRuns = 10
 
   @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
@@ -75,7 +75,7 @@ enum CollectionResource {
     }
   }
 
-  /// Thrown inside the transaction to undo it.
+  /// Thrown inside the transaction to roll it back.
   private struct RolledBack: Error {}
 
   private static func run(
@@ -85,13 +85,13 @@ enum CollectionResource {
     var outcomes: [RowOutcome] = []
     outcomes.reserveCapacity(count)
     do {
-      // One transaction for the call: one commit, and a way back for allOrNone.
+      // One transaction for the call: one commit, and a rollback for allOrNone.
       try call.org.transaction {
         for index in 0..<min(count, call.faults.partLimit ?? count) {
           outcomes.append(
             call.faults.refusal(ofPart: index).map { .failure([$0]) } ?? row(index))
         }
-        // Broken off, the call is answered by the fault; all or none is none then.
+        // An interrupted call returns the fault; with allOrNone, nothing is applied.
         let isWhole = outcomes.count == count && !outcomes.contains { $0.id == nil }
         if allOrNone, !isWhole { throw RolledBack() }
       }
@@ -127,13 +127,13 @@ enum CollectionResource {
   private static func body(_ call: APIRequest) throws(OrgError) -> ([JSONObject], allOrNone: Bool) {
     let body = try call.object(of: ["allOrNone", "records"])
     guard let values = body["records"]?.array else {
-      throw .unreadableBody("The body has to have an array \"records\"")
+      throw .unreadableBody("The body must have an array \"records\"")
     }
     try check(values.count)
     var records: [JSONObject] = []
     for value in values {
       guard let object = value.object else {
-        throw .unreadableBody("Each of \"records\" has to be an object")
+        throw .unreadableBody("Each of \"records\" must be an object")
       }
       records.append(object)
     }

@@ -14,7 +14,7 @@ struct CompositePart: Sendable {
       let referenceID = value["referenceId"]?.string, !referenceID.isEmpty
     else {
       throw .unreadableBody(
-        "Each of \"compositeRequest\" has to have method, url and referenceId")
+        "Each of \"compositeRequest\" must have method, url and referenceId")
     }
     try value.object?.checkNames(["method", "url", "referenceId", "body", "httpHeaders"])
     guard Self.isReference(referenceID) else {
@@ -46,14 +46,14 @@ struct CompositePart: Sendable {
       }
   }
 
-  /// Of these a composite may hold five.
+  /// Whether it counts toward the limit of five queries and collections in a composite.
   var isQueryOrCollection: Bool {
     let path = Target(method: method, url: url).dataPath?.rest ?? []
     return ["query", "queryall"].contains(path.first?.lowercased() ?? "")
       || path.starts(with: ["composite", "sobjects"])
   }
 
-  /// Answers this part with references filled in from the parts before it.
+  /// Runs this part, with references to earlier parts resolved.
   func run(_ call: APIRequest, _ references: CompositeReferences) throws(OrgError) -> APIResponse {
     let target = Target(method: method, url: try references.resolve(url))
     guard let (version, path) = target.dataPath, url.hasPrefix("/services/data/") else {
@@ -76,7 +76,7 @@ struct CompositeReferences: Sendable {
 
   mutating func add(_ name: String, _ answer: APIResponse) { answers[name] = answer }
 
-  /// A value with the references in its texts filled in.
+  /// Returns a value with the references in its texts resolved.
   func resolve(_ value: JSONValue) throws(OrgError) -> JSONValue {
     switch value {
     case .string(let text): return .string(try resolve(text))
@@ -92,7 +92,7 @@ struct CompositeReferences: Sendable {
     }
   }
 
-  /// A text with its references filled in.
+  /// Returns a text with its references resolved.
   func resolve(_ text: String) throws(OrgError) -> String {
     guard text.contains("@{") else { return text }
     var result = ""
@@ -117,7 +117,7 @@ struct CompositeReferences: Sendable {
         code: "PROCESSING_HALTED",
         message: "Invalid reference specified. No value for \(reference) found in \(first)")
     }
-    // What a resource answered is JSON; if not, there is no value to find.
+    // A response that is not JSON has no values.
     var value = try? JSONValue(parsing: answer.body)
     for step in steps.dropFirst() {
       value = Int(step).flatMap { value?[$0] } ?? value?[String(step)]

@@ -1,12 +1,12 @@
 import HTTP
 import JSON
 
-/// `POST /composite`: up to 25 requests in order, later ones may refer to earlier results.
+/// `POST /composite`: up to 25 requests in order; later ones may refer to earlier results.
 enum CompositeResource {
   private static let most = 25
   private static let mostQueries = 5
 
-  /// Thrown inside the transaction to undo it.
+  /// Thrown inside the transaction to roll it back.
   private struct RolledBack: Error {}
 
   @Sendable static func run(_ call: APIRequest) throws(OrgError) -> APIResponse {
@@ -35,7 +35,7 @@ enum CompositeResource {
 
   private static func parts(of body: JSONObject) throws(OrgError) -> [CompositePart] {
     guard let values = body["compositeRequest"]?.array, !values.isEmpty else {
-      throw .unreadableBody("The body has to have an array \"compositeRequest\"")
+      throw .unreadableBody("The body must have an array \"compositeRequest\"")
     }
     guard values.count <= most else { throw .tooMany("operations", values.count, limit: most) }
     var parts: [CompositePart] = []
@@ -76,7 +76,7 @@ enum CompositeResource {
     return results
   }
 
-  /// The one that failed says why; everything else was undone or never done.
+  /// The failed request has its error; all others were rolled back or not run.
   private static func rolledBack(_ results: [CompositeResult], _ parts: [CompositePart])
     -> [CompositeResult]
   {
@@ -122,7 +122,7 @@ enum CompositeResource {
   }
 }
 
-/// What one part of a composite answered.
+/// The response of one part of a composite.
 struct CompositeResult: Sendable {
   let referenceID: String
   let answer: APIResponse

@@ -2,7 +2,7 @@ import Crypto
 import JSON
 import System
 
-/// What there is: `/sobjects`, `/sobjects/X` and `/sobjects/X/describe`.
+/// Descriptions: `/sobjects`, `/sobjects/X` and `/sobjects/X/describe`.
 enum DescribeResource {
   @Sendable static func global(_ call: APIRequest) throws(OrgError) -> APIResponse {
     if let unmodified = try unmodified(call) { return unmodified }
@@ -15,7 +15,7 @@ enum DescribeResource {
     return answer
   }
 
-  /// The summary and the records that the user used last.
+  /// Returns the summary and the user's recent records.
   @Sendable static func basic(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let items = try call.org.recentItems(schema.name, as: call.user)
@@ -39,8 +39,8 @@ enum DescribeResource {
     return answer
   }
 
-  /// The answer to a client that has the description already: the schema changes only when the org
-  /// is set up.
+  /// The response to a client that already has the description: the schema changes only when the
+  /// org is set up.
   private static func unmodified(_ call: APIRequest) throws(OrgError) -> APIResponse? {
     guard call.target.method != "POST" else { return nil }
     let hasTag = call.headers["If-None-Match"]?.contains(tag(call)) ?? false
@@ -58,13 +58,13 @@ enum DescribeResource {
     answer.headers["Last-Modified"] = Dates.http(changedAt(call))
   }
 
-  /// When the schema became what it is.
+  /// The time of the last schema change.
   private static func changedAt(_ call: APIRequest) -> Int64 {
     max(call.server.startedAt, call.org.setupAge().changedAt)
   }
 
-  /// What the answer depends on: the user, the address in its version, and how often the org was set up since it is
-  /// served.
+  /// The key of a cached response: the user, the URL with its version, and the number of setups
+  /// since the server started.
   private static func dependencies(_ call: APIRequest) -> String {
     [
       call.version, call.path.joined(separator: "/").lowercased(), call.user.id,

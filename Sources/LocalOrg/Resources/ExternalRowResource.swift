@@ -1,6 +1,6 @@
 import JSON
 
-/// One record by an external id: `/sobjects/X/FIELD/VALUE`.
+/// One record by an external ID: `/sobjects/X/FIELD/VALUE`.
 enum ExternalRowResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
@@ -8,7 +8,7 @@ enum ExternalRowResource {
     return try RowResource.read(schema, id: try id(schema, call), call)
   }
 
-  /// 201 with `created`, or 200; up to version 45 an update answers 204.
+  /// Returns 201 with `created`, or 200; up to version 45, an update returns 204.
   @Sendable static func upsert(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
     let fields = try RowResource.fields(call)
@@ -56,7 +56,7 @@ enum ExternalRowResource {
     }
   }
 
-  /// Status 300 with the addresses of the records when several have the value.
+  /// Returns status 300 with the URLs of the records if several have the value.
   private static func choices(_ schema: ObjectSchema, _ call: APIRequest) throws(OrgError)
     -> APIResponse?
   {

@@ -1,6 +1,6 @@
 import JSON
 
-/// A field as describe shows it: every key, because clients fail on a missing one.
+/// A field as returned by describe, with every key, because clients fail if one is missing.
 enum FieldDescription {
   static func of(_ field: FieldSchema, in schema: ObjectSchema) -> JSONObject {
     let isData = field.isStored
@@ -12,7 +12,8 @@ enum FieldDescription {
       "autoNumber": .bool(field.autoNumber),
       "byteLength": JSONValue(field.type.isID ? 18 : field.length * (field.type.isText ? 3 : 1)),
       "calculated": .bool(field.calculated), "calculatedFormula": .null,
-      // What happens to children is said of the relationship; here it means a master of the record.
+      // What happens to children is described by the relationship; here it would mean a master of
+      // the record.
       "cascadeDelete": false,
       "caseSensitive": .bool(field.caseSensitive),
       "compoundFieldName": field.compoundFieldName.map(JSONValue.string) ?? .null,
@@ -47,7 +48,7 @@ enum FieldDescription {
     ]
   }
 
-  /// Lookups by which a search is not narrowed.
+  /// Lookups that do not restrict a search.
   private static let plainReferences: Set = [
     "OwnerId", "CreatedById", "LastModifiedById", "MasterRecordId", "RecordTypeId",
   ]

@@ -1,7 +1,7 @@
 import Crypto
 import JSON
 
-/// `GET /ui-api/layout/X`: the fields of an object as a page shows them.
+/// `GET /ui-api/layout/X`: the fields of an object as laid out on a page.
 enum LayoutResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     guard let schema = call.schema(call.path[2]), !schema.isSetup else {
@@ -22,7 +22,7 @@ enum LayoutResource {
     return answer
   }
 
-  /// One of a few words; the first when nothing is said.
+  /// Returns one of the given words; the default is the first.
   private static func choice(_ name: String, of words: [String], _ call: APIRequest)
     throws(OrgError)
     -> String
@@ -34,7 +34,7 @@ enum LayoutResource {
     return word
   }
 
-  /// The record type that was asked for, else the master.
+  /// Returns the requested record type, or the master.
   private static func recordType(_ schema: ObjectSchema, _ call: APIRequest) throws(OrgError)
     -> String
   {
@@ -52,6 +52,6 @@ enum LayoutResource {
   }
 
   private static func refusal(_ name: String, _ wanted: String) -> OrgError {
-    OrgError(code: "ILLEGAL_QUERY_PARAMETER_VALUE", message: "\(name) has to be \(wanted)")
+    OrgError(code: "ILLEGAL_QUERY_PARAMETER_VALUE", message: "\(name) must be \(wanted)")
   }
 }

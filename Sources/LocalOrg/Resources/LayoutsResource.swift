@@ -1,6 +1,6 @@
 import JSON
 
-/// `/sobjects/X/describe/layouts`: what older clients know of pages, worked out from the schema.
+/// `/sobjects/X/describe/layouts`: page layouts for older clients, derived from the schema.
 enum LayoutsResource {
   private static let master = "012000000000000AAA"
 

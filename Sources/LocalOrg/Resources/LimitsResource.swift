@@ -18,7 +18,7 @@ enum LimitsResource {
     ])
   }
 
-  /// `GET /limits/recordCount?sObjects=Account,Contact`: an object without records is left out.
+  /// `GET /limits/recordCount?sObjects=Account,Contact`: an object without records is omitted.
   @Sendable static func recordCount(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let names = call.target.query("sObjects").map {
       Set($0.split(separator: ",").map { $0.lowercased().filter { $0 != " " } })

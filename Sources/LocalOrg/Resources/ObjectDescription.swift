@@ -1,15 +1,15 @@
 import JSON
 
-/// An object as describe shows it: every key, because clients fail on a missing one.
+/// An object as returned by describe, with every key, because clients fail if one is missing.
 struct ObjectDescription {
   let schema: ObjectSchema
   let user: OrgUser
   /// `/services/data/v66.0`.
   let root: String
-  /// The record types beside the master.
+  /// The record types other than the master.
   var recordTypes: [RecordType] = []
 
-  /// What the list of all objects says of one.
+  /// The entry in the list of all objects.
   var summary: JSONObject {
     let isData = !schema.isSetup
     let isWritten = isData && (user.modifiesAll || schema.sharing == .privateToOwner)
@@ -32,7 +32,7 @@ struct ObjectDescription {
     ]
   }
 
-  /// All that describe says.
+  /// The complete description.
   var whole: JSONObject {
     var object = summary
     let isData = !schema.isSetup

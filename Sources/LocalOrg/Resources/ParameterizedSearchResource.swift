@@ -39,7 +39,7 @@ enum ParameterizedSearchResource {
     var query = SOSLQuery(expression: try SearchTextParser.parse(escaped(text)))
     if let name = body["in"]?.string {
       guard let group = SearchGroup(rawValue: name.uppercased()) else {
-        throw OrgError(code: "INVALID_INPUT", message: "in is no search group: \(name)")
+        throw OrgError(code: "INVALID_INPUT", message: "in is not a search group: \(name)")
       }
       query.group = group
     }
@@ -58,7 +58,7 @@ enum ParameterizedSearchResource {
     -> SOQLQuery
   {
     guard let name = object["name"]?.string, !name.isEmpty else {
-      throw OrgError(code: "MISSING_ARGUMENT", message: "Each of sobjects has to have a name")
+      throw OrgError(code: "MISSING_ARGUMENT", message: "Each of sobjects must have a name")
     }
     var query = SOQLQuery()
     query.from = SOQLPath(parts: [name], line: 1, column: 1)
@@ -79,8 +79,8 @@ enum ParameterizedSearchResource {
     value?.int.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// The text is words and nothing else: what FIND would read as a sign is taken literally, but
-  /// for wildcards and quotation marks.
+  /// Returns the text with the special characters of FIND escaped, except wildcards and quotation
+  /// marks.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {

@@ -1,7 +1,7 @@
 import JSON
 import System
 
-/// `GET /connect/briefcase/priming-records`: what the user's briefcases for this app hold.
+/// `GET /connect/briefcase/priming-records`: the contents of the user's briefcases for this app.
 enum PrimingResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let token = call.target.query("relayToken").flatMap { $0.isEmpty ? nil : $0 }
@@ -19,7 +19,8 @@ enum PrimingResource {
         code: "ILLEGAL_QUERY_PARAMETER_VALUE",
         message: "relayToken and changedAfterTimestamp exclude each other")
     }
-    // A mobile client sends both from its second page on; the token knows the first page's date.
+    // From the second page on, a mobile client sends both; the token includes the date of the first
+    // page.
     let page = try call.org.primingRecords(
       as: call.user, app: call.session.clientID, changedAfter: token == nil ? after : nil,
       relayToken: token,
@@ -52,7 +53,7 @@ enum PrimingResource {
     return APIResponse(body: writer.bytes, records: entries.count)
   }
 
-  /// By object, then by record type, each in the order of its first entry.
+  /// Writes the entries by object, then by record type, each in the order of its first entry.
   private static func writeGroups(_ entries: [PrimingPage.Entry], _ writer: inout JSONWriter) {
     var objects: [String] = []
     var types: [String: [String]] = [:]

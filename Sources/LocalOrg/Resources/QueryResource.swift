@@ -1,6 +1,6 @@
 /// Serves `/query`, `/queryAll` and their further pages.
 ///
-/// Parameters of the address that it does not know are ignored.
+/// Unknown URL parameters are ignored.
 enum QueryResource {
   @Sendable static func query(_ call: APIRequest) throws(OrgError) -> APIResponse {
     try first(call, includeDeleted: false)
@@ -10,7 +10,7 @@ enum QueryResource {
     try first(call, includeDeleted: true)
   }
 
-  /// A page by its locator, which both addresses understand.
+  /// Returns a page by its locator, which both resources accept.
   @Sendable static func more(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let page = try call.org.queryMore(
       call.path[1], as: call.user, batchSize: batchSize(call),
@@ -23,7 +23,7 @@ enum QueryResource {
     -> APIResponse
   {
     guard let soql = call.target.query("q"), !soql.isEmpty else {
-      throw OrgError(code: "MALFORMED_QUERY", message: "A query string has to be specified")
+      throw OrgError(code: "MALFORMED_QUERY", message: "A query string is required")
     }
     let page = try call.org.query(
       soql, as: call.user, includeDeleted: includeDeleted, batchSize: batchSize(call),
@@ -35,7 +35,7 @@ enum QueryResource {
     APIResponse(body: page.answer { "\(call.root)/query/\($0)" }, records: page.count)
   }
 
-  /// `Sforce-Query-Options: batchSize=N`, within what an org takes.
+  /// Reads `Sforce-Query-Options: batchSize=N`, limited to the range that an org accepts.
   private static func batchSize(_ call: APIRequest) -> Int {
     var size = OrgLimits.queryPage.upperBound
     for option in (call.headers["Sforce-Query-Options"] ?? "").split(separator: ",") {

@@ -1,13 +1,13 @@
 import JSON
 
-/// `GET /recent`: what the user used last, whatever its object.
+/// `GET /recent`: the user's recent items of all objects.
 enum RecentResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     var limit = RecentItems.most
     if let text = call.target.query("limit") {
       guard let number = Int(text), number > 0 else {
         throw OrgError(
-          code: "INVALID_QUERY_VALUE", message: "limit has to be a number greater than zero")
+          code: "INVALID_QUERY_VALUE", message: "limit must be a number greater than zero")
       }
       limit = min(number, limit)
     }
@@ -15,7 +15,7 @@ enum RecentResource {
     return .json(.array(items.map { record($0, call) }), records: items.count)
   }
 
-  /// An item as a record.
+  /// Returns an item as a record.
   static func record(_ item: RecentItem, _ call: APIRequest) -> JSONValue {
     [
       "attributes": [

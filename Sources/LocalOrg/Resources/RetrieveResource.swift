@@ -1,6 +1,6 @@
 import JSON
 
-/// `/composite/sobjects/X`: up to 2,000 records by id, null for each that cannot be read.
+/// `/composite/sobjects/X`: up to 2,000 records by ID, null for each that cannot be read.
 enum RetrieveResource {
   private static let most = 2000
 
@@ -28,7 +28,7 @@ enum RetrieveResource {
     return APIResponse(body: body, records: ids.count)
   }
 
-  /// An injected null: the id becomes one that nothing has.
+  /// Replaces an ID by an unknown one, to inject a null.
   private static func spoiled(_ ids: [String], _ faults: FaultPlan) -> [String] {
     let places = faults.nullPlaces
     let hidden = Set(faults.nullIDs.compactMap { OrgID.normalize($0) })
@@ -45,7 +45,7 @@ enum RetrieveResource {
     texts.reserveCapacity(values.count)
     for value in values {
       guard let text = value.string else {
-        throw .unreadableBody("\(name) has to be an array of strings")
+        throw .unreadableBody("\(name) must be an array of strings")
       }
       texts.append(text)
     }

@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import System
 
-/// One record by its id: `/sobjects/X` and `/sobjects/X/ID`.
+/// One record by its ID: `/sobjects/X` and `/sobjects/X/ID`.
 enum RowResource {
   @Sendable static func create(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
@@ -36,7 +36,7 @@ enum RowResource {
     }
   }
 
-  /// Reads a record; its date stands in a header too, and can be a condition.
+  /// Returns a record, with its date in a header, which can also be a condition.
   static func read(_ schema: ObjectSchema, id: String, _ call: APIRequest) throws(OrgError)
     -> APIResponse
   {
@@ -60,10 +60,9 @@ enum RowResource {
     return answer
   }
 
-  /// The body as fields.
   static func fields(_ call: APIRequest) throws(OrgError) -> JSONObject { try call.object() }
 
-  /// The address names the record, the body must not.
+  /// Rejects an Id in the body, because the URL names the record.
   static func refuseID(in fields: JSONObject) throws(OrgError) {
     for name in fields.names where name.lowercased() == "id" {
       throw OrgError(
@@ -72,7 +71,7 @@ enum RowResource {
     }
   }
 
-  /// The answer to a create, with the address of what was made.
+  /// Returns the response to a create, with the URL of the new record.
   static func created(_ outcome: RowOutcome, _ schema: ObjectSchema, _ call: APIRequest)
     -> APIResponse
   {

@@ -8,7 +8,7 @@ enum SearchResource {
     return answer(page, call)
   }
 
-  /// Up to version 36 the list alone.
+  /// Returns the response; up to version 36, only the list.
   static func answer(_ page: SearchPage, _ call: APIRequest) -> APIResponse {
     if let number = Int(call.version.prefix { $0 != "." }), number <= 36 {
       return APIResponse(body: page.records, records: page.count)

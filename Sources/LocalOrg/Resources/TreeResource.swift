@@ -6,7 +6,7 @@ enum TreeResource {
   private static let deepest = 5
   private static let mostTypes = 5
 
-  /// Thrown inside the transaction to undo it.
+  /// Thrown inside the transaction to roll it back.
   private struct RolledBack: Error {}
 
   /// One record of the tree.
@@ -14,7 +14,7 @@ enum TreeResource {
     let reference: String
     let schema: ObjectSchema
     let fields: JSONObject
-    /// The field that names the parent, and the parent's place in the list.
+    /// The field that refers to the parent, and the parent's index in the list.
     let parent: (field: String, place: Int)?
   }
 
@@ -22,7 +22,7 @@ enum TreeResource {
     guard let schema = call.schema(call.path[2]) else { throw .notFound }
     let body = try call.object(of: ["records"])
     guard let records = body["records"]?.array, !records.isEmpty else {
-      throw .unreadableBody("The body has to have an array \"records\"")
+      throw .unreadableBody("The body must have an array \"records\"")
     }
     var nodes: [Node] = []
     for record in records { try add(record, schema, nil, 1, call, &nodes) }
@@ -57,18 +57,18 @@ enum TreeResource {
       ["hasErrors": false, "results": .array(results)], status: 201, records: ids.count)
   }
 
-  /// Puts a record before its children.
+  /// Adds a record before its children.
   private static func add(
     _ value: JSONValue, _ schema: ObjectSchema, _ parent: (field: String, place: Int)?,
     _ depth: Int, _ call: APIRequest, _ nodes: inout [Node]
   ) throws(OrgError) {
     guard let record = value.object, let attributes = record["attributes"]?.object,
       let reference = attributes["referenceId"]?.string, !reference.isEmpty
-    else { throw .unreadableBody("Each record has to have attributes with type and referenceId") }
+    else { throw .unreadableBody("Each record must have attributes with type and referenceId") }
     guard attributes["type"]?.string?.lowercased() == schema.name.lowercased() else {
       throw OrgError(
         code: "INVALID_INPUT",
-        message: "The type of \(reference) has to be \(schema.name), as its place says")
+        message: "The type of \(reference) must be \(schema.name) at this position")
     }
     guard depth <= deepest else { throw .tooMany("levels", depth, limit: deepest) }
     var fields = JSONObject()

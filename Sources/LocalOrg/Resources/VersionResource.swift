@@ -1,13 +1,13 @@
 import JSON
 
-/// The versions of the API, and the resources of one.
+/// The API versions, and the resources of a version.
 package enum VersionResource {
-  /// Every version that there is: `/services/data` lists them, others are not served.
+  /// All versions that are served and listed by `/services/data`.
   static let numbers = 31...66
-  /// The newest, as an address has it.
+  /// The newest version, as in a URL.
   package static var newest: String { "\(numbers.upperBound).0" }
 
-  /// `GET /services/data`: ascending, as clients that take the last one expect.
+  /// `GET /services/data`, in ascending order, as expected by clients that use the last one.
   static var versions: APIResponse {
     .json(
       .array(
@@ -34,7 +34,7 @@ package enum VersionResource {
     return .json(.object(object))
   }
 
-  /// `GET /composite`: the addresses below it.
+  /// `GET /composite`: the URLs below it.
   @Sendable static func composites(_ call: APIRequest) throws(OrgError) -> APIResponse {
     var object = JSONObject()
     for (name, since) in [("batch", 34), ("sobjects", 42), ("tree", 34)]
@@ -44,7 +44,7 @@ package enum VersionResource {
     return .json(.object(object))
   }
 
-  /// Three releases a year; 59.0 was the winter release of 2024.
+  /// There are three releases a year; 59.0 was the winter release of 2024.
   private static func label(of number: Int) -> String {
     let seasons = ["Winter", "Spring", "Summer"]
     let distance = number - 59

@@ -1,23 +1,24 @@
 import SQLite
 
-/// What a user may do with a record.
+/// A user's access to a record.
 struct Access {
-  /// From nothing to everything.
+  /// The levels of access, in ascending order.
   enum Level {
-    /// There is no such record, or none that the user may know of.
+    /// The record does not exist or is not visible to the user.
     case none
     /// It is in the recycle bin.
     case deleted
     case read
     case edit
-    /// Edit, delete and give away.
+    /// Edit, delete and transfer.
     case full
   }
 
   let store: OrgStore
   let user: OrgUser
 
-  /// What the user may do; `inBin` is what he might do with a record were it not deleted.
+  /// Returns the user's access; `inBin` returns the access that the user would have if the record
+  /// were not deleted.
   func level(_ schema: ObjectSchema, id: String, inBin: Bool = false) throws -> Level {
     guard let rights = store.catalog(of: user).object(schema.name)?.rights else { return .none }
     let table = try store.table(schema.name)

@@ -1,6 +1,6 @@
 import SQLite
 
-/// Fields that follow from others.
+/// Fields that are derived from others.
 enum Computed {
   /// Sets them in a row of `table` that is about to be written.
   static func apply(to row: inout [SQLiteValue], of table: StoredObject, at moment: SQLiteValue) {
@@ -12,7 +12,7 @@ enum Computed {
     }
   }
 
-  /// The first and last name make the name.
+  /// Combines the first and last name.
   private static func name(_ row: inout [SQLiteValue], _ table: StoredObject) {
     guard let name = table.place("Name"), let last = table.place("LastName"),
       let first = table.place("FirstName")
@@ -21,7 +21,7 @@ enum Computed {
     row[name] = .text(parts.joined(separator: " "))
   }
 
-  /// The stage of an opportunity closes it, its date gives its fiscal period.
+  /// Derives from an opportunity's stage whether it is closed, and from its date the fiscal period.
   private static func stage(_ row: inout [SQLiteValue], _ table: StoredObject) {
     guard let stage = table.place("StageName"), let closed = table.place("IsClosed"),
       let won = table.place("IsWon"), let date = table.place("CloseDate"),
@@ -44,7 +44,7 @@ enum Computed {
     row[expected] = .real((sum * percent).rounded() / 100)
   }
 
-  /// A case is closed by its status.
+  /// Derives from a case's status whether it is closed.
   private static func closing(
     _ row: inout [SQLiteValue], _ table: StoredObject, _ moment: SQLiteValue
   ) {

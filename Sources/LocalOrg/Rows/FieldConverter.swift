@@ -2,7 +2,7 @@ import JSON
 import SQLite
 import System
 
-/// Turns a JSON value into what is stored in a field, or says why not, as an org would.
+/// Converts a JSON value to the stored value of a field; throws an org's error if it is invalid.
 struct FieldConverter {
   let object: ObjectSchema
 
@@ -94,7 +94,7 @@ struct FieldConverter {
     try checkRange(value, digits: field.precision - field.scale, field, literal)
     var unit = 1.0
     for _ in 0..<field.scale { unit *= 10 }
-    // Beyond 2^53 a double has no digits left to round.
+    // Beyond 2^53, a double has no fractional digits to round.
     let scaled = value * unit
     return .real(abs(scaled) < 9e15 ? scaled.rounded(.toNearestOrAwayFromZero) / unit : value)
   }
@@ -117,7 +117,7 @@ struct FieldConverter {
     guard let given = json.string else { throw mismatch(json, field) }
     if given.isEmpty { return .null }
     if let day = CivilDate.parse(given), day.year >= 1700, day.year <= 4000 { return .text(given) }
-    // A moment in a date field counts by its day.
+    // In a date field, only the day of a date-time counts.
     guard given.utf8.count > 10, Dates.milliseconds(iso8601: given) != nil else {
       throw mismatch(json, field)
     }
@@ -149,7 +149,7 @@ struct FieldConverter {
     }
   }
 
-  /// The words of an org's JSON reader when a value has the wrong type.
+  /// The message of an org's JSON reader for a value of the wrong type.
   private func mismatch(_ json: JSONValue, _ field: FieldSchema) -> OrgError {
     let found =
       switch json {

@@ -1,10 +1,10 @@
 import SQLite
 
-/// Deleting a record with what belongs to it, and taking both back.
+/// Deletes and restores records together with their dependents.
 extension OrgStore {
-  /// Puts a record and, below it, every child that goes with its parent in the recycle bin.
+  /// Moves a record to the recycle bin, with all children that are deleted with their parent.
   ///
-  /// All bear one moment, by which `restore` finds them again.
+  /// All get the same time, by which `restore` finds them.
   func remove(_ id: String, by userID: String, at moment: Int64) throws {
     try change(id, by: userID, at: moment) { row, table in
       if let place = table.place("IsDeleted") { row[place] = 1 }
@@ -14,8 +14,8 @@ extension OrgStore {
     }
   }
 
-  /// Why a record cannot be deleted: others refer to it, or to what would go with it, that have to
-  /// keep it.
+  /// Returns why a record cannot be deleted: other records refer to it, or to a dependent, and
+  /// prevent its deletion.
   func restriction(of id: String) throws -> OrgError? {
     guard let schema = catalog.object(ofID: id) else { return nil }
     for relationship in schema.childRelationships where relationship.restrictsDelete {
@@ -42,7 +42,7 @@ extension OrgStore {
     return nil
   }
 
-  /// Takes a record out of the recycle bin, with the children that were deleted with it.
+  /// Restores a record from the recycle bin, with the children that were deleted with it.
   func restore(_ id: String, by userID: String, at moment: Int64) throws {
     guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(id) }
     let table = try table(schema.name)
@@ -57,7 +57,7 @@ extension OrgStore {
     for child in children { try restore(child, by: userID, at: moment) }
   }
 
-  /// Whether a record belongs to one that is deleted.
+  /// Whether a record's parent is deleted.
   func isOfDeleted(_ id: String) throws -> Bool {
     guard let schema = catalog.object(ofID: id) else { return false }
     let table = try table(schema.name)
@@ -78,7 +78,6 @@ extension OrgStore {
     return false
   }
 
-  /// Removes a record from the recycle bin for good.
   func purge(_ given: String) throws {
     let id = try known(given)
     guard let schema = catalog.object(ofID: id) else { throw OrgError.malformedID(given) }
@@ -89,7 +88,7 @@ extension OrgStore {
     try connection.run("DELETE FROM \(raw: table.table) WHERE \"Id\" = \(id)")
   }
 
-  /// The children of a record that are deleted with it.
+  /// Returns the children that are deleted with a record.
   private func dependents(of id: String, where condition: SQL) throws -> [String] {
     guard let schema = catalog.object(ofID: id) else { return [] }
     var ids: [String] = []

@@ -1,9 +1,9 @@
 import SQLite
 import System
 
-/// Changing rows, past the rules of the API.
+/// Changes rows without the checks of the API.
 extension OrgStore {
-  /// The columns of a record, deleted or not; nil when there is none.
+  /// Returns the columns of a record, deleted or not; nil if there is none.
   func row(_ table: StoredObject, id: String) throws -> [SQLiteValue]? {
     let statement = try prepared(
       "SELECT \(table.columnList) FROM \(table.table) WHERE \"Id\" = ?")
@@ -12,10 +12,10 @@ extension OrgStore {
     return try statement.step() ? statement.row : nil
   }
 
-  /// Reads a record, lets `body` change its columns, and writes what differs with new dates: those
-  /// of the clock unless a moment is given.
+  /// Reads a record, passes its columns to `body` to change them, and writes the differences with
+  /// new dates: the current time, unless a time is given.
   ///
-  /// `automation` has its say after `body`.
+  /// `automation` runs after `body`.
   func change(
     _ id: String, by userID: String, at given: Int64? = nil, automation: RowAutomation? = nil,
     _ body: (inout [SQLiteValue], StoredObject) throws -> Void
@@ -53,7 +53,7 @@ extension OrgStore {
     try statement.execute()
   }
 
-  /// Text differs by its bytes: Swift takes composed and decomposed letters for equal.
+  /// Text is compared by its bytes, because Swift treats composed and decomposed letters as equal.
   private static func differ(_ one: SQLiteValue, _ other: SQLiteValue) -> Bool {
     guard case .text(let left) = one, case .text(let right) = other else { return one != other }
     return !left.utf8.elementsEqual(right.utf8)
@@ -66,7 +66,7 @@ extension OrgStore {
     }
   }
 
-  // MARK: What tests and the demo do to records
+  // MARK: Operations for tests and the demo
 
   func share(_ recordID: String, with username: String, edit: Bool) throws {
     let user = try user(named: username)
@@ -102,13 +102,13 @@ extension OrgStore {
     }
   }
 
-  /// The children of a merged record become those of the one that stays.
+  /// Moves the children of a merged record to the surviving one.
   private func handOver(
     from loser: String, to master: String, of schema: ObjectSchema, at moment: Int64
   ) throws {
     for relationship in schema.childRelationships {
       let child = try table(relationship.childObject)
-      // What the org derives goes over with what it is derived from; who wrote a record does not.
+      // Derived fields change with their source; the last writer does not.
       guard let field = child.schema.field(relationship.field),
         field.createable || field.name == "AccountId"
       else { continue }
@@ -125,7 +125,7 @@ extension OrgStore {
     }
   }
 
-  /// The 18-character id of a record that exists, deleted or not.
+  /// Returns the 18-character ID of an existing record, deleted or not.
   func known(_ id: String) throws -> String {
     guard let normal = OrgID.normalize(id), let schema = catalog.object(ofID: normal) else {
       throw OrgError.malformedID(id)

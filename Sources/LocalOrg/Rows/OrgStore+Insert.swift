@@ -1,11 +1,11 @@
 import SQLite
 import System
 
-/// Rows as they go into a table, past the rules of the API.
+/// Inserts rows without the checks of the API.
 extension OrgStore {
-  /// Inserts a row: fills id, counters, audit fields and what is computed; answers the id.
+  /// Inserts a row with its ID, counters, audit fields and derived fields; returns the ID.
   ///
-  /// `automation` has its say when all of it is there.
+  /// `automation` runs after all of these are set.
   @discardableResult
   func insert(
     _ object: String, _ values: [String: SQLiteValue], by userID: String, at moment: Int64,
@@ -48,7 +48,7 @@ extension OrgStore {
     return id
   }
 
-  /// What the org puts into a field that nobody filled.
+  /// Returns the value that the org sets in an empty field.
   private static func filled(_ field: FieldSchema, sequence: Int64) -> SQLiteValue {
     if field.autoNumber { return .text(autoNumber(field.name, sequence)) }
     guard let value = field.defaultValue else {

@@ -1,6 +1,6 @@
 import SQLite
 
-/// Records that only an administrator may change, as those under approval.
+/// Records that only an administrator may change, such as those under approval.
 extension OrgStore {
   static func makeLockTable(_ connection: Connection) throws {
     try connection.execute(
@@ -16,7 +16,7 @@ extension OrgStore {
     }
   }
 
-  /// Refuses a user's change of a locked record.
+  /// Rejects a user's change of a locked record.
   func refuseLocked(_ id: String, _ user: OrgUser) throws {
     guard !user.modifiesAll else { return }
     let statement = try prepared("SELECT 1 FROM record_lock WHERE record = ?")

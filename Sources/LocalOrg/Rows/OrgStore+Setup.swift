@@ -1,8 +1,8 @@
 import SQLite
 
-/// The org's own records: organisation, profiles, users.
+/// The org's own records: organization, profiles, users.
 extension OrgStore {
-  /// What a new org begins with.
+  /// Creates the records of a new org.
   func bootstrap() throws {
     let now = clock.now() / 1000 * 1000
     let admin = OrgStore.administratorID
@@ -27,7 +27,7 @@ extension OrgStore {
       OrgUser.adminUsername, firstName: "Org", lastName: "Admin", profile: "System Administrator")
   }
 
-  /// The users for which a condition over `u` (User) and `p` (Profile) holds.
+  /// Returns the users for which a condition on `u` (User) and `p` (Profile) holds.
   func users(where condition: SQL) throws -> [OrgUser] {
     let sql: SQL = """
       SELECT u."Id", u."Username", u."Name", u."FirstName", u."LastName", u."Email", u."IsActive",
@@ -45,7 +45,7 @@ extension OrgStore {
     }
   }
 
-  /// The user of that name, or an error.
+  /// Returns the user with that name; throws if there is none.
   func user(named username: String) throws -> OrgUser {
     guard let user = try users(where: "u.\"Username\" = \(username) COLLATE NOCASE").first else {
       throw OrgError(
@@ -77,7 +77,7 @@ extension OrgStore {
     return try user(named: username)
   }
 
-  /// The id of the profile of that name; a new one has no permissions.
+  /// Returns the ID of the profile with that name; a new one has no permissions.
   func profile(_ name: String) throws -> String {
     try connection.text("SELECT \"Id\" FROM \"o_Profile\" WHERE \"Name\" = \(name)")
       ?? insert(

@@ -1,14 +1,14 @@
 import SQLite
 import System
 
-/// What a user used last: records made, changed or viewed, newest first.
+/// A user's recent items: records created, changed or viewed, newest first.
 struct RecentItems {
   let store: OrgStore
   let user: OrgUser
-  /// As many a user keeps.
+  /// The maximum number of items per user.
   static let most = 200
 
-  /// How a record came to be used.
+  /// How a record was used.
   enum Use {
     case viewed
     case referenced
@@ -25,7 +25,7 @@ struct RecentItems {
       """)
   }
 
-  /// Puts a record at the head of the list.
+  /// Moves a record to the front of the list.
   func note(_ id: String, of object: ObjectSchema, _ use: Use = .viewed) throws {
     guard object.hasRecentItems else { return }
     let place = store.nextSequence("recent")
@@ -41,11 +41,11 @@ struct RecentItems {
     try statement.bind(3, place)
     try statement.bind(4, moment)
     try statement.execute()
-    // Older ones are cleared away now and then, not at each write.
+    // Older items are removed occasionally, not with each write.
     if place % 64 == 0 { try prune() }
   }
 
-  /// The records of one object, or of all, that still exist and are visible.
+  /// Returns the records of one object, or of all, that still exist and are visible.
   func list(_ object: ObjectSchema? = nil, limit: Int = most) throws -> [RecentItem] {
     let newest = try store.connection.all(
       """
@@ -86,15 +86,14 @@ struct RecentItems {
 
 /// One entry of a user's recent items.
 package struct RecentItem: Sendable, Hashable {
-  /// The object.
   package let object: String
   /// The record's 18-character id.
   package let id: String
-  /// What the record is called, where its object has a name field.
+  /// The record's name, if its object has a name field.
   package let name: String?
 }
 
 extension ObjectSchema {
-  /// Whether its records are kept among the recent ones.
+  /// Whether its records are listed among recent items.
   var hasRecentItems: Bool { !isSetup }
 }

@@ -2,7 +2,7 @@ import JSON
 import SQLite
 import System
 
-/// Writes single records for one user, by the rules of the API.
+/// Writes single records for one user, with the checks of the API.
 struct RecordWriter {
   let store: OrgStore
   let user: OrgUser
@@ -26,7 +26,7 @@ struct RecordWriter {
     }
   }
 
-  /// Saves a record with what is set up for its object; what that refuses leaves nothing behind.
+  /// Saves a record with its object's automation; if it is refused, everything is rolled back.
   private func saving(
     _ schema: ObjectSchema, _ body: (RowAutomation?) throws -> RowOutcome
   ) throws -> RowOutcome {
@@ -42,7 +42,7 @@ struct RecordWriter {
     }
   }
 
-  /// What follows from a parent at the birth of a record.
+  /// Sets the fields that a new record inherits from its parent.
   private func derive(_ input: inout RowInput) throws {
     guard input.object.name == "ServiceAppointment",
       case .text(let parent)? = input.values["ParentRecordId"],
@@ -117,7 +117,7 @@ struct RecordWriter {
     return .success(id: normal, created: false)
   }
 
-  /// Takes a record out of the recycle bin: who may delete it may bring it back.
+  /// Restores a record from the recycle bin; this requires the right to delete it.
   func undelete(id given: String) throws -> RowOutcome {
     guard let id = OrgID.normalize(given) else { throw OrgError.malformedID(given) }
     guard let owner = store.catalog.object(ofID: id) else { throw OrgError.notInBin }
@@ -163,7 +163,7 @@ struct RecordWriter {
     return try create(object, whole)
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   private var reader: RowReader {
     RowReader(store: store, user: user, version: VersionResource.newest)
@@ -187,7 +187,7 @@ struct RecordWriter {
     return schema
   }
 
-  /// The object, if the user may create records of it.
+  /// Returns the object if the user may create records of it.
   private func writable(_ object: String) throws -> ObjectSchema {
     let schema = try schema(object)
     guard schema.isCreateable(by: user) else {
@@ -198,7 +198,7 @@ struct RecordWriter {
     return schema
   }
 
-  /// The 18-character id of a record that the user may change.
+  /// Returns the 18-character ID of a record that the user may change.
   private func editable(_ schema: ObjectSchema, _ id: String) throws -> String {
     guard let normal = OrgID.normalize(id) else { throw OrgError.malformedID(id) }
     switch try level(schema, normal) {

@@ -1,11 +1,11 @@
 import SQLite
 
-/// Whether the references and unique values of a row hold.
+/// Checks the references and unique values of a row.
 struct ReferenceCheck {
   let store: OrgStore
   let user: OrgUser
 
-  /// The first thing that is wrong with the row's references, if any.
+  /// Returns the first problem with the row's references, if any.
   func problem(_ input: RowInput) throws -> OrgError? {
     for field in input.object.fields where field.type == .reference {
       guard case .text(let id)? = input.values[field.name] else { continue }
@@ -50,7 +50,7 @@ struct ReferenceCheck {
     }
   }
 
-  /// A record type is of one object, and may have been retired.
+  /// Checks that a record type belongs to the object and is active.
   private func wrongRecordType(_ id: String, of object: ObjectSchema) throws -> OrgError? {
     let known = try store.recordTypes(of: object.name)
     guard !known.contains(where: { $0.id == id && $0.isActive }) else { return nil }
@@ -60,7 +60,7 @@ struct ReferenceCheck {
       fields: ["RecordTypeId"])
   }
 
-  /// Whether another record has one of the row's unique values.
+  /// Returns an error if another record has one of the row's unique values.
   func duplicate(_ input: RowInput, except id: String? = nil) throws -> OrgError? {
     let table = try store.table(input.object.name)
     for field in input.object.fields where field.unique {

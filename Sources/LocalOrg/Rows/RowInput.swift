@@ -1,14 +1,14 @@
 import JSON
 import SQLite
 
-/// The members of a record that came in, checked against the object's fields.
+/// The members of a received record, checked against the object's fields.
 struct RowInput {
   let object: ObjectSchema
   private(set) var values: [String: SQLiteValue] = [:]
   private(set) var errors: [OrgError] = []
 
-  /// Reads members for a create or an update; the org's automation may set `filledLater`, which are asked for
-  /// when it has run.
+  /// Reads members for a create or an update; required fields in `filledLater` may be set by the
+  /// org's automation and are checked afterwards.
   init(
     _ fields: JSONObject, of object: ObjectSchema, creating: Bool, reader: RowReader,
     filledLater: Set<String> = []
@@ -52,12 +52,13 @@ struct RowInput {
     try checkNulls(creating: creating, filledLater: filledLater)
   }
 
-  /// Sets a field that the caller did not.
+  /// Sets a field that the caller did not set.
   mutating func set(_ field: String, _ value: SQLiteValue) { values[field] = value }
 
   mutating func fail(_ error: OrgError) { errors.append(error) }
 
-  /// `"Account": {"External_Id__c": "x"}` names a parent by an external id; answers the lookup.
+  /// Reads a reference to a parent by an external ID, such as `"Account": {"External_Id__c": "x"}`;
+  /// returns the lookup.
   private mutating func takeReference(
     _ name: String, _ json: JSONValue, _ reader: RowReader
   ) throws -> FieldSchema? {

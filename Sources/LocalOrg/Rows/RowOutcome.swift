@@ -1,18 +1,18 @@
-/// What became of one row of a write.
+/// The outcome of one row of a write.
 package enum RowOutcome: Sendable, Hashable {
   /// The row was written.
   case success(id: String, created: Bool)
   /// The row was refused; nothing of it was written.
   case failure([OrgError])
 
-  /// The id of a written row.
+  /// The ID of a written row.
   package var id: String? {
     if case .success(let id, _) = self { return id }
     return nil
   }
 
-  /// The outcome among those of many rows: what a row resource says with 404 is said there of the
-  /// reference to the record.
+  /// The outcome in a response for several rows, where an error with status 404 becomes an error of
+  /// the reference.
   var ofReference: RowOutcome {
     guard case .failure(let errors) = self else { return self }
     return .failure(

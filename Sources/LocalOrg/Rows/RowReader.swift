@@ -8,7 +8,7 @@ struct RowReader {
   let user: OrgUser
   let version: String
 
-  /// One record, or why not.
+  /// Returns one record, or throws.
   func read(_ object: String, id: String, fields: [String]?) throws -> JSONObject {
     let schema = try schema(object)
     let id = try existing(schema, id)
@@ -24,7 +24,7 @@ struct RowReader {
     return try JSONValue(parsing: encoder.bytes).object ?? JSONObject()
   }
 
-  /// The id of the record with a value in an id look-up field; refused when several have it.
+  /// Returns the ID of the record with a value in an ID lookup field; throws if several have it.
   func find(_ object: String, externalField: String, value: String) throws -> String? {
     let ids = try findAll(object, externalField: externalField, value: value)
     guard ids.count > 1 else { return ids.first }
@@ -35,7 +35,7 @@ struct RowReader {
       fields: [externalField])
   }
 
-  /// The ids of all records with a value in an id look-up field.
+  /// Returns the IDs of all records with a value in an ID lookup field.
   func findAll(_ object: String, externalField: String, value: String) throws -> [String] {
     let schema = try schema(object)
     let table = try store.table(schema.name)
@@ -58,7 +58,7 @@ struct RowReader {
     return try store.connection.all(sql).compactMap { $0[0].text }
   }
 
-  /// Records in the order of `ids`, null for what is not there.
+  /// Returns records in the order of `ids`, with null for missing ones.
   func retrieve(_ object: String, ids: [String], fields: [String]) throws -> [UInt8] {
     let schema = try schema(object)
     guard ids.count <= 2000 else {
@@ -80,7 +80,7 @@ struct RowReader {
     return encoder.bytes
   }
 
-  /// The ids of what was modified, or deleted, in a window of time.
+  /// Returns the IDs of records modified or deleted in a period of time.
   func changes(_ object: String, deleted: Bool, from start: Int64, to end: Int64) throws -> [(
     id: String, date: String
   )] {
@@ -96,7 +96,7 @@ struct RowReader {
     return try store.connection.all(sql).map { ($0[0].text ?? "", $0[1].text ?? "") }
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   private func schema(_ object: String) throws -> ObjectSchema {
     guard let schema = store.catalog(of: user).object(object) else {
@@ -106,7 +106,7 @@ struct RowReader {
     return schema
   }
 
-  /// The 18-character id of a record that the user may read.
+  /// Returns the 18-character ID of a record that the user may read.
   private func existing(_ schema: ObjectSchema, _ id: String) throws -> String {
     guard let normal = OrgID.normalize(id) else {
       throw OrgError(
@@ -129,7 +129,7 @@ struct RowReader {
     }
   }
 
-  /// Looks up each id; the body gets nil where there is nothing to see.
+  /// Looks up each ID; `body` gets nil for a record that is not visible.
   @discardableResult
   private func encodeEach(
     _ ids: [String], _ schema: ObjectSchema, _ query: SOQLQuery,

@@ -1,11 +1,10 @@
 import SQLite
 
-/// An object as a table: its columns and the statements that name them all.
+/// An object as a table, with its columns and the statements that list them all.
 struct StoredObject: Sendable {
   let schema: ObjectSchema
-  /// The fields in the order of the columns; the first is the id.
+  /// The fields in column order; the first is the ID.
   let fields: [FieldSchema]
-  /// The name of the table, quoted.
   let table: String
   private let places: [String: Int]
 
@@ -17,7 +16,7 @@ struct StoredObject: Sendable {
       uniqueKeysWithValues: fields.enumerated().map { ($1.name.lowercased(), $0) })
   }
 
-  /// The place of a field among the columns.
+  /// The index of a field's column.
   func place(_ field: String) -> Int? { places[field.lowercased()] }
 
   /// The columns, quoted and separated by commas.
@@ -25,13 +24,13 @@ struct StoredObject: Sendable {
     fields.map { SQL.quoted(name: $0.name) }.joined(separator: ", ")
   }
 
-  /// Inserts a row: the sequence number, then the columns.
+  /// The insert statement: the sequence number, then the columns.
   var insert: String {
     let marks = repeatElement("?", count: fields.count + 1).joined(separator: ", ")
     return "INSERT INTO \(table) (\"seq\", \(columnList)) VALUES (\(marks))"
   }
 
-  /// The names of the columns and what defines them.
+  /// The column names and definitions.
   var columns: [(name: String, definition: String)] {
     fields.map { field in
       let name = SQL.quoted(name: field.name)
@@ -40,13 +39,13 @@ struct StoredObject: Sendable {
     }
   }
 
-  /// What makes the table.
+  /// The CREATE TABLE statement.
   var creation: String {
     let columns = columns.map(\.definition).joined(separator: ", ")
     return "CREATE TABLE IF NOT EXISTS \(table) (\"seq\" INTEGER PRIMARY KEY, \(columns))"
   }
 
-  /// The names of the indexes and what makes them.
+  /// The index names and their CREATE INDEX statements.
   var indexes: [(name: String, creation: String)] {
     fields.compactMap { field in
       guard Self.isIndexed(field) else { return nil }

@@ -1,4 +1,4 @@
-/// The objects that an org's people work with.
+/// The business objects of an org.
 enum BusinessObjects {
   static var all: [ObjectSchema] { [account, contact, opportunity, product, task] }
 
@@ -18,7 +18,7 @@ enum BusinessObjects {
   static let recordType = FieldSchema.lookup(
     "RecordTypeId", "Record Type ID", ["RecordType"], "RecordType")
 
-  /// The administrator's own key, for upserts.
+  /// The administrator's external ID, for upserts.
   private static let externalID = FieldSchema.text("External_Id__c", "External Id", 64)
     .uniqueExternalID.ofTheAdministrator
 

@@ -4,7 +4,7 @@ struct Catalog: Sendable {
   private let byName: [String: Int]
   private let byPrefix: [String: Int]
 
-  /// The org as it is delivered.
+  /// The org's standard catalog.
   static let standard = Catalog(
     BusinessObjects.all + ServiceObjects.all + SalesObjects.all + SetupObjects.all)
 
@@ -29,10 +29,10 @@ struct Catalog: Sendable {
       objects.enumerated().map { ($1.keyPrefix, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The object of that name, whatever its case.
+  /// The object with that name, ignoring case.
   func object(_ name: String) -> ObjectSchema? { byName[name.lowercased()].map { objects[$0] } }
 
-  /// The object to which an id belongs by its first three characters.
+  /// The object of an ID, found by its first three characters.
   func object(ofID id: String) -> ObjectSchema? {
     byPrefix[OrgID.prefix(id)].map { objects[$0] }
   }

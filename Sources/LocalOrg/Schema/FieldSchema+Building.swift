@@ -1,4 +1,4 @@
-/// Short forms for the catalog: one call, one field as an org has it.
+/// Shorthand for the catalog: one call creates one field with an org's properties.
 extension FieldSchema {
   static func text(_ name: String, _ label: String, _ length: Int) -> FieldSchema {
     var field = FieldSchema(name, label, .string)
@@ -47,7 +47,7 @@ extension FieldSchema {
     -> FieldSchema
   {
     var field = FieldSchema(name, label, .picklist)
-    // An administrator's own has room for 255 characters.
+    // A custom field has up to 255 characters.
     field.length = name.hasSuffix("__c") ? 255 : 40
     field.picklistValues = values.map { PicklistValue(value: $0, isDefault: $0 == value) }
     field.defaultValue = value
@@ -98,7 +98,7 @@ extension FieldSchema {
     return parts + [whole]
   }
 
-  /// What every object begins with.
+  /// The fields with which every object starts.
   static var identity: [FieldSchema] {
     var id = FieldSchema("Id", "Record ID", .id).readOnly
     id.length = 18
@@ -112,7 +112,7 @@ extension FieldSchema {
     return [id, deleted]
   }
 
-  /// The owner, of one of these kinds; a create without one is the creator's.
+  /// The owner, of one of these kinds; the default is the creator.
   static func owner(
     _ kinds: [String] = ["User"], children: String? = nil
   ) -> FieldSchema {
@@ -122,7 +122,7 @@ extension FieldSchema {
     return field
   }
 
-  /// What every object ends with.
+  /// The fields with which every object ends.
   static var audit: [FieldSchema] {
     [
       moment("CreatedDate", "Created Date"),
@@ -137,9 +137,9 @@ extension FieldSchema {
     FieldSchema(name, label, .datetime).readOnly.filled
   }
 
-  /// The record goes when its parent does.
+  /// The record is deleted with its parent.
   var cascading: FieldSchema { with { $0.cascadesDelete = true } }
-  /// The parent stays as long as the record does.
+  /// The parent cannot be deleted while the record exists.
   var restricting: FieldSchema { with { $0.restrictsDelete = true } }
   var required: FieldSchema { with { $0.nillable = false } }
   var readOnly: FieldSchema {
@@ -161,7 +161,7 @@ extension FieldSchema {
     }
   }
   var ofTheAdministrator: FieldSchema { with { $0.custom = true } }
-  /// An upsert may name a record by it, though it is no external id.
+  /// An upsert may identify a record by this field, although it is not an external ID.
   var lookedUp: FieldSchema { with { $0.idLookup = true } }
   var externalID: FieldSchema {
     with {

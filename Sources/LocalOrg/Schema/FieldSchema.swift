@@ -1,9 +1,9 @@
-/// The type of a field, in describe's words.
+/// The type of a field, as named by describe.
 package enum FieldType: String, Sendable {
   case id, string, boolean, int, double, currency, percent, date, datetime, time, email, phone
   case url, textarea, picklist, multipicklist, combobox, reference, address, location
 
-  /// Whether values are kept and compared as text.
+  /// Whether values are stored and compared as text.
   package var isText: Bool {
     switch self {
     case .string, .email, .phone, .url, .textarea, .picklist, .multipicklist, .combobox: true
@@ -11,7 +11,6 @@ package enum FieldType: String, Sendable {
     }
   }
 
-  /// Whether values are numbers.
   package var isNumber: Bool {
     switch self {
     case .int, .double, .currency, .percent: true
@@ -19,108 +18,100 @@ package enum FieldType: String, Sendable {
     }
   }
 
-  /// Whether values are ids.
   package var isID: Bool { self == .id || self == .reference }
 }
 
 /// One value of a picklist.
 package struct PicklistValue: Sendable, Hashable {
-  /// The value as the API has it.
+  /// The value in the API.
   package let value: String
-  /// Whether a new record has it when nothing is said.
+  /// Whether it is the default of a new record.
   package let isDefault: Bool
 }
 
-/// One field of an object, with the properties that a describe shows.
+/// One field of an object, with the properties shown by describe.
 package struct FieldSchema: Sendable {
-  /// The API name.
   package let name: String
-  /// The label.
   package let label: String
-  /// The type.
   package let type: FieldType
-  /// The longest text in characters, 0 where that means nothing.
+  /// The maximum length in characters; 0 if not applicable.
   package var length = 0
-  /// The digits of a decimal number, before and after the point together.
+  /// The number of digits of a decimal number, before and after the decimal point.
   package var precision = 0
-  /// The digits after the point.
+  /// The number of digits after the decimal point.
   package var scale = 0
-  /// The digits of an integer.
+  /// The maximum number of digits of an integer.
   package var digits = 0
-  /// Whether a create may set it.
   package var createable = true
-  /// Whether an update may set it.
   package var updateable = true
-  /// Whether it may be empty.
   package var nillable = true
-  /// Whether the org fills it when a create does not.
+  /// Whether the org sets it if a create does not.
   package var defaultedOnCreate = false
-  /// Whether it is an external id.
   package var externalId = false
-  /// Whether an upsert may name a record by it.
+  /// Whether an upsert may identify a record by it.
   package var idLookup = false
-  /// Whether no two records share a value.
+  /// Whether values are unique.
   package var unique = false
-  /// Whether comparisons respect case.
+  /// Whether comparisons are case-sensitive.
   package var caseSensitive = false
-  /// Whether a formula makes it.
+  /// Whether it is a formula field.
   package var calculated = false
-  /// Whether a counter makes it.
+  /// Whether its values come from a counter.
   package var autoNumber = false
-  /// Whether the org's administrator made it.
+  /// Whether it is a custom field.
   package var custom = false
-  /// Whether it names the record for people.
+  /// Whether it is the record's name.
   package var nameField = false
-  /// The compound field that it is a part of.
+  /// The compound field to which it belongs.
   package var compoundFieldName: String?
-  /// The objects that a reference points at.
+  /// The objects to which a reference may refer.
   package var referenceTo: [String] = []
-  /// Whether the record is deleted with the parent that it names.
+  /// Whether the record is deleted with its parent.
   package var cascadesDelete = false
-  /// Whether the parent that it names cannot be deleted while the record is there.
+  /// Whether the parent cannot be deleted while the record exists.
   package var restrictsDelete = false
   /// The name of the relationship to the parent.
   package var relationshipName: String?
-  /// The name of the relationship from the parent, when it has one.
+  /// The name of the relationship from the parent, if it has one.
   package var childRelationshipName: String?
-  /// The values offered by a picklist; others are accepted, unless it is restricted.
+  /// The values of a picklist; other values are accepted unless it is restricted.
   package var picklistValues: [PicklistValue] = []
-  /// Whether a picklist takes its own values only.
+  /// Whether a picklist accepts only its own values.
   package var isRestricted = false
-  /// The value of a new record when nothing is said, as the API would show it.
+  /// The default value of a new record, as the API shows it.
   package var defaultValue: String?
-  /// Whether a condition may name it.
+  /// Whether conditions may use it.
   package var filterable = true
-  /// Whether an order may name it.
+  /// Whether ORDER BY may use it.
   package var sortable = true
 
-  /// Makes a field; the rest of its properties have the values of a plain custom field.
+  /// Creates a field; its other properties are those of a plain custom field.
   package init(_ name: String, _ label: String, _ type: FieldType) {
     self.name = name
     self.label = label
     self.type = type
   }
 
-  /// Whether a create without it is refused.
+  /// Whether a create without it fails.
   package var isRequired: Bool { !nillable && createable && !defaultedOnCreate }
 
-  /// Whether a profile may take it from a user; the parts of a compound field follow the whole.
+  /// Whether a profile may hide it from a user; the parts of a compound field follow the compound
+  /// field.
   package var isPermissionable: Bool {
     (nillable || type == .boolean) && (createable || !isStored) && compoundFieldName == nil
   }
 
-  /// Whether a query may group by it.
   package var isGroupable: Bool {
     isStored && length <= 255 && ![.datetime, .double, .currency, .percent].contains(type)
   }
 
-  /// Whether the field stands in a column of its own.
+  /// Whether the field has its own column.
   package var isStored: Bool { type != .address && type != .location }
 
-  /// Whether the reference may point at several kinds of object.
+  /// Whether the reference may refer to several objects.
   package var isPolymorphic: Bool { referenceTo.count > 1 }
 
-  /// The XML schema type of describe.
+  /// The XML schema type shown by describe.
   package var soapType: String {
     switch type {
     case .id, .reference: "tns:ID"

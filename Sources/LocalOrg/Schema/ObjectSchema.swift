@@ -1,20 +1,19 @@
-/// Who may read records of an object besides their owner.
+/// Who may read records of an object, in addition to their owner.
 package enum SharingModel: Sendable {
-  /// The owner, those it is shared with, and who views all.
+  /// The owner, users with a share, and users who may view all records.
   case privateToOwner
-  /// Everybody reads; who modifies all writes.
+  /// All users may read; users who may modify all records may write.
   case publicRead
 }
 
-/// A relationship seen from the parent.
+/// A relationship as seen from the parent.
 package struct ChildRelationship: Sendable, Hashable {
-  /// The object that holds the reference.
+  /// The object with the reference.
   package let childObject: String
-  /// The field that is the reference.
+  /// The reference field.
   package let field: String
-  /// The name for subqueries, where there is one.
+  /// The name for subqueries, if there is one.
   package let name: String?
-  /// Whether children are deleted with their parent.
   package let cascadesDelete: Bool
   /// Whether a parent with children cannot be deleted.
   package let restrictsDelete: Bool
@@ -22,25 +21,22 @@ package struct ChildRelationship: Sendable, Hashable {
 
 /// One object of the org, with its fields.
 package struct ObjectSchema: Sendable {
-  /// The API name.
   package let name: String
-  /// The label.
   package let label: String
-  /// The label of several.
+  /// The label of several records.
   package let labelPlural: String
-  /// The first three characters of its ids.
+  /// The first three characters of its IDs.
   package let keyPrefix: String
   /// Who may read its records.
   package let sharing: SharingModel
   /// The fields in describe's order.
   package let fields: [FieldSchema]
-  /// The relationships of other objects that point here.
+  /// The relationships of other objects that refer to this one.
   package internal(set) var childRelationships: [ChildRelationship] = []
-  /// What the user may do for whom the catalog is.
+  /// The rights of the catalog's user.
   private(set) var rights = ObjectRights.all
   private let places: [String: Int]
 
-  /// Makes an object.
   package init(
     _ name: String, label: String, plural: String, prefix: String, sharing: SharingModel,
     fields: [FieldSchema]
@@ -56,8 +52,8 @@ package struct ObjectSchema: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  /// The object with these fields, for somebody who may do so much with it; a catalog of such objects
-  /// finds their relationships anew.
+  /// Returns the object with these fields and rights; a catalog of such objects derives their
+  /// relationships again.
   func with(rights: ObjectRights, fields: [FieldSchema]) -> ObjectSchema {
     var view = ObjectSchema(
       name, label: label, plural: labelPlural, prefix: keyPrefix, sharing: sharing, fields: fields)
@@ -65,43 +61,42 @@ package struct ObjectSchema: Sendable {
     return view
   }
 
-  /// Whether a user may make records.
+  /// Whether a user may create records.
   func isCreateable(by user: OrgUser) -> Bool {
     rights.creates && (user.modifiesAll || sharing == .privateToOwner)
   }
 
-  /// Whether the org's administrator made it.
+  /// Whether it is a custom object.
   package var custom: Bool { name.hasSuffix("__c") }
 
-  /// Whether records have an owner.
   package var hasOwner: Bool { places["ownerid"] != nil }
 
-  /// Whether it describes the org's own setup rather than its business.
+  /// Whether it describes the org's setup rather than its business data.
   package var isSetup: Bool {
     ["Organization", "User", "Profile", "RecordType", "TabDefinition"].contains(name)
       || name.hasPrefix("Briefcase")
   }
 
-  /// The field of that name, whatever its case.
+  /// The field with that name, ignoring case.
   package func field(_ name: String) -> FieldSchema? {
     places[name.lowercased()].map { fields[$0] }
   }
 
-  /// The lookup whose relationship has that name, whatever its case.
+  /// The lookup with that relationship name, ignoring case.
   package func lookup(relationship: String) -> FieldSchema? {
     let wanted = relationship.lowercased()
     return fields.first { $0.relationshipName?.lowercased() == wanted }
   }
 
-  /// The child relationship of that name, whatever its case.
+  /// The child relationship with that name, ignoring case.
   package func children(relationship: String) -> ChildRelationship? {
     let wanted = relationship.lowercased()
     return childRelationships.first { $0.name?.lowercased() == wanted }
   }
 
-  /// The field that names a record for people.
+  /// The field with a record's name.
   package var nameField: FieldSchema? { fields.first { $0.nameField } }
 
-  /// The fields that stand in columns.
+  /// The fields with columns.
   package var storedFields: [FieldSchema] { fields.filter(\.isStored) }
 }

@@ -1,13 +1,13 @@
 import JSON
 
-/// How an object's fields are laid out, worked out from its schema.
+/// The layout of an object's fields, derived from its schema.
 struct PageLayout {
   let object: ObjectSchema
   let isCompact: Bool
   /// `View`, `Edit` or `Create`.
   let mode: String
 
-  /// A place on the page: one field, or the parts of a compound one.
+  /// An item of the page: one field, or the parts of a compound field.
   private struct Item {
     let label: String
     let fields: [FieldSchema]
@@ -33,7 +33,7 @@ struct PageLayout {
     ]
   }
 
-  /// Ids of layouts and sections follow from the object's key prefix: the same at every request.
+  /// The IDs of layouts and sections are derived from the object's key prefix, so they are stable.
   private func id(_ prefix: String, _ place: Int) -> String {
     let number = object.keyPrefix.utf8.reduce(Int64(0)) { $0 * 128 + Int64($1) }
     return OrgID.make(prefix: prefix, sequence: number * 16 + Int64(place))
@@ -75,7 +75,7 @@ struct PageLayout {
       usesHeading: false)
   }
 
-  /// What a person may see in this mode.
+  /// The fields that are visible in this mode.
   private var shown: [FieldSchema] {
     object.fields.filter { field in
       guard field.name != "Id", field.name != "IsDeleted", field.name != "MasterRecordId" else {
@@ -89,7 +89,7 @@ struct PageLayout {
     }
   }
 
-  /// The name comes first; a compound one is edited in its parts.
+  /// The name comes first; a compound name is edited in its parts.
   private var name: [Item] {
     guard let field = object.nameField else { return [] }
     let parts = object.fields.filter { $0.compoundFieldName == field.name }

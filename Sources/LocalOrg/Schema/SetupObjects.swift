@@ -41,7 +41,7 @@ enum SetupObjects {
       .text("LanguageLocaleKey", "Language", 40),
     ] + FieldSchema.audit)
 
-  /// Queues and public groups; the org has none unless a user makes one.
+  /// Queues and public groups; the org has none unless a user creates one.
   private static let group = ObjectSchema(
     "Group", label: "Group", plural: "Groups", prefix: "00G", sharing: .publicRead,
     fields: FieldSchema.identity + [
@@ -77,7 +77,7 @@ enum SetupObjects {
       .flag("IsActive", "Active", true),
     ] + FieldSchema.audit)
 
-  /// No object has a tab of its own: clients ask, and find none.
+  /// No object has a tab: clients query them and find none.
   private static let tab = ObjectSchema(
     "TabDefinition", label: "Tab Definition", plural: "Tab Definitions", prefix: "01r",
     sharing: .publicRead,
@@ -131,7 +131,7 @@ enum SetupObjects {
 }
 
 extension FieldSchema {
-  /// Unique and usable in an upsert, without being an external id.
+  /// Unique and usable in an upsert, although it is not an external ID.
   var uniqueLookup: FieldSchema {
     var copy = self
     copy.unique = true

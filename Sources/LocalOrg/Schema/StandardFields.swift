@@ -1,4 +1,4 @@
-/// Fields that orgs have on their standard objects and that little here works with.
+/// Fields that orgs have on their standard objects and that are rarely used here.
 enum StandardFields {
   static let account: [FieldSchema] =
     [
@@ -72,7 +72,7 @@ enum StandardFields {
 
   static let sources = ["Web", "Phone Inquiry", "Partner Referral", "Purchased List", "Other"]
 
-  /// When a record was last worked with: nothing is written there.
+  /// Times of the last activity; they are never written.
   static let visits: [FieldSchema] = [
     FieldSchema.kind(.date, "LastActivityDate", "Last Activity").readOnly,
     moment("LastViewedDate", "Last Viewed Date"),

@@ -14,7 +14,7 @@ extension SOQLParser {
     }
   }
 
-  /// The text between the braces, and the statement with blanks up to where they close.
+  /// Returns the text in the braces, and the statement with spaces up to the closing brace.
   private static func cut(_ statement: String) throws(OrgError) -> (text: String, rest: String) {
     let missing = OrgError(
       code: "MALFORMED_SEARCH",
@@ -31,7 +31,7 @@ extension SOQLParser {
     guard index < statement.endIndex else { throw missing }
     let text = String(statement[statement.index(after: opening)..<index])
     let end = statement.index(after: index)
-    // Lines and columns in a refusal are those of the whole statement.
+    // Lines and columns in errors are those of the whole statement.
     let blanks = statement[..<end].map { $0.isNewline ? "\n" : " " }.joined()
     return (text, blanks + statement[end...])
   }
@@ -48,7 +48,7 @@ extension SOQLParser {
       query.returning = objects
     }
     while take("WITH") {
-      // Divisions, networks, snippets and the like do not exist here: read and passed over.
+      // Divisions, networks, snippets and the like do not exist here; they are parsed and ignored.
       while token.kind != .end, !isWord("WITH"), !isWord("LIMIT"), !isWord("UPDATE") { place += 1 }
     }
     if take("LIMIT") {

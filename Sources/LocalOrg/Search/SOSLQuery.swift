@@ -1,4 +1,4 @@
-/// Which fields a search looks at.
+/// The group of fields to search.
 enum SearchGroup: String {
   case all = "ALL"
   case name = "NAME"
@@ -6,7 +6,7 @@ enum SearchGroup: String {
   case phone = "PHONE"
   case sidebar = "SIDEBAR"
 
-  /// The fields of an object that belong to the group.
+  /// Returns the fields of an object in the group.
   func fields(of object: ObjectSchema) -> [FieldSchema] {
     object.storedFields.filter { field in
       switch self {
@@ -24,7 +24,8 @@ enum SearchGroup: String {
 struct SOSLQuery {
   var expression: SearchExpression
   var group = SearchGroup.all
-  /// The objects to look in, each as the query over its matches; nil: every one, ids alone.
+  /// The objects to search, each as a query on its matches; nil for all objects with only their
+  /// IDs.
   var returning: [SOQLQuery]?
   var limit: Int?
 }

@@ -1,10 +1,10 @@
-/// What a search looks for: words and phrases, joined by AND, OR and AND NOT.
+/// The expression to search for: words and phrases joined by AND, OR and AND NOT.
 indirect enum SearchExpression: Equatable {
-  /// Words that stand side by side in one field.
+  /// Adjacent words in one field.
   case phrase([WordPattern])
   case all([SearchExpression])
   case any([SearchExpression])
-  /// The first and none of the others.
+  /// The first, and none of the others.
   case except(SearchExpression, [SearchExpression])
 
   /// Whether a record matches, given the words of each of its fields.
@@ -31,7 +31,7 @@ indirect enum SearchExpression: Equatable {
   }
 }
 
-/// A word of a search with its wildcards.
+/// A word with wildcards.
 struct WordPattern: Equatable {
   enum Part: Equatable {
     case character(Character)
@@ -43,12 +43,12 @@ struct WordPattern: Equatable {
 
   var parts: [Part]
 
-  /// How many characters are given.
+  /// The number of given characters.
   var length: Int {
     parts.count { if case .character = $0 { true } else { false } }
   }
 
-  /// The longest run of given characters that the storage compares as this engine does.
+  /// The longest run of given characters that SQLite compares in the same way as this engine.
   var literal: String? {
     var best = ""
     var run = ""
@@ -63,7 +63,8 @@ struct WordPattern: Equatable {
     return best.isEmpty ? nil : best
   }
 
-  /// Compares from left to right; after a star that took too little, it takes one more.
+  /// Compares from left to right; if the part after a star does not match, the star takes one more
+  /// character.
   func matches(_ word: [Character]) -> Bool {
     var (place, index) = (0, 0)
     var star: (place: Int, index: Int)?

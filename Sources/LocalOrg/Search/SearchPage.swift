@@ -1,7 +1,6 @@
-/// What a search found.
+/// The result of a search.
 package struct SearchPage: Sendable {
-  /// The records as a JSON array, those of one object side by side.
+  /// The records as a JSON array, grouped by object.
   package let records: [UInt8]
-  /// How many there are.
   package let count: Int
 }

@@ -1,11 +1,11 @@
 import SQLite
 
-/// Runs searches for one user, by looking at every record that the user may see.
+/// Runs searches for one user, by scanning all visible records.
 struct SearchRunner {
   let store: OrgStore
   let user: OrgUser
   let version: String
-  /// As many records a search answers in all.
+  /// The maximum number of records in a result.
   static let most = 2000
 
   func run(_ search: SOSLQuery) throws -> SearchPage {
@@ -17,7 +17,7 @@ struct SearchRunner {
       plans.append((object, query))
     }
     let runner = QueryRunner(store: store, user: user, version: version)
-    // The lists are planned first: a wrong field is refused before anything is read.
+    // The lists are planned first, so that an invalid field is rejected before anything is read.
     let rows = try plans.map {
       try runner.rowPlan($0.query, $0.object, includeDeleted: false)
     }
@@ -65,7 +65,7 @@ struct SearchRunner {
     return object
   }
 
-  /// An overall limit is spread evenly; what one object leaves, the others may use.
+  /// Distributes an overall limit evenly; what one object does not need is available to the others.
   static func shares(_ counts: [Int], limit: Int) -> [Int] {
     var shares = counts.map { _ in 0 }
     var left = limit
@@ -84,7 +84,7 @@ struct SearchRunner {
 
   // MARK: Matching
 
-  /// The sequence numbers of what matches in one object, in order.
+  /// The sequence numbers of the matches in one object, in order.
   private func matches(_ query: SOQLQuery, _ object: ObjectSchema, _ search: SOSLQuery) throws
     -> [Int64]
   {
@@ -120,9 +120,9 @@ struct SearchRunner {
     return Array(found.dropFirst(offset))
   }
 
-  /// What the storage can rule out by itself: a condition that holds for every match.
+  /// Returns a condition that every match fulfills, so that SQLite can exclude rows.
   ///
-  /// A part of a long search is enough for that, and the storage bounds how deep conditions go.
+  /// Part of a long search is enough, since SQLite limits the depth of conditions.
   private static func sieve(_ expression: SearchExpression, _ columns: [String]) -> SQL {
     switch expression {
     case .phrase(let patterns):
@@ -142,6 +142,6 @@ struct SearchRunner {
 }
 
 extension ObjectSchema {
-  /// Whether a search may look into the object.
+  /// Whether the object can be searched.
   var isSearchable: Bool { !isSetup || name == "User" }
 }

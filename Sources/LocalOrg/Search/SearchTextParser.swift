@@ -1,4 +1,4 @@
-/// Reads what stands between the braces of FIND.
+/// Parses the text in the braces of FIND.
 struct SearchTextParser {
   private enum Token: Equatable {
     case word([WordPattern])
@@ -41,7 +41,7 @@ struct SearchTextParser {
     return parts.count == 1 ? parts[0] : .any(parts)
   }
 
-  /// AND, AND NOT, and words side by side.
+  /// Parses AND, AND NOT, and adjacent words.
   private mutating func all(depth: Int) throws(OrgError) -> SearchExpression {
     var wanted = [try factor(depth: depth)]
     var unwanted: [SearchExpression] = []
@@ -112,14 +112,15 @@ struct SearchTextParser {
     return tokens
   }
 
-  /// Words up to a character that ends them; what is neither letter nor digit parts words.
+  /// Returns the words up to a delimiter; other characters that are not letters or digits separate
+  /// words.
   private static func patterns(
     _ text: [Character], _ index: inout Int, until isEnd: (Character) -> Bool
   ) throws(OrgError) -> [WordPattern] {
     var patterns: [WordPattern] = []
     var current = WordPattern(parts: [])
     func close() {
-      // A wildcard needs something before it.
+      // A wildcard requires a character before it.
       while let first = current.parts.first, first == .one || first == .many {
         current.parts.removeFirst()
       }

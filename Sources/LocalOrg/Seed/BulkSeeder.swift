@@ -1,7 +1,7 @@
 import SQLite
 import System
 
-/// Makes very many records of one object: plain values, indexes built afterwards.
+/// Creates a large number of records of one object, with plain values and indexes built at the end.
 struct BulkSeeder {
   let store: OrgStore
   let seed: UInt64
@@ -31,7 +31,7 @@ struct BulkSeeder {
     }
     let now = store.clock.now() / 1000 * 1000
     let statement = try store.connection.prepare(table.insert)
-    // A binding stays until it is changed: what is the same in all rows is bound once.
+    // Bindings persist, so values that are equal in all rows are bound once.
     for (place, filling) in fillings.enumerated() {
       if case .fixed(let value) = filling { try statement.bind(Int32(place + 2), value) }
     }
@@ -55,7 +55,7 @@ struct BulkSeeder {
   ) throws {
     let prefix = table.schema.keyPrefix
     let sequence = store.nextSequence(prefix)
-    // Thirty days, the last record a minute ago.
+    // Over thirty days, with the last record a minute ago.
     let step = max(1, Int64(30) * 86_400 / Int64(count))
     let moment = Dates.salesforce(
       now - 60_000 - min(Int64(count - number) * step, 30 * 86_400) * 1000)
@@ -79,7 +79,7 @@ struct BulkSeeder {
     try statement.execute()
   }
 
-  /// How each column is filled; the audit fields and the owner are the same in all rows.
+  /// Returns how each column is filled; the audit fields and the owner are the same in all rows.
   private func fillings(_ table: StoredObject, owner: String) -> [Filling] {
     var random = SeedRandom(seed)
     return table.fields.map { field in
@@ -120,7 +120,7 @@ struct BulkSeeder {
     }
   }
 
-  /// A text of so many characters.
+  /// Returns a text of the given length.
   private func longText(_ length: Int) -> String {
     let notes = SeedWords.notes.joined(separator: " ") + " "
     let copies = repeatElement(notes, count: length / notes.count + 1)

@@ -1,7 +1,7 @@
 import SQLite
 import System
 
-/// Makes the records of a seed, one object after the other.
+/// Creates the records of a seed, one object after the other.
 struct SeedMaker {
   let store: OrgStore
   let technicians: [OrgUser]
@@ -112,7 +112,7 @@ struct SeedMaker {
       address("Mailing", into: &values)
       let id = try store.insert(
         "Contact", values, by: account.owner, at: created, modified: later(created))
-      // A few contacts are not shared along with their account.
+      // A few contacts are not shared with their account.
       let shared = random.chance(90) ? account.shared : []
       return try placed(id, account.owner, shared, created, account: account.id, place)
     }
@@ -180,7 +180,7 @@ struct SeedMaker {
         "ServiceAppointment",
         [
           "ParentRecordId": .text(order.id), "AccountId": .text(order.account),
-          "Subject": .text("RequestContext \(place + 1)"), "OwnerId": .text(order.owner),
+          "Subject": .text("Visit \(place + 1)"), "OwnerId": .text(order.owner),
           "Status": .text(random.pick(["None", "Scheduled", "Dispatched", "Completed"])),
           "EarliestStartTime": .text(Dates.salesforce(start)),
           "DueDate": .text(Dates.salesforce(start + 7 * Self.day)),
@@ -202,7 +202,7 @@ struct SeedMaker {
       let id = try store.insert(
         "Site_Visit__c",
         [
-          "Name": .text("RequestContext \(day.text) #\(place + 1)"),
+          "Name": .text("Visit \(day.text) #\(place + 1)"),
           "External_Id__c": .text("SV-\(100_000 + Int(before) + place)"),
           "Account__c": .text(order.account), "Work_Order__c": .text(order.id),
           "Visit_Date__c": .text(day.text), "Hours__c": .real(Double(random.below(32) + 1) / 4),
@@ -216,12 +216,13 @@ struct SeedMaker {
     }
   }
 
-  // MARK: Parts
+  // MARK: Helpers
 
   private static let hour: Int64 = 3_600_000
   private static let day: Int64 = 86_400_000
 
-  /// Who owns the record in that place, and who else sees it: one in five is the office's alone.
+  /// Returns the owner of the record at an index and the users who see it; one in five is visible
+  /// only to the office.
   private mutating func hands(_ place: Int) -> (owner: String, shared: [String]) {
     guard !technicians.isEmpty, place % 5 != 4 else { return (admin.id, []) }
     let first = (place - place / 5) % technicians.count
@@ -245,14 +246,14 @@ struct SeedMaker {
       id: id, owner: owner, shared: shared, created: created, account: account, place: place)
   }
 
-  /// A moment between `from` and `to` days ago, not before `earliest`.
+  /// Returns a time between `from` and `to` days ago, but not before `earliest`.
   private mutating func moment(_ from: Int64, _ to: Int64, after earliest: Int64 = .min) -> Int64 {
     let low = max(now - from * Self.day, earliest)
     let high = max(low, now - max(to * Self.day, 60_000))
     return random.among(low...high) / 1000 * 1000
   }
 
-  /// When a record created then was last modified.
+  /// Returns a last modification time for a creation time.
   private mutating func later(_ created: Int64) -> Int64 {
     guard random.chance(40), created < now - 60_000 else { return created }
     return random.among(created...now - 60_000) / 1000 * 1000

@@ -1,13 +1,12 @@
-/// How much data a seed makes, and for whom.
+/// The size of a seed, and its users.
 package struct SeedOptions: Sendable {
-  /// 1 is a small field service organisation of about two thousand records; the rest is linear.
+  /// 1 is a small field service organization with about two thousand records; the size is linear.
   package var scale: Int
-  /// The start of the random numbers.
+  /// The seed of the random numbers.
   package var seed: UInt64
-  /// The user names of the technicians.
+  /// The technicians' user names.
   package var technicians: [String]
 
-  /// Makes options.
   package init(
     scale: Int = 1, seed: UInt64 = 1,
     technicians: [String] = ["ada@example.com", "ben@example.com", "cleo@example.com"]

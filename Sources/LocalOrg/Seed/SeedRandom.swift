@@ -1,4 +1,4 @@
-/// A small generator whose numbers are the same everywhere (SplitMix64).
+/// A small generator whose numbers are the same on all platforms (SplitMix64).
 struct SeedRandom {
   private var state: UInt64
 
@@ -15,12 +15,11 @@ struct SeedRandom {
   /// A number from 0 to `bound` - 1.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
 
-  /// True in `percent` of a hundred cases.
+  /// Returns true with a probability of `percent`.
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
   mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
 
-  /// A number in a range.
   mutating func among(_ range: ClosedRange<Int64>) -> Int64 {
     range.lowerBound + Int64(next() % UInt64(range.upperBound - range.lowerBound + 1))
   }

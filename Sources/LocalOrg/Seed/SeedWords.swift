@@ -1,4 +1,4 @@
-/// The words of made-up records.
+/// The words of generated records.
 enum SeedWords {
   static let firstNames = [
     "Ada", "Ben", "Cleo", "Dara", "Emil", "Fern", "Gus", "Hana", "Ivo", "Juno", "Kai", "Lena",

@@ -1,19 +1,20 @@
 import SQLite
 import System
 
-/// Makes up a field service organisation: accounts and what hangs on them, spread over the thirty
-/// days before the org's present, shared among technicians so that each sees another part.
+/// Generates a field service organization: accounts and related records, spread over the thirty
+/// days before the org's current time and shared among technicians so that each sees a different
+/// part.
 struct Seeder {
   let store: OrgStore
   let options: SeedOptions
 
-  /// A record that others will refer to.
+  /// A record to which others will refer.
   struct Placed {
     let id: String
     let owner: String
     let shared: [String]
     let created: Int64
-    /// The account that it belongs to; an account's own id.
+    /// The account to which it belongs; for an account, its own ID.
     let account: String
     let place: Int
   }
@@ -31,7 +32,7 @@ struct Seeder {
     try addBriefcases(maker.technicians.map(\.username))
   }
 
-  /// One briefcase for all technicians, and one for every second of them that overlaps it.
+  /// Adds one briefcase for all technicians, and an overlapping one for every second technician.
   private func addBriefcases(_ technicians: [String]) throws {
     guard !technicians.isEmpty else { return }
     let appointments = BriefcaseRule(

@@ -2,9 +2,9 @@ import HTTP
 import JSON
 import System
 
-/// One request to a data resource, whether it came alone or inside a composite.
+/// One request to a data resource, sent alone or inside a composite.
 struct APIRequest: Sendable {
-  /// The body: bytes of a request of its own, or a value that was parsed with its envelope.
+  /// The body: bytes of a separate request, or a value parsed with its envelope.
   enum Content: Sendable {
     case bytes([UInt8])
     case value(JSONValue?)
@@ -13,9 +13,9 @@ struct APIRequest: Sendable {
   let org: Org
   let session: Session
   let target: Target
-  /// The API version of the address, `66.0`.
+  /// The API version in the URL, such as `66.0`.
   let version: String
-  /// The segments below it.
+  /// The path segments after the version.
   let path: [String]
   let headers: HTTPHeaders
   let content: Content
@@ -24,10 +24,9 @@ struct APIRequest: Sendable {
 
   var user: OrgUser { session.user }
 
-  /// The version as a number.
   var versionNumber: Int { Int(version.prefix { $0 != "." }) ?? 0 }
 
-  /// `/services/data/v66.0`, the version that was asked for.
+  /// The root of the requested version, such as `/services/data/v66.0`.
   var root: String { "/services/data/v\(version)" }
 
   /// The body as JSON.
@@ -50,19 +49,19 @@ struct APIRequest: Sendable {
   /// The body as a JSON object.
   func object() throws(OrgError) -> JSONObject {
     guard let object = try json().object else {
-      throw .unreadableBody("The body has to be a JSON object")
+      throw .unreadableBody("The body must be a JSON object")
     }
     return object
   }
 
-  /// The body as an object that has no other members than these.
+  /// The body as a JSON object with only these members.
   func object(of members: Set<String>) throws(OrgError) -> JSONObject {
     let object = try object()
     try object.checkNames(members)
     return object
   }
 
-  /// The date of a conditional header in milliseconds; nil when the header is not there.
+  /// The date of a conditional header in milliseconds; nil if the header is missing.
   func date(of header: String) throws(OrgError) -> Int64? {
     guard let text = headers[header] else { return nil }
     guard let milliseconds = Dates.milliseconds(http: text) else {
@@ -71,16 +70,16 @@ struct APIRequest: Sendable {
     return milliseconds
   }
 
-  /// The object of the second segment.
+  /// The object named by the second segment.
   func schema() throws(OrgError) -> ObjectSchema {
     guard path.count > 1, let schema = schema(path[1]) else { throw .notFound }
     return schema
   }
 
-  /// The object of that name as the user sees it.
+  /// The object with that name as the user sees it.
   func schema(_ name: String) -> ObjectSchema? { org.schema(name, as: user) }
 
-  /// The same caller's call to another address, as a part of this one.
+  /// Returns the same caller's request to another URL, as a part of this one.
   func part(
     _ target: Target, version: String, path: [String], headers: HTTPHeaders, body: JSONValue?
   )
@@ -93,7 +92,7 @@ struct APIRequest: Sendable {
 }
 
 extension JSONObject {
-  /// Refuses a member that a resource does not know, as an org's JSON reader does.
+  /// Rejects unknown members, as an org's JSON reader does.
   func checkNames(_ known: Set<String>) throws(OrgError) {
     for name in names where !known.contains(name) {
       throw .unreadableBody("Unrecognized field \"\(name)\", not marked as ignorable")

@@ -3,10 +3,10 @@ import HTTP
 import JSON
 import System
 
-/// Does through `/attache/…` what a person at the org itself would do.
+/// Serves `/attache/…`: the operations that an administrator or a user would do in the org itself.
 ///
-/// Tests and rehearsals in other processes use it; nobody gets in without the secret that the
-/// server was started with.
+/// Tests and dry runs in other processes use it; it requires the secret with which the server was
+/// started.
 struct AdminResource: Sendable {
   let org: Org
   let sessions: Sessions
@@ -24,7 +24,7 @@ struct AdminResource: Sendable {
     }
   }
 
-  /// Whether a request bears the secret.
+  /// Whether a request has the secret.
   func isOpen(to request: ServerRequest) -> Bool {
     let given = request.headers["X-Attache-Admin"] ?? ""
     guard let secret, !secret.isEmpty else { return false }
@@ -73,7 +73,7 @@ struct AdminResource: Sendable {
     return .empty(204)
   }
 
-  /// A setup file, instead of the one before.
+  /// Replaces the setup with that of a file.
   private func setUp(_ body: [UInt8]) throws(OrgError) {
     let setup: OrgSetup
     do {
@@ -84,7 +84,7 @@ struct AdminResource: Sendable {
     try org.setUp(setup)
   }
 
-  /// `{"to": "2024-01-31T12:00:00Z", "moveBy": -60, "step": 0}`, the numbers in seconds.
+  /// Reads `{"to": "2024-01-31T12:00:00Z", "moveBy": -60, "step": 0}`, with numbers in seconds.
   private func setClock(_ body: JSONObject) throws(OrgError) {
     if let text = body["to"]?.string {
       guard let time = Dates.milliseconds(iso8601: text) else {
@@ -99,7 +99,7 @@ struct AdminResource: Sendable {
   private func seconds(_ name: String, _ body: JSONObject) throws(OrgError) -> Int64? {
     guard let seconds = body[name]?.int else { return nil }
     guard let number = Int(exactly: seconds), FaultOrder.century.contains(number) else {
-      throw OrgError(code: "INVALID_INPUT", message: "\(name) is more than a century")
+      throw OrgError(code: "INVALID_INPUT", message: "\(name) exceeds a century")
     }
     return seconds
   }
@@ -110,7 +110,7 @@ struct AdminResource: Sendable {
     } catch {
       throw .unreadableBody("\(error)")
     }
-    throw .unreadableBody("The body has to be a JSON object")
+    throw .unreadableBody("The body must be a JSON object")
   }
 
   private func text(_ name: String, _ body: JSONObject) throws(OrgError) -> String {

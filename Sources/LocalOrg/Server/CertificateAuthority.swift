@@ -1,21 +1,21 @@
 import Crypto
 import System
 
-/// A small authority for a local org that speaks TLS: its certificate is what clients trust.
+/// A small certificate authority for a local org with TLS; clients trust its certificate.
 package struct CertificateAuthority: Sendable {
   /// The authority's certificate, for clients (`REQUESTS_CA_BUNDLE`, `--ca`).
   package let certificatePath: String
-  /// The server's certificate with the authority's below it.
+  /// The server's certificate, followed by the authority's.
   package let serverCertificatePath: String
   /// The server's private key.
   package let serverKeyPath: String
 
   private static let days = 825
 
-  /// Makes the files in a directory.
+  /// Creates the files in a directory.
   ///
-  /// An authority that is there already is kept, so that clients that trust it need no change; the
-  /// server's certificate is always new.
+  /// An existing authority is kept, so that clients that trust it need no change; the server's
+  /// certificate is always new.
   package static func make(
     directory: String, dnsNames: [String] = ["localhost"], ipAddresses: [String] = ["127.0.0.1"]
   ) throws -> CertificateAuthority {
@@ -35,7 +35,7 @@ package struct CertificateAuthority: Sendable {
     return authority
   }
 
-  /// Certificate and key of the server, as `OrgServer.Options.identity` takes them.
+  /// The server's certificate and key, in the form of `OrgServer.Options.identity`.
   package func identity() throws -> (certificate: String, key: String) {
     (
       String(decoding: try Files.read(serverCertificatePath), as: UTF8.self),

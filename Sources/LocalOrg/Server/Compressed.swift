@@ -1,12 +1,12 @@
 import Archive
 import HTTP
 
-/// Bodies that are compressed with gzip.
+/// Compression of bodies with gzip.
 enum Compressed {
-  /// Less than this is sent as it is.
+  /// Smaller bodies are not compressed.
   private static let leastBytes = 1024
 
-  /// The request with its body unpacked; nil where it cannot be.
+  /// Returns the request with its body decompressed; nil if this fails.
   static func plain(_ request: ServerRequest, limit: Int) -> ServerRequest? {
     guard let encoding = request.headers["Content-Encoding"], encoding.lowercased() != "identity"
     else { return request }
@@ -18,7 +18,8 @@ enum Compressed {
       remote: request.remote)
   }
 
-  /// The answer packed, if its client reads that; what is made while it is sent goes as it is.
+  /// Returns the response compressed if its client accepts that; a generated body is sent
+  /// unchanged.
   static func answer(_ response: ServerResponse, to request: ServerRequest) -> ServerResponse {
     let accepted = (request.headers["Accept-Encoding"] ?? "").split(separator: ",").map {
       $0.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()

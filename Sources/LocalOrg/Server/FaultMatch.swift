@@ -1,17 +1,15 @@
-/// Which requests a fault means; what is nil does not matter.
+/// The requests that a fault affects; nil members match everything.
 package struct FaultMatch: Sendable {
-  /// What the request asks for.
+  /// The kind of request.
   package var kind: RequestKind?
-  /// The method.
   package var method: String?
-  /// The beginning of the decoded path.
+  /// The prefix of the decoded path.
   package var pathPrefix: String?
   /// Whether it changes records.
   package var isWrite: Bool?
-  /// The user name of its token.
+  /// The user name of the token.
   package var user: String?
 
-  /// Requests of this description.
   package init(
     kind: RequestKind? = nil, method: String? = nil, pathPrefix: String? = nil,
     isWrite: Bool? = nil, user: String? = nil
@@ -23,14 +21,12 @@ package struct FaultMatch: Sendable {
     self.user = user
   }
 
-  /// Every request.
   package static let any = FaultMatch()
-  /// Requests of a kind.
   package static func kind(_ kind: RequestKind) -> FaultMatch { FaultMatch(kind: kind) }
   /// Requests that change records.
   package static let writes = FaultMatch(isWrite: true)
 
-  /// Says whether it means a request.
+  /// Whether it matches a request.
   func covers(_ request: RequestFacts) -> Bool {
     (kind.map { $0 == request.kind } ?? true) && (method.map { $0 == request.method } ?? true)
       && (pathPrefix.map { request.path.hasPrefix($0) } ?? true)
@@ -39,7 +35,7 @@ package struct FaultMatch: Sendable {
   }
 }
 
-/// What is known of a request when its faults are chosen.
+/// What is known about a request when its faults are selected.
 struct RequestFacts: Sendable {
   let kind: RequestKind
   let method: String

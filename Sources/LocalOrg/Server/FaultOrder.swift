@@ -1,6 +1,6 @@
 import JSON
 
-/// A fault as another process orders it: whom it means, when it strikes and one action.
+/// A fault requested by another process: the requests it affects, when, and one action.
 ///
 /// `{"kind":"query","nth":2,"times":1,"status":503,"code":"SERVER_UNAVAILABLE"}`
 struct FaultOrder: Sendable {
@@ -9,7 +9,7 @@ struct FaultOrder: Sendable {
   let times: Int
   let action: Faults.Action
 
-  /// What an order may say.
+  /// The allowed members.
   private static let members = [
     "kind", "method", "pathPrefix", "write", "user", "nth", "times", "status", "code",
     "afterCommit", "drop", "truncate", "deliverLate", "delay", "shortPage", "nullEntry",
@@ -20,7 +20,7 @@ struct FaultOrder: Sendable {
   init(_ order: JSONObject) throws(OrgError) {
     if let unknown = order.names.first(where: { !Self.members.contains($0) }) {
       throw Self.refusal(
-        "\(unknown) is no member of a fault; those are \(Self.members.joined(separator: ", "))")
+        "\(unknown) is not a member of a fault; use \(Self.members.joined(separator: ", "))")
     }
     var match = FaultMatch()
     if let name = order["kind"]?.string {
@@ -69,7 +69,7 @@ struct FaultOrder: Sendable {
         + "commitLate, moveClock, update, delete")
   }
 
-  /// What happens in the midst of a request of many parts.
+  /// Reads an action on one part of a composite request.
   private static func partAction(_ order: JSONObject, _ number: (String) -> Int?)
     -> Faults.Action?
   {
@@ -86,10 +86,10 @@ struct FaultOrder: Sendable {
     return nil
   }
 
-  /// As many seconds the org's time may be moved.
+  /// The maximum number of seconds by which the org's clock may be moved.
   static let century = -3_200_000_000...3_200_000_000
 
-  /// What happens to the org itself: its time, or somebody else's work.
+  /// Reads an action on the org itself: its clock, or another user's change.
   private static func orgAction(_ order: JSONObject, _ number: (String) -> Int?)
     -> Faults.Action?
   {

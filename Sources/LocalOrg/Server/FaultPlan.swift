@@ -1,37 +1,37 @@
 import HTTP
 import JSON
 
-/// The faults that strike one request, by the moment at which they do.
+/// The faults that affect one request, by when they apply.
 struct FaultPlan: Sendable {
   private(set) var actions: [Faults.Action]
-  /// Whether the token endpoint is struck, whose refusals have a shape of their own.
+  /// Whether the request is to the token endpoint, which has its own error format.
   var isForToken = false
-  /// Whether it is a call of the SOAP API that is struck: its refusals are faults.
+  /// Whether it is a SOAP call, whose errors are faults.
   var isForSOAP = false
 
-  /// How the log names them.
+  /// The faults' label in the log.
   var label: String? {
     actions.isEmpty ? nil : actions.map(\.label).joined(separator: ", ")
   }
 
-  /// Whether the caller's session ends first.
+  /// Whether the caller's session is ended first.
   var expiresSession: Bool {
     actions.contains { if case .expireSession = $0 { true } else { false } }
   }
 
-  /// The most records of a page.
+  /// The maximum number of records per page.
   var pageLimit: Int? {
     for case .shortPage(let records) in actions { return records }
     return nil
   }
 
-  /// How many milliseconds the request is on its way; nil when it arrives at once.
+  /// How long the request is in transit, in milliseconds; nil if it arrives at once.
   var holdMilliseconds: Int64? {
     for case .deliverLate(let seconds) in actions { return Int64(seconds) * 1000 }
     return nil
   }
 
-  /// What is left of the plan when a held request arrives: nobody waits for the answer.
+  /// The remaining faults when a delayed request arrives and its client is gone.
   var onArrival: FaultPlan {
     var plan = self
     plan.actions.removeAll { if case .deliverLate = $0 { true } else { false } }
@@ -43,18 +43,18 @@ struct FaultPlan: Sendable {
     actions.compactMap { if case .nullEntry(let id) = $0 { id } else { nil } }
   }
 
-  /// The places at which a retrieve finds nothing.
+  /// The positions at which a retrieve finds nothing.
   var nullPlaces: Set<Int> {
     Set(actions.compactMap { if case .nullPlace(let place) = $0 { place } else { nil } })
   }
 
-  /// After how many parts a request is broken off.
+  /// The number of parts after which a request is interrupted.
   var partLimit: Int? {
     for case .interrupt(let parts, _, _, _) in actions { return max(0, parts) }
     return nil
   }
 
-  /// Why a part is refused, if it is.
+  /// Returns the error of a part, if it is to be refused.
   func refusal(ofPart place: Int) -> OrgError? {
     for case .refusePart(place, let status, let code, let message) in actions {
       return OrgError(status: status, code: code, message: message)
@@ -62,7 +62,7 @@ struct FaultPlan: Sendable {
     return nil
   }
 
-  /// What is left for a part of the request by itself: its own parts are not meant.
+  /// The remaining faults for a part as a request of its own.
   var forPart: FaultPlan {
     var plan = self
     plan.actions.removeAll {
@@ -81,14 +81,14 @@ struct FaultPlan: Sendable {
     }
   }
 
-  /// The rules that priming reports as failed, with the objects they leave out.
+  /// The rules that priming reports as failed, with the objects that they omit.
   var ruleErrors: [(ruleID: String, object: String?)] {
     actions.compactMap {
       if case .ruleError(let ruleID, let object) = $0 { (ruleID, object) } else { nil }
     }
   }
 
-  /// What happens to the org before the request is looked at.
+  /// Applies the faults to the org before the request is processed.
   func strikeBefore(_ org: Org) throws {
     for action in actions {
       switch action {
@@ -100,7 +100,7 @@ struct FaultPlan: Sendable {
     }
   }
 
-  /// The answer that stands in for work that is not done; nil when it is to be done.
+  /// The response sent instead of processing the request; nil if it is to be processed.
   var answerBefore: ServerResponse? {
     for action in actions {
       switch action {
@@ -121,7 +121,7 @@ struct FaultPlan: Sendable {
     return nil
   }
 
-  /// The answer after the work, with what happens to it on the way.
+  /// Applies the faults to the response after processing.
   func applyAfter(_ response: ServerResponse) -> ServerResponse {
     var result = response
     for action in actions {
@@ -153,7 +153,7 @@ struct FaultPlan: Sendable {
   }
 }
 
-/// Header fields that every answer shares.
+/// Header fields of every response.
 enum Wire {
   static let json: HTTPHeaders = ["Content-Type": "application/json;charset=UTF-8"]
 }

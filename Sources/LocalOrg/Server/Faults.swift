@@ -1,53 +1,55 @@
 import HTTP
 import System
 
-/// Failures to inject: each waits for its requests and then does its harm.
+/// Injected faults, each of which waits for matching requests.
 package final class Faults: Sendable {
-  /// What goes wrong.
+  /// The effect of a fault.
   package enum Action: Sendable {
-    /// A refusal in place of the answer; after the commit, the work is done all the same.
+    /// An error instead of the response; with `afterCommit`, the request is processed anyway.
     case status(Int, code: String, message: String = "injected fault", afterCommit: Bool = false)
-    /// Any answer at all, in place of the right one.
+    /// Any given response instead of the correct one.
     case respond(ServerResponse)
-    /// The connection ends without an answer, before or after the work is done.
+    /// The connection is closed without a response, before or after the request is processed.
     case drop(afterCommit: Bool)
-    /// The body ends after so many bytes, less than its length.
+    /// The body ends after this number of bytes, less than its length.
     case truncate(bytes: Int)
-    /// The connection ends without an answer, and the request arrives later: at the first request
-    /// after so many seconds of the org's time, or when `OrgServer.deliverHeld` is called.
+    /// The connection is closed without a response, and the request arrives later: at the first
+    /// request after this number of seconds of the org's time, or when `OrgServer.deliverHeld` is
+    /// called.
     case deliverLate(seconds: Int)
-    /// The answer is held back.
+    /// The response is delayed.
     case delay(milliseconds: Int)
-    /// The body stops after so many bytes until `until` returns.
+    /// The body pauses after this number of bytes until `until` returns.
     case pause(afterBytes: Int, until: @Sendable () -> Void)
-    /// The request's session ends before it is looked at.
+    /// The request's session is ended before it is processed.
     case expireSession
-    /// Every query locator given out so far becomes invalid first.
+    /// All query locators are invalidated first.
     case expireCursors
-    /// A page of a query or of priming records holds at most so many, whatever was asked for.
+    /// A page of a query or of priming records contains at most this number of records, whatever
+    /// was requested.
     case shortPage(records: Int)
-    /// A retrieve answers null for this record.
+    /// A retrieve returns null for this record.
     case nullEntry(id: String)
-    /// A retrieve answers null at this place, counted from 0.
+    /// A retrieve returns null at this index, counted from 0.
     case nullPlace(Int)
-    /// Of a collection, composite or batch the first so many parts are done and stay done, unless
-    /// it is all or none; then the answer is a refusal, or the connection drops.
+    /// The first parts of a collection, composite or batch are processed and persist, unless it is
+    /// all or none; then the response is an error, or the connection is closed.
     case interrupt(
       afterParts: Int, status: Int = 503, code: String = "SERVER_UNAVAILABLE", drops: Bool = false)
-    /// One part of a collection, composite or batch is refused, counted from 0.
+    /// One part of a collection, composite or batch, counted from 0, is refused.
     case refusePart(Int, status: Int = 400, code: String, message: String = "injected fault")
-    /// What the request writes is dated so many seconds back: it was committed late.
+    /// The request's writes are dated back by this number of seconds, as in a late commit.
     case commitLate(seconds: Int)
-    /// The org's clock moves first, backwards when the number is negative.
+    /// The org's clock is moved first; a negative number moves it back.
     case moveClock(seconds: Int)
-    /// Priming names this rule as failed, and leaves out an object's records when one is named.
+    /// Priming reports this rule as failed, and omits an object's records if one is named.
     case ruleError(ruleID: String, object: String? = nil)
-    /// The day's calls are used up.
+    /// The daily limit of calls is exhausted.
     case limitExceeded
-    /// Somebody else works on the org first.
+    /// Another change of the org is made first.
     case mutate(@Sendable (Org) throws -> Void)
 
-    /// How the log names it.
+    /// The label in the log.
     var label: String {
       switch self {
       case .status(let status, let code, _, let after):
@@ -86,26 +88,25 @@ package final class Faults: Sendable {
 
   private let state = Locked<[Armed]>([])
 
-  /// No faults.
   package init() {}
 
-  /// Arms a fault that strikes at the `nth` request that matches from now on.
+  /// Adds a fault that affects the `nth` matching request from now on.
   ///
-  /// It strikes the next ones too, up to `times` in all. Several faults may strike one request, in
-  /// the order of arming.
+  /// It affects the following ones too, `times` in total. Several faults may affect one request, in
+  /// the order in which they were added.
   package func add(_ match: FaultMatch, nth: Int = 1, times: Int = 1, _ action: Action) {
     state.withLock {
       $0.append(Armed(match: match, first: max(nth, 1), times: times, action: action))
     }
   }
 
-  /// Disarms every fault.
+  /// Removes all faults.
   package func removeAll() { state.withLock { $0 = [] } }
 
-  /// Whether a fault is armed, even one that has struck.
+  /// Whether there are faults, including those that have already fired.
   package var isArmed: Bool { state.withLock { !$0.isEmpty } }
 
-  /// How often faults struck.
+  /// The number of times that faults fired.
   package var fired: Int { state.withLock { $0.reduce(0) { $0 + $1.fired } } }
 
   func plan(for request: RequestFacts) -> FaultPlan {

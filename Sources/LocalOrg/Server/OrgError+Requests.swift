@@ -1,22 +1,22 @@
 import JSON
 
-// What is refused of a request, whatever it asks for.
+// Errors that any request can get.
 extension OrgError {
-  /// The entry of an error list of a single resource.
+  /// The entry in the error list of a single resource.
   var entry: JSONValue {
     var object: JSONObject = ["message": .string(message), "errorCode": .string(code)]
     if !fields.isEmpty { object["fields"] = JSONValue(fields) }
     return .object(object)
   }
 
-  /// The entry of an error list inside a collection's result: the code is a `statusCode` there.
+  /// The entry in the error list of a collection's result, where the code is named `statusCode`.
   var collectionEntry: JSONValue {
     [
       "statusCode": .string(code), "message": .string(message), "fields": JSONValue(fields),
     ]
   }
 
-  /// The method is not one of this resource's.
+  /// The resource does not support the method.
   static func methodNotAllowed(_ method: String, allowed: [String]) -> OrgError {
     OrgError(
       status: 405, code: "METHOD_NOT_ALLOWED",
@@ -24,12 +24,12 @@ extension OrgError {
     )
   }
 
-  /// A body that is not what the resource reads.
+  /// The body is not in the format that the resource reads.
   static func unreadableBody(_ message: String) -> OrgError {
     OrgError(code: "JSON_PARSER_ERROR", message: message)
   }
 
-  /// Too much in one request.
+  /// A request exceeds a limit.
   static func tooMany(_ what: String, _ count: Int, limit: Int) -> OrgError {
     OrgError(
       code: "EXCEEDED_MAX_SIZE_REQUEST",
@@ -37,11 +37,11 @@ extension OrgError {
         + "got \(count)")
   }
 
-  /// No such session.
+  /// The session is invalid.
   static let invalidSession = OrgError(
     status: 401, code: "INVALID_SESSION_ID", message: "Session expired or invalid")
 
-  /// The day's calls are used up.
+  /// The daily limit of calls is exhausted.
   static let limitExceeded = OrgError(
     status: 403, code: "REQUEST_LIMIT_EXCEEDED", message: "TotalRequests Limit exceeded.")
 }

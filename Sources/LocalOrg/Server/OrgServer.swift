@@ -4,24 +4,24 @@ import JSON
 import Synchronization
 import System
 
-/// Serves an org over HTTP, and over TLS when it is given an identity.
+/// Serves an org over HTTP, and over TLS if it has an identity.
 package final class OrgServer: Sendable {
   /// The org that is served.
   package let org: Org
-  /// Every request in order.
+  /// All requests in order.
   package let log: RequestLog
-  /// Failures to inject.
+  /// The injected faults.
   package let faults: Faults
-  /// What the port's address is: `http://127.0.0.1:PORT`.
+  /// The URL of the HTTP port: `http://127.0.0.1:PORT`.
   package let url: String
-  /// The address that speaks TLS, when there is one.
+  /// The URL of the TLS port, if there is one.
   package let secureURL: String?
 
   private let desk: RequestHandler
   private let plain: HTTPServer
   private let secure: HTTPServer?
 
-  /// Begins to serve.
+  /// Starts serving.
   package init(org: Org, options: Options = Options()) throws {
     self.org = org
     faults = Faults()
@@ -45,14 +45,14 @@ package final class OrgServer: Sendable {
     }
   }
 
-  /// A token for a user, without a login.
+  /// Returns a token for a user without a login.
   package func token(for username: String, app clientID: String? = nil) throws(OrgError) -> String {
     guard let user = org.user(named: username) else { throw .notFound }
     return desk.sessions.issue(
       to: user, clientID: clientID, organizationID: org.organizationID)
   }
 
-  /// A refresh token for a user, as after the user has approved the app.
+  /// Returns a refresh token for a user, as after the user has approved the app.
   package func refreshToken(
     for username: String, app clientID: String
   ) throws(OrgError) -> String {
@@ -60,19 +60,19 @@ package final class OrgServer: Sendable {
     return desk.refreshTokens.issue(.init(username: username, clientID: clientID))
   }
 
-  /// Ends every session: each client is refused once and has to log in again.
+  /// Ends all sessions: each client is refused once and must log in again.
   package func expireSessions() { desk.sessions.revokeAll() }
 
-  /// How many requests have not arrived: those of `Faults.Action.deliverLate`.
+  /// The number of requests in transit, delayed by `Faults.Action.deliverLate`.
   package var heldRequests: Int { desk.heldCount }
 
-  /// Lets every request that is on its way arrive now, in the order in which they left.
+  /// Delivers all requests in transit now, in the order in which they were sent.
   package func deliverHeld() { desk.deliverHeld() }
 
-  /// How many calls of the day are used.
+  /// The number of calls made today.
   package var usage: Int { desk.server.usage() }
 
-  /// Ends serving; requests under way are finished.
+  /// Stops serving after finishing the requests in progress.
   package func stop() {
     plain.stop()
     secure?.stop()

@@ -1,18 +1,18 @@
 import HTTP
 import JSON
 
-/// A request with what is found out about it before anything is done.
+/// A request with what is known about it before it is processed.
 struct RequestContext: Sendable {
   let request: ServerRequest
   let target: Target
   let kind: RequestKind
-  /// Whether it is meant to change records, parts of a composite included.
+  /// Whether it changes records, including parts of a composite.
   let isWrite: Bool
-  /// The body, parsed already where that was needed to know.
+  /// The body, already parsed if this was needed to classify the request.
   let content: APIRequest.Content
-  /// What it asks for by SOAP.
+  /// The SOAP call, if it is one.
   let soap: SOAPCall?
-  /// Scheme, host and port as the client wrote them.
+  /// The scheme, host and port as the client wrote them.
   let origin: String
 
   init(_ request: ServerRequest, _ target: Target, kind: RequestKind, scheme: String) {
@@ -29,7 +29,7 @@ struct RequestContext: Sendable {
       case .batch: "batchRequests"
       default: nil
       }
-    // A body that does not parse is refused later, with its reason.
+    // A body that cannot be parsed is rejected later, with the reason.
     guard let list, let body = try? JSONValue(parsing: request.body) else {
       isWrite = kind.isWrite
       content = .bytes(request.body)

@@ -3,7 +3,7 @@ import HTTP
 import JSON
 import System
 
-/// Answers one request after another: knows the caller, strikes the faults, writes the log.
+/// Processes requests: identifies the caller, applies the faults, writes the log.
 final class RequestHandler: Sendable {
   let org: Org
   let sessions: Sessions
@@ -17,9 +17,9 @@ final class RequestHandler: Sendable {
   private let soap: SOAPLogin
   private let undeletes: SOAPUndelete
   private let admin: AdminResource
-  // Request line and header together, as the platform bounds them.
+  // The maximum size of request line and header, as on the platform.
   private static let mostHeadBytes = 16_384
-  // As many bytes the data of a bulk job may have.
+  // The maximum size of a bulk job's data.
   static let mostUploadBytes = 150_000_000
 
   init(org: Org, options: OrgServer.Options, log: RequestLog, faults: Faults) throws {
@@ -44,11 +44,11 @@ final class RequestHandler: Sendable {
       secret: options.adminSecret)
   }
 
-  /// Answers a request, whose body and answer may be compressed on their way.
+  /// Processes a request; the bodies of request and response may be compressed.
   func answer(_ request: ServerRequest, scheme: String) -> ServerResponse {
     guard let plain = Compressed.plain(request, limit: Self.mostUploadBytes) else {
       return Self.response(
-        .failure([.unreadableBody("The body is not what its Content-Encoding says")]))
+        .failure([.unreadableBody("The body does not match its Content-Encoding")]))
     }
     let response = answered(plain, scheme: scheme)
     return server.options.compresses ? Compressed.answer(response, to: request) : response
@@ -58,7 +58,7 @@ final class RequestHandler: Sendable {
     let start = Clock.monotonicNanoseconds()
     let target = Target(request)
     if target.segments.first == "attache" {
-      // The administrator's own calls are no part of what clients did.
+      // The administrator's own calls are not logged.
       if target.method == "POST", target.segments == ["attache", "deliver"],
         admin.isOpen(to: request)
       {
@@ -100,10 +100,10 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// How many requests have not arrived yet.
+  /// The number of requests in transit.
   var heldCount: Int { held.count }
 
-  /// Lets every request arrive that is on its way.
+  /// Delivers all requests in transit.
   func deliverHeld() { deliver(held.take(now: nil)) }
 
   private func deliver(_ requests: [HeldRequests.Held]) {
@@ -160,7 +160,7 @@ final class RequestHandler: Sendable {
       if let call = visit.soap {
         return undeletes.answer(call, request, visit.target, session, plan)
       }
-      return (SOAPText.clientFault("The request is no envelope with a call"), nil)
+      return (SOAPText.clientFault("The request is not an envelope with a call"), nil)
     case .revoke: return (identities.revoke(request), nil)
     case .userinfo: return (identities.userinfo(session, origin: visit.origin), nil)
     case .identity:
@@ -198,7 +198,7 @@ final class RequestHandler: Sendable {
         headers: visit.request.headers, content: visit.content, server: server, faults: plan))
   }
 
-  /// The type of a body that is not JSON, where only that is read.
+  /// Returns the media type of a body that is not JSON, if only JSON is accepted.
   private static func unreadable(_ visit: RequestContext) -> String? {
     guard !visit.request.body.isEmpty, visit.kind != .bulkUpload,
       ["POST", "PATCH", "PUT"].contains(visit.request.method)
@@ -208,7 +208,7 @@ final class RequestHandler: Sendable {
     return plain.lowercased() == "application/json" ? nil : type
   }
 
-  /// Bulk API 1, which has the version without a letter before it.
+  /// Processes a call of Bulk API 1, which writes the version without the letter.
   private func async(_ visit: RequestContext, _ session: Session, _ plan: FaultPlan)
     -> APIResponse
   {

@@ -1,4 +1,4 @@
-/// What a request asks for, as the log and the faults name it.
+/// The kind of a request, for the log and the faults.
 package enum RequestKind: String, Sendable, CaseIterable {
   case token, revoke, userinfo, identity, soapLogin, soapUndelete
   case versions, resources, limits, describeGlobal, object, describe, layout, recent
@@ -9,7 +9,7 @@ package enum RequestKind: String, Sendable, CaseIterable {
   case bulkCreate, bulkRead, bulkUpload, bulkClose, bulkResults, bulkDelete
   case unknown
 
-  /// Whether it changes records; composite and batch are writes when one of their parts is.
+  /// Whether it changes records; composite and batch are writes if one of their parts is.
   package var isWrite: Bool {
     switch self {
     case .rowCreate, .rowUpdate, .rowUpsert, .rowDelete, .collectionCreate, .collectionUpdate,

@@ -1,4 +1,4 @@
-/// One address of the data API and what its methods do.
+/// One path of the data API with its methods.
 struct Route: Sendable {
   typealias Work = @Sendable (APIRequest) throws(OrgError) -> APIResponse
 
@@ -15,7 +15,7 @@ struct Route: Sendable {
     }
   }
 
-  /// Segments below the version; `*` stands for any one.
+  /// The path segments after the version; `*` matches any one.
   let pattern: [String]
   let methods: [Method]
   /// The first version that has it.
@@ -32,7 +32,7 @@ struct Route: Sendable {
       && zip(pattern, path).allSatisfy { $0 == "*" || $0.lowercased() == $1.lowercased() }
   }
 
-  /// The method of that name; HEAD is a GET whose body is not sent.
+  /// Returns the method with that name; HEAD is a GET whose body is not sent.
   func method(_ name: String) -> Method? {
     methods.first { $0.name == name } ?? (name == "HEAD" ? methods.first { $0.name == "GET" } : nil)
   }

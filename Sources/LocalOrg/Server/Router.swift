@@ -1,6 +1,6 @@
-/// Finds what serves an address: the table of contents of the data API.
+/// Maps paths of the data API to resources.
 enum Router {
-  /// First match wins, so that literal segments stand above `*`.
+  /// The first match wins, so literal segments come before `*`.
   static let routes: [Route] = data + bulk
 
   private static let bulk: [Route] = [
@@ -85,14 +85,14 @@ enum Router {
       "connect/briefcase/priming-records", since: 54, .init("GET", .priming, PrimingResource.read)),
   ]
 
-  /// What a path below a version means, whatever becomes of it.
+  /// The kind of request for a path below a version.
   static func kind(of target: Target) -> RequestKind {
     guard let (_, path) = target.dataPath else { return .unknown }
     let route = routes.first { $0.matches(path) }
     return route?.method(target.method)?.kind ?? .unknown
   }
 
-  /// Answers a call, refusals included.
+  /// Processes a call; errors become responses.
   static func answer(_ call: APIRequest) -> APIResponse {
     do throws(OrgError) {
       guard

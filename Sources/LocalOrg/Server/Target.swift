@@ -1,12 +1,12 @@
 import HTTP
 
-/// The address of a request, taken apart: what it names is decided by the router.
+/// The parsed target of a request; the router decides what it means.
 struct Target: Sendable {
-  /// The method, after `?_HTTP_METHOD=`.
+  /// The method, after applying `?_HTTP_METHOD=`.
   let method: String
-  /// The decoded segments of the path, without empty ones: a slash at the end means nothing.
+  /// The decoded path segments, without empty ones: a trailing slash is ignored.
   let segments: [String]
-  /// The decoded pairs of the query.
+  /// The decoded query parameters.
   let query: [(String, String)]
 
   init(_ request: ServerRequest) {
@@ -16,7 +16,7 @@ struct Target: Sendable {
     method = Self.method(request.method, query)
   }
 
-  /// The address of a part of a composite request.
+  /// The target of a part of a composite request.
   init(method: String, url: String) {
     let request = ServerRequest(
       method: method, rawTarget: url.hasPrefix("/") ? url : "/" + url, headers: [:], body: [],
@@ -24,12 +24,12 @@ struct Target: Sendable {
     self.init(request)
   }
 
-  /// The first value under a name.
+  /// The first value of a query parameter.
   func query(_ name: String) -> String? { query.first { $0.0 == name }?.1 }
 
-  /// The version and the segments below `/services/data/vNN.0`, nil when it is not of that form.
+  /// The version and the segments below `/services/data/vNN.0`; nil if the path has another form.
   ///
-  /// The prefix itself may be missing, as batch clients leave it out.
+  /// The prefix itself may be missing, since batch clients omit it.
   var dataPath: (version: String, rest: [String])? {
     var rest = segments[...]
     if rest.starts(with: ["services", "data"]) { rest = rest.dropFirst(2) }

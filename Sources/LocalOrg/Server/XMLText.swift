@@ -1,8 +1,8 @@
-/// As much of XML as the older interfaces need: leaves by name, and text that is written into it.
+/// The part of XML that the older APIs need: reading leaves by name, and escaping text.
 enum XMLText {
   static let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>"
 
-  /// An element with a text.
+  /// Returns an element with a text.
   static func element(_ name: String, _ text: String) -> String {
     "<\(name)>\(escaped(text))</\(name)>"
   }
@@ -21,10 +21,10 @@ enum XMLText {
     return result
   }
 
-  /// The texts of the elements that hold nothing but text, by their names without prefix; nil where
-  /// the text is not XML.
+  /// Returns the texts of the elements that contain only text, by their names without prefix; nil
+  /// if the text is not XML.
   ///
-  /// Of several of one name the first counts.
+  /// Of several with one name, the first counts.
   static func leaves(_ bytes: [UInt8]) -> [String: String]? {
     paths(bytes)?.reduce(into: [:]) { leaves, leaf in
       let name = leaf.path.last ?? ""
@@ -32,8 +32,8 @@ enum XMLText {
     }
   }
 
-  /// The texts of those elements, in their order, each with the names of what it stands in and its own; nil where
-  /// the text is not XML.
+  /// Returns the texts of those elements in order, each with the names of its ancestors and its
+  /// own; nil if the text is not XML.
   static func paths(_ bytes: [UInt8]) -> [(path: [String], text: String)]? {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     var leaves: [(path: [String], text: String)] = []

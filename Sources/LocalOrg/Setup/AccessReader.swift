@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads profiles and permission sets of a setup file.
+/// Reads the profiles and permission sets of a setup file.
 struct AccessReader {
   let catalog: Catalog
   let reader: ConfigurationReader
@@ -26,7 +26,7 @@ struct AccessReader {
   private func rights(_ node: JSONNode, of schema: ObjectSchema) -> AccessGrant.OfObject {
     var result = AccessGrant.OfObject()
     let known = ["read", "create", "edit", "delete", "fields"]
-    guard let object = reader.object(node, known: known, what: "what is said of an object") else {
+    guard let object = reader.object(node, known: known, what: "the rights to an object") else {
       return result
     }
     func right(_ name: String) -> Bool? { object[name].flatMap(reader.bool) }
@@ -48,7 +48,7 @@ struct AccessReader {
     return result
   }
 
-  /// The field that a member names, if there are rights to it.
+  /// Returns the field that a member names, if it supports permissions.
   private func field(_ member: JSONNode.Member, of schema: ObjectSchema) -> FieldSchema? {
     guard let field = schema.fields.first(where: { $0.name == member.name }) else {
       reader.report(
@@ -59,15 +59,15 @@ struct AccessReader {
     guard !field.isPermissionable else { return field }
     let whole = field.compoundFieldName.flatMap(schema.field)
     reader.report(
-      member, "there are no rights to \(schema.name).\(field.name): an org shows it to everybody",
+      member, "there are no rights to \(schema.name).\(field.name): an org shows it to all users",
       whole?.isPermissionable == true
-        ? "name \(JSONText.quoted(whole?.name ?? "")), of which it is a part" : "remove it")
+        ? "name \(JSONText.quoted(whole?.name ?? "")), which contains it" : "remove it")
     return nil
   }
 }
 
 extension ConfigurationReader {
-  /// The object of the org's business that a member names.
+  /// Returns the business object that a member names.
   func object(named member: JSONNode.Member, in catalog: Catalog) -> ObjectSchema? {
     let known = catalog.objects.filter { !$0.isSetup }
     if let schema = known.first(where: { $0.name == member.name }) { return schema }

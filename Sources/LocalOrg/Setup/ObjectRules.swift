@@ -1,12 +1,12 @@
-/// What is set up for the records of one object, whoever writes them.
+/// The setup for the records of one object, for all users.
 struct ObjectRules: Sendable {
   /// A condition that no record may meet.
   struct Validation: Sendable {
     let name: String
     let condition: Formula
-    /// What its writer is told.
+    /// The error message.
     let message: String
-    /// The field beside which that stands; nil: the whole record.
+    /// The field to which it belongs; nil for the whole record.
     let field: String?
   }
 
@@ -14,15 +14,15 @@ struct ObjectRules: Sendable {
   struct Update: Sendable {
     let name: String
     let condition: Formula
-    /// The fields with what they become, in the order of the file.
+    /// The fields and their formulas, in the order of the file.
     let values: [(field: FieldSchema, formula: Formula)]
   }
 
-  /// A picklist as the org has it.
+  /// The setup of a picklist.
   struct Picklist: Sendable {
-    /// Its values, instead of those that it comes with.
+    /// Its values, instead of the standard ones.
     var values: [String]?
-    /// Whether no other value is taken.
+    /// Whether only these values are accepted.
     var isRestricted = false
   }
 
@@ -31,14 +31,14 @@ struct ObjectRules: Sendable {
   var validations: [Validation] = []
   var updates: [Update] = []
 
-  /// Whether something happens when a record is saved.
+  /// Whether anything runs when a record is saved.
   var isActive: Bool { !validations.isEmpty || !updates.isEmpty }
   /// The names of the fields that an update may set.
   var updatedFields: Set<String> { Set(updates.flatMap(\.values).map(\.field.name)) }
 }
 
 extension ObjectSchema {
-  /// The object with what is set up for its fields.
+  /// Returns the object with the setup of its fields.
   func adjusted(by rules: ObjectRules) -> ObjectSchema {
     with(
       rights: rights,
@@ -56,7 +56,7 @@ extension FieldSchema {
     isRestricted = picklist.isRestricted
     guard let values = picklist.values else { return }
     picklistValues = values.map { PicklistValue(value: $0, isDefault: $0 == defaultValue) }
-    // A default that is no value any more is none.
+    // A default that is no longer a value is removed.
     guard let standard = defaultValue, !values.contains(standard) else { return }
     defaultValue = nil
     defaultedOnCreate = false

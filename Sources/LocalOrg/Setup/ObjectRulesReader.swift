@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads what a setup file says of the records of objects.
+/// Reads the setup file's rules for the records of objects.
 struct ObjectRulesReader {
   let catalog: Catalog
   let reader: ConfigurationReader
@@ -54,7 +54,7 @@ struct ObjectRulesReader {
         isRestricted: object.bool("restricted", default: false))
       if picklist.isRestricted, (picklist.values ?? field.picklistValues.map(\.value)).isEmpty {
         reader.report(
-          member, "a restricted picklist without values takes none",
+          member, "a restricted picklist without values accepts none",
           "add \"values\": [\"…\"]")
       }
       found[field.name] = picklist
@@ -62,14 +62,14 @@ struct ObjectRulesReader {
     return found
   }
 
-  /// A field that can be made required.
+  /// Returns a field that can be made required.
   private func required(_ node: JSONNode, of schema: ObjectSchema) -> FieldSchema? {
     guard let name = reader.string(node) else { return nil }
     guard let field = field(named: name, node, of: schema) else { return nil }
     guard field.createable, field.updateable, field.type != .boolean else {
       reader.report(
-        node, "\(schema.name).\(name) cannot be required: the org fills it by itself",
-        "name a field that users fill")
+        node, "\(schema.name).\(name) cannot be required: the org sets it",
+        "name a field that users set")
       return nil
     }
     return field
@@ -93,7 +93,7 @@ struct ObjectRulesReader {
       return nil
     }
     let name = object.requiredText("name")
-    let message = object.requiredText("message", "\"what the writer is told\"")
+    let message = object.requiredText("message", "\"the message for the user\"")
     let condition = object.required("condition", "\"ISBLANK(Phone)\"").flatMap {
       formula($0, of: schema)
     }
@@ -122,7 +122,7 @@ struct ObjectRulesReader {
       else { continue }
       guard field.createable, field.updateable else {
         reader.report(
-          member, "\(schema.name).\(field.name) cannot be set: the org fills it by itself",
+          member, "\(schema.name).\(field.name) cannot be set: the org sets it",
           "name another field")
         continue
       }
@@ -132,7 +132,7 @@ struct ObjectRulesReader {
     return ObjectRules.Update(name: name, condition: condition, values: values)
   }
 
-  /// A formula; what is wrong with it is told at its place in the file.
+  /// Reads a formula; an error is reported at its position in the file.
   private func formula(_ node: JSONNode, of schema: ObjectSchema) -> Formula? {
     guard let text = reader.string(node) else { return nil }
     do {

@@ -1,24 +1,24 @@
 import JSON
 
-/// What an administrator sets up in an org beside its records: declared in a file, kept in the org.
+/// An org's setup, declared in a file and stored in the org.
 ///
-/// An org without one lets everybody do everything that sharing allows.
+/// In an org without a setup, all users may do everything that sharing allows.
 package struct OrgSetup: Sendable {
-  /// What is left to the users of a profile.
+  /// The rights of the users of a profile.
   var profiles: [AccessGrant] = []
-  /// What some users may do beyond that.
+  /// The additional rights of some users.
   var permissionSets: [AccessGrant] = []
-  /// What holds for the records of objects, by their names.
+  /// The rules for the records of objects, by object name.
   var objects: [String: ObjectRules] = [:]
   /// The file, as it was read.
   let text: [UInt8]
 
-  /// Nothing is set up.
+  /// The empty setup.
   static let none = OrgSetup(text: Array("{}".utf8))
 
   private init(text: [UInt8]) { self.text = text }
 
-  /// Reads a setup file; `name` is what problems call it.
+  /// Reads a setup file; `name` is its name in error messages.
   package init(parsing text: [UInt8], name: String = "setup") throws(Problems) {
     self.init(text: text)
     let reader = ConfigurationReader(file: name)
@@ -53,13 +53,13 @@ package struct OrgSetup: Sendable {
     return found
   }
 
-  /// A catalog with what is set up for fields.
+  /// Returns a catalog with the setup of its fields.
   func adjusted(_ catalog: Catalog) -> Catalog {
     guard !objects.isEmpty else { return catalog }
     return Catalog(catalog.objects.map { $0.adjusted(by: objects[$0.name] ?? ObjectRules()) })
   }
 
-  /// The rights of a user; nil when nobody took anything away.
+  /// The rights of a user; nil if they are unrestricted.
   func rights(of user: OrgUser) -> UserRights? {
     let profile = profiles.last { $0.name == user.profileName }
     guard profile != nil else { return nil }

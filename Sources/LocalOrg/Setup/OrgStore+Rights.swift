@@ -1,21 +1,20 @@
 import JSON
 import SQLite
 
-/// What is set up in the org, and what follows from it for users.
+/// The org's setup, and what follows from it for users.
 extension OrgStore {
   static func makeSetupTable(_ connection: Connection) throws {
     try connection.execute(
       "CREATE TABLE IF NOT EXISTS setup (only INTEGER PRIMARY KEY CHECK (only = 1), text TEXT)")
   }
 
-  /// The setup that the org keeps.
+  /// Returns the stored setup.
   func keptSetup() throws -> OrgSetup {
     guard let text = try connection.text("SELECT text FROM setup") else { return .none }
     return try OrgSetup(parsing: Array(text.utf8))
   }
 
-  /// Sets the org up anew, instead of what was set up before; users whom a profile names are moved
-  /// to it.
+  /// Replaces the org's setup; users named by a profile are moved to it.
   func setUp(_ new: OrgSetup) throws {
     let admin = OrgStore.administratorID
     for grant in new.profiles {
@@ -31,7 +30,7 @@ extension OrgStore {
     try connection.run("INSERT OR REPLACE INTO setup (only, text) VALUES (1, \(text))")
   }
 
-  /// The objects and fields as a user sees them: what the user may not read is not there.
+  /// Returns the objects and fields as a user sees them, without those that the user may not read.
   func catalog(of user: OrgUser) -> Catalog {
     guard let rights = setup.rights(of: user) else { return catalog }
     let names = [user.profileName] + rights.permissionSets.map(\.name)

@@ -1,9 +1,9 @@
 import SQLite
 
-/// What an org does with a record between its writer's values and the storage: field updates, then
+/// The processing of a record between the writer's values and the storage: field updates, then
 /// validation rules.
 struct RowAutomation {
-  /// The record is refused, for all these reasons.
+  /// The record is refused for all these reasons.
   struct Refusal: Error {
     let errors: [OrgError]
   }
@@ -27,8 +27,8 @@ struct RowAutomation {
     guard errors.isEmpty else { throw Refusal(errors: errors) }
   }
 
-  /// Refuses a new record in which the updates have left a field empty that they might have filled: an org asks
-  /// for its fields when its automation has run.
+  /// Refuses a new record if a required field is empty after the updates, since an org checks
+  /// required fields after its automation has run.
   private func checkRequired(_ row: [SQLiteValue], of table: StoredObject) throws {
     let missing = table.schema.fields.filter { field in
       field.createable && field.isRequired && rules.updatedFields.contains(field.name)
@@ -49,7 +49,8 @@ struct RowAutomation {
     FormulaEvaluation(store: store, user: user, table: table, row: row, before: before)
   }
 
-  /// An update sees what the ones before it have set; its own values do not see each other.
+  /// Runs an update, which sees what earlier updates have set; its own values do not see each
+  /// other.
   private func run(
     _ update: ObjectRules.Update, _ row: inout [SQLiteValue], _ table: StoredObject,
     _ before: [SQLiteValue]?
@@ -83,7 +84,7 @@ struct RowAutomation {
 }
 
 extension OrgError {
-  /// What `body` makes; whatever else it throws is a failure of the storage.
+  /// Runs `body`; errors of other types become storage failures.
   static func from<T>(_ body: () throws -> T) throws(OrgError) -> T {
     do { return try body() } catch { throw .storage(error) }
   }

@@ -1,19 +1,18 @@
-/// What a user may do with the records of an object, before it is asked which of them the user sees.
+/// A user's rights to an object's records, independent of which records are visible.
 package struct ObjectRights: Sendable, Hashable {
-  /// Whether the object is there for the user.
+  /// Whether the object is visible to the user.
   package var reads = true
-  /// Whether records may be made.
+  /// Whether records may be created.
   package var creates = true
   /// Whether records may be changed.
   package var edits = true
   /// Whether records may be deleted.
   package var deletes = true
 
-  /// Everything.
   package static let all = ObjectRights()
 
-  /// Without what has no ground: nothing is made or changed unread, nothing deleted that may not be
-  /// changed.
+  /// Returns the rights without those that require a missing one: creating or changing requires
+  /// reading, and deleting requires changing.
   var grounded: ObjectRights {
     ObjectRights(
       reads: reads, creates: reads && creates, edits: reads && edits,
@@ -21,7 +20,7 @@ package struct ObjectRights: Sendable, Hashable {
   }
 }
 
-/// What a user may do with a field, from nothing to everything.
+/// A user's rights to a field, in ascending order.
 enum FieldRight: String, CaseIterable, Comparable, Sendable {
   case none, read, edit
 
@@ -36,39 +35,39 @@ enum FieldRight: String, CaseIterable, Comparable, Sendable {
   }
 }
 
-/// What a profile or a permission set says of objects; of what it does not name, a profile allows
-/// everything and a permission set adds nothing.
+/// The rights to objects that a profile or a permission set defines; for objects that it does not
+/// name, a profile allows everything and a permission set adds nothing.
 struct AccessGrant: Sendable {
-  /// What it says of one object.
+  /// The rights to one object.
   struct OfObject: Sendable {
     var reads: Bool?
     var creates: Bool?
     var edits: Bool?
     var deletes: Bool?
-    /// By the name of the field; the parts of a compound field follow the whole.
+    /// By field name; the parts of a compound field follow the compound field.
     var fields: [String: FieldRight] = [:]
   }
 
   /// The name of the profile or permission set.
   let name: String
-  /// The names of the users who have it, in small letters; those of a profile are moved to it.
+  /// The user names in lower case; the users of a profile are moved to it.
   var users: [String] = []
-  /// By the name of the object.
+  /// By object name.
   var objects: [String: OfObject] = [:]
 }
 
-/// What one user may do: what the profile leaves, and what permission sets add.
+/// The rights of one user: those of the profile, plus those of permission sets.
 ///
-/// The only place where rights to objects and fields are decided: all that is done for a user reads
-/// the catalog that comes of it, in which what the user may not read does not exist.
+/// Rights to objects and fields are decided only here: everything done for a user reads the
+/// resulting catalog, which lacks what the user may not read.
 struct UserRights {
   let profile: AccessGrant?
   let permissionSets: [AccessGrant]
 
-  /// The catalog as the user sees it.
+  /// Returns the catalog as the user sees it.
   func view(of catalog: Catalog) -> Catalog { Catalog(catalog.objects.compactMap(view)) }
 
-  /// An object as the user sees it; nil when it is hidden.
+  /// Returns an object as the user sees it; nil if it is hidden.
   private func view(of object: ObjectSchema) -> ObjectSchema? {
     let own = profile?.objects[object.name]
     let added = permissionSets.compactMap { $0.objects[object.name] }

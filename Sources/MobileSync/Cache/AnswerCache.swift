@@ -1,12 +1,13 @@
 import JSON
 import SmartStore
 
-/// Answers of the org that are kept in a soup of their own, fetched by syncs down.
+/// Responses of the org that syncs down fetch into a dedicated soup.
 struct AnswerCache: Sendable {
   let manager: SyncManager
   let soupName: String
 
-  /// The element of an answer, from where the mode says; nil only from the store.
+  /// Returns the element of a response from the source that the mode selects; nil only if the store
+  /// lacks it.
   func fetch(
     _ target: SyncTarget, _ mode: FetchMode, id: @Sendable (Platform) -> String
   ) async throws(SyncError) -> JSONValue? {
@@ -17,8 +18,8 @@ struct AnswerCache: Sendable {
     try await download(target)
     guard let element = try await cached(id) else {
       throw SyncError(
-        .badResponse, "what the org answered is not in the soup \"\(soupName)\" now",
-        fix: "try again")
+        .badResponse, "the org's response is no longer in the soup \"\(soupName)\"",
+        fix: "retry")
     }
     return element
   }
@@ -32,7 +33,7 @@ struct AnswerCache: Sendable {
     }
   }
 
-  /// Fetches the answer by the sync that did so before, or by a new one.
+  /// Fetches the response with the sync that fetched it before, or with a new one.
   private func download(_ target: SyncTarget) async throws(SyncError) {
     let known = try await manager.inStore { store -> Int64? in
       if try !store.hasSoup(soupName) {
@@ -50,7 +51,7 @@ struct AnswerCache: Sendable {
   private func run(_ target: SyncTarget, _ known: Int64?) async throws(SyncError) -> SyncRun {
     if let known {
       do throws(SyncError) { return try await manager.reSync(id: known) } catch {
-        // Somebody else waits for the same answer: another sync asks once more.
+        // Another caller is waiting for the same response, so a new sync requests it.
         guard error.code == .running else { throw error }
       }
     }

@@ -1,9 +1,9 @@
-/// Where a description or a layout is looked for.
+/// Where to look up a description or a layout.
 public enum FetchMode: String, Sendable, Hashable, CaseIterable {
-  /// In the store alone.
+  /// Only in the store.
   case cacheOnly = "CACHE_ONLY"
-  /// In the store, and in the org what is not there.
+  /// In the store, then in the org if the store lacks it.
   case cacheFirst = "CACHE_FIRST"
-  /// In the org; what it answers replaces what is in the store.
+  /// In the org; its response replaces the store's copy.
   case serverFirst = "SERVER_FIRST"
 }

@@ -2,13 +2,13 @@ import JSON
 
 /// A page layout of an object type.
 public struct Layout: Sendable, Hashable {
-  /// The id under which the store keeps it.
+  /// The ID of its element in the store.
   public let id: String
   /// The object type's API name.
   public let objectAPIName: String?
-  /// How much of a record it shows.
+  /// The layout type, such as `Full` or `Compact`.
   public let layoutType: String?
-  /// What it is used for.
+  /// The mode, such as `View` or `Edit`.
   public let mode: String?
   /// The whole layout as JSON: sections, rows, items.
   public let json: String

@@ -1,15 +1,15 @@
-/// Fetches page layouts and keeps them in the store, in the soup `sfdcLayouts`.
+/// Fetches page layouts and caches them in the store's soup `sfdcLayouts`.
 public struct LayoutSyncManager: Sendable {
   private let cache: AnswerCache
 
-  /// Works on the store of a sync manager.
+  /// Creates a manager that uses the store of a sync manager.
   public init(_ manager: SyncManager) {
     cache = AnswerCache(manager: manager, soupName: LayoutTarget.soupName)
   }
 
-  /// A layout of an object type; nil where only the store is asked and has none.
+  /// Returns a layout of an object type; nil if only the store is searched and lacks it.
   ///
-  /// What is nil is left to the org. An org that does not answer is an error.
+  /// The org chooses its default for each argument that is nil. Throws if the org does not respond.
   public func fetchLayout(
     objectAPIName: String, formFactor: LayoutTarget.FormFactor? = nil,
     layoutType: LayoutTarget.LayoutType, layoutMode: LayoutTarget.Mode? = nil,

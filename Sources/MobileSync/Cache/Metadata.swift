@@ -1,14 +1,14 @@
 import JSON
 
-/// What an org says of an object type.
+/// The org's description of an object type.
 public struct Metadata: Sendable, Hashable {
   /// The object type's API name.
   public let name: String
   /// The label of one record.
   public let label: String?
-  /// The label of several.
+  /// The label of several records.
   public let labelPlural: String?
-  /// What the ids of its records begin with.
+  /// The first three characters of its records' IDs.
   public let keyPrefix: String?
   /// The API names of its fields.
   public let fieldNames: [String]

@@ -1,15 +1,15 @@
-/// Fetches descriptions of object types and keeps them in the store, in the soup `sfdcMetadata`.
+/// Fetches descriptions of object types and caches them in the store's soup `sfdcMetadata`.
 public struct MetadataSyncManager: Sendable {
   private let cache: AnswerCache
 
-  /// Works on the store of a sync manager.
+  /// Creates a manager that uses the store of a sync manager.
   public init(_ manager: SyncManager) {
     cache = AnswerCache(manager: manager, soupName: MetadataTarget.soupName)
   }
 
-  /// The description of an object type; nil where only the store is asked and has none.
+  /// Returns the description of an object type; nil if only the store is searched and lacks it.
   ///
-  /// An org that does not answer is an error.
+  /// Throws if the org does not respond.
   public func fetchMetadata(
     objectType: String, mode: FetchMode = .cacheFirst
   ) async throws(SyncError) -> Metadata? {

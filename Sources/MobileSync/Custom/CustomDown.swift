@@ -1,6 +1,6 @@
 import JSON
 
-/// A custom target as the generic sync down uses it.
+/// Adapts a custom target to the generic sync down.
 struct CustomDown: SyncDownTarget {
   let target: any CustomSyncDownTarget
 
@@ -60,7 +60,7 @@ private final class CustomPages: SyncDownPages {
     place = page.next
     isAtEnd = page.next == nil
     if let next = page.next, !seen.insert(next).inserted {
-      throw SyncError(.badResponse, "the custom target's pages do not end")
+      throw SyncError(.badResponse, "the custom target's pages never end")
     }
     let bytes = Array(("[" + page.records.joined(separator: ",") + "]").utf8)
     return SyncPage(parts: [SyncPage.Part(destination, bytes: bytes, container: .array)])

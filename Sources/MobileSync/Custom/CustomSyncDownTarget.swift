@@ -1,51 +1,53 @@
-/// A sync down whose code is in the embedding program, for a target of `"type": "custom"`.
+/// A sync down implemented in the embedding program, for a target of `"type": "custom"`.
 ///
-/// A program names it to `SyncManager` by the class that its configuration has in `androidImpl` and
-/// `iOSImpl` (`CustomTargets`).
+/// A program registers it with `SyncManager` under the class named in the configuration's
+/// `androidImpl` and `iOSImpl` (`CustomTargets`).
 public protocol CustomSyncDownTarget: Sendable {
-  /// The field that identifies a record; `Id` unless said otherwise.
+  /// The field that identifies a record; the default is `Id`.
   var idFieldName: String { get }
-  /// The field that says when a record was last modified; `LastModifiedDate` unless said otherwise.
+  /// The field that has a record's modification date; the default is `LastModifiedDate`.
   var modificationDateFieldName: String { get }
-  /// Whether records come in the order of their modification date, so that a sync that was stopped
-  /// goes on from the last page; false unless said otherwise.
+  /// Whether records arrive in the order of their modification date, so that a stopped sync resumes
+  /// at its last page; the default is false.
   var isSortedByModification: Bool { get }
 
   /// Fetches one page.
   ///
   /// - Parameters:
-  ///   - since: What was modified after this time, in milliseconds, is asked for; nil for everything.
-  ///   - place: What the page before named as the next; nil for the first page.
+  ///   - since: Fetches only what was modified after this time, in milliseconds; nil fetches
+  ///     everything.
+  ///   - place: The value of `next` in the previous page; nil for the first page.
   ///   - org: The org in the session of the store's user.
   func fetch(since: Int64?, at place: String?, org: SyncOrg) async throws -> CustomPage
 
-  /// Says which records the org still has, of those in the soup that this sync brought.
+  /// Returns which of the soup's records that this sync fetched are still in the org.
   ///
-  /// Nil, the answer unless said otherwise, where it cannot be told: then none is removed.
+  /// The default returns nil, which means unknown: no record is removed.
   func remoteIDs(among localIDs: [String], org: SyncOrg) async throws -> Set<String>?
 }
 
 extension CustomSyncDownTarget {
-  /// The name that the org's records have.
+  /// The standard field, `Id`.
   public var idFieldName: String { TargetFields().idFieldName }
-  /// The name that the org's records have.
+  /// The standard field, `LastModifiedDate`.
   public var modificationDateFieldName: String { TargetFields().modificationDateFieldName }
-  /// No order is promised.
+  /// False: no order is guaranteed.
   public var isSortedByModification: Bool { false }
-  /// Nothing can be told.
+  /// Returns nil: unknown.
   public func remoteIDs(among localIDs: [String], org: SyncOrg) async throws -> Set<String>? { nil }
 }
 
-/// A page of records of a custom sync down.
+/// A page of records fetched by a custom sync down.
 public struct CustomPage: Sendable, Hashable {
   /// The records, each the JSON text of an object.
   public var records: [String]
-  /// How many records the whole fetch is expected to bring.
+  /// The number of records that the whole fetch is expected to return.
   public var totalSize: Int
-  /// Where the next page is, in the target's own words; nil after the last.
+  /// The position of the next page, in a form that only the target interprets; nil after the last
+  /// page.
   public var next: String?
 
-  /// A page.
+  /// Creates a page.
   public init(records: [String], totalSize: Int, next: String? = nil) {
     self.records = records
     self.totalSize = totalSize

@@ -1,12 +1,12 @@
-/// A sync up whose code is in the embedding program: one call for each locally changed record.
+/// A sync up implemented in the embedding program, called once for each locally changed record.
 ///
-/// A program names it to `SyncManager` by the class that its configuration has in `androidImpl` and
-/// `iOSImpl` (`CustomTargets`). A call that throws fails the whole sync; what only concerns its record
-/// is answered.
+/// A program registers it with `SyncManager` under the class named in the configuration's
+/// `androidImpl` and `iOSImpl` (`CustomTargets`). A call that throws fails the whole sync; an error
+/// that concerns only its record is returned.
 public protocol CustomSyncUpTarget: Sendable {
-  /// The fields that a create sends; nil for those of the configuration.
+  /// The fields that a create sends; nil uses the configuration's.
   var createFieldlist: [String]? { get }
-  /// The fields that an update sends; nil for those of the configuration.
+  /// The fields that an update sends; nil uses the configuration's.
   var updateFieldlist: [String]? { get }
 
   /// Creates a record; `fields` is the JSON text of an object.
@@ -14,7 +14,7 @@ public protocol CustomSyncUpTarget: Sendable {
     objectType: String, fields: String, org: SyncOrg
   ) async throws -> CustomSaveResult
 
-  /// Changes a record; `fields` is the JSON text of an object.
+  /// Updates a record; `fields` is the JSON text of an object.
   func updateOnServer(
     objectType: String, objectId: String, fields: String, org: SyncOrg
   ) async throws -> CustomSaveResult
@@ -24,35 +24,35 @@ public protocol CustomSyncUpTarget: Sendable {
     objectType: String, objectId: String, org: SyncOrg
   ) async throws -> CustomSaveResult
 
-  /// Says when the org's record was last modified, for LEAVE_IF_CHANGED.
+  /// Returns when the org's record was last modified, for LEAVE_IF_CHANGED.
   func fetchLastModificationDate(
     objectType: String, objectId: String, org: SyncOrg
   ) async throws -> RecordModificationDate
 }
 
 extension CustomSyncUpTarget {
-  /// The configuration's.
+  /// Nil: the configuration's fields.
   public var createFieldlist: [String]? { nil }
-  /// The configuration's.
+  /// Nil: the configuration's fields.
   public var updateFieldlist: [String]? { nil }
 }
 
-/// What came of a record that a custom sync up sent.
+/// The outcome of a record that a custom sync up sent.
 public enum CustomSaveResult: Sendable, Hashable {
-  /// It is done; a create names the new record's id.
+  /// The org saved the record; a create has the new record's ID.
   case saved(id: String?)
   /// The org has no such record.
   case notFound
-  /// The org refused, in its code and words; the record stays changed.
+  /// The org refused the record, with its code and message; the record stays dirty.
   case refused(code: String, message: String)
 }
 
 /// When a record was last modified in the org.
 public enum RecordModificationDate: Sendable, Hashable {
-  /// At this time, as the org writes it.
+  /// The record was modified at this time, in the org's format.
   case modified(String)
   /// The record is deleted.
   case deleted
-  /// It cannot be told.
+  /// The date is unknown.
   case unknown
 }

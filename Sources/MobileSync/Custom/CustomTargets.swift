@@ -1,4 +1,4 @@
-/// The custom targets of an embedding program, by the class names in its configuration.
+/// The custom targets of an embedding program, by class name.
 ///
 /// ```swift
 /// var targets = CustomTargets()
@@ -6,23 +6,23 @@
 /// targets.add(Audit.className, syncUp: { _ in Audit() })
 /// ```
 public struct CustomTargets: Sendable {
-  /// Makes a sync down target of its configuration, the JSON text that `syncs_soup` keeps.
+  /// Creates a sync down target from its configuration, the JSON text stored in `syncs_soup`.
   public typealias SyncDownMaker = @Sendable (_ json: String) throws -> any CustomSyncDownTarget
-  /// Makes a sync up target of its configuration, the JSON text that `syncs_soup` keeps.
+  /// Creates a sync up target from its configuration, the JSON text stored in `syncs_soup`.
   public typealias SyncUpMaker = @Sendable (_ json: String) throws -> any CustomSyncUpTarget
 
   private var downs: [String: SyncDownMaker] = [:]
   private var ups: [String: SyncUpMaker] = [:]
 
-  /// None.
+  /// Creates an empty set of targets.
   public init() {}
 
-  /// Adds the code for a sync down whose `androidImpl` or `iOSImpl` is this class.
+  /// Registers the code for a sync down whose `androidImpl` or `iOSImpl` is this class.
   public mutating func add(_ className: String, syncDown make: @escaping SyncDownMaker) {
     downs[className] = make
   }
 
-  /// Adds the code for a sync up whose `androidImpl` or `iOSImpl` is this class.
+  /// Registers the code for a sync up whose `androidImpl` or `iOSImpl` is this class.
   public mutating func add(_ className: String, syncUp make: @escaping SyncUpMaker) {
     ups[className] = make
   }
@@ -42,8 +42,8 @@ public struct CustomTargets: Sendable {
     guard let make = names.compactMap({ makers[$0] }).first else {
       throw SyncError(
         .definition,
-        "no code for the custom \(kind) target \(names.joined(separator: ", ")) is there",
-        fix: "give it to the sync manager by this class name")
+        "there is no code for the custom \(kind) target \(names.joined(separator: ", "))",
+        fix: "register it with the sync manager under this class name")
     }
     do {
       return try make(target.json.text)
@@ -58,7 +58,7 @@ extension SyncError {
     do { return try await body() } catch { throw custom(error) }
   }
 
-  /// What the code of a custom target threw.
+  /// Converts an error thrown by a custom target's code.
   static func custom(_ error: any Error) -> SyncError {
     if let error = error as? SyncError { return error }
     if error is CancellationError { return SyncError(.cancelled, "the sync was cancelled") }

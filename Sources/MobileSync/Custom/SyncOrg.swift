@@ -1,21 +1,21 @@
 import Salesforce
 
-/// The org as a custom target may ask it, in the session of the store's user.
+/// The org as a custom target sees it, in the session of the store's user.
 public struct SyncOrg: Sendable {
   private let login: @Sendable () async throws(OrgError) -> Session
 
   init(_ login: @escaping @Sendable () async throws(OrgError) -> Session) { self.login = login }
 
-  /// Sends a request and answers the body of its answer.
+  /// Sends a request and returns the body of the response.
   ///
-  /// An expired session is renewed; a read that fails on the way is repeated. What is no success is an
-  /// error, which has the org's `status` and `errorCode`.
+  /// An expired session is renewed, and a read that fails in transit is retried. An unsuccessful
+  /// response throws an error with the org's `status` and `errorCode`.
   ///
   /// - Parameters:
   ///   - method: `GET`, `POST`, `PATCH` or `DELETE`.
-  ///   - resource: Such as `sobjects/Account`, below the version's data resources; with a leading slash
-  ///     a path of the org.
-  ///   - query: Names and values, which are encoded here.
+  ///   - resource: A path such as `sobjects/Account` below the version's data resources; with a
+  ///     leading slash, a path from the root of the org.
+  ///   - query: Names and values; they are percent-encoded here.
   ///   - body: JSON text.
   public func send(
     _ method: String, _ resource: String, query: [(name: String, value: String)] = [],

@@ -1,11 +1,10 @@
 import JSON
 
-/// An answer of the org that becomes one element: its own bytes, and an id.
+/// A response of the org that becomes one element: the response's bytes and an ID.
 package enum AnswerElement {
-  /// The path of the id.
   static let idPath = "Id"
 
-  /// An array of the one element that an object becomes with an id.
+  /// Returns an array with one element: the object with its ID added.
   package static func bytes(_ object: [UInt8], id: String) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "[")]
     bytes.reserveCapacity(object.count + id.utf8.count + 12)

@@ -1,4 +1,4 @@
-/// A target that brings all that it has in each run, so that no record has to be fetched again.
+/// A target that returns all its records in each run, so none has to be fetched again.
 package protocol WholeTarget: OneSoupTarget {}
 
 extension WholeTarget {
@@ -6,15 +6,17 @@ extension WholeTarget {
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages { SingleAnswer([], totalSize: 0) }
 
-  /// All that the target has.
+  /// The pages with all of the target's records.
   package func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages { try await pages(since: nil, context) }
 }
 
-/// A target whose records are answers of the org, one element each: no record, so none is a ghost.
+/// A target that stores each response of the org as one element.
+///
+/// The elements are not records, so they are never ghosts.
 package protocol AnswerTarget: WholeTarget {
-  /// The object type that is asked about.
+  /// The object type that is requested.
   var sobjectType: String { get }
 }
 
@@ -31,12 +33,12 @@ extension AnswerTarget {
 }
 
 extension SyncTargetKind where Self: AnswerTarget {
-  /// The soup that the definition names; nobody edits an answer.
+  /// The soup named by the definition; responses are not edited.
   func soups(soupName: String) -> [SoupUse] {
     [SoupUse(soupName: soupName, paths: [AnswerElement.idPath], isEdited: false)]
   }
 
-  /// The object that is asked about.
+  /// The object that is requested.
   func needs(
     _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
   ) -> [OrgNeed] {

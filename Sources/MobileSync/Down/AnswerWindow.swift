@@ -1,13 +1,13 @@
 import Salesforce
 
-/// Requests whose answers are taken in order, while the next few are under way.
+/// Takes responses in order while the next few requests are in flight.
 ///
-/// Tasks of their own and not a task group: an optimised build of Swift 6.3.1 answers that a group
-/// which is handed on as `inout` has no tasks.
+/// Uses separate tasks instead of a task group: in an optimized build of Swift 6.3.1, a group
+/// passed on as `inout` reports that it has no tasks.
 final class AnswerWindow<Answer: Sendable> {
   private typealias Request = Task<Result<Answer, OrgError>, Never>
 
-  /// How many requests are in flight or unread.
+  /// The number of requests that are in flight or unread.
   private let size = 3
 
   private let count: Int
@@ -15,20 +15,20 @@ final class AnswerWindow<Answer: Sendable> {
   private var next = 0
   private var inFlight: [Request] = []
 
-  /// Sends the first of `count` requests; each is asked for by its number.
+  /// Sends the first of `count` requests; `request` gets a request's number.
   init(count: Int, _ request: @escaping @Sendable (Int) async throws(OrgError) -> Answer) {
     self.count = count
     self.request = request
     for _ in 0..<size { sendNext() }
   }
 
-  /// Whether there is an answer that was not taken.
+  /// Whether a response is still to be taken.
   var hasMore: Bool { !inFlight.isEmpty }
 
-  /// The answer of the next request; another one is sent before it is handed out.
+  /// Returns the next response, after sending a further request.
   func take() async throws(SyncError) -> Answer {
     guard !inFlight.isEmpty else {
-      throw SyncError(.cancelled, "the requests ended before their answers were read")
+      throw SyncError(.cancelled, "the requests ended before their responses were read")
     }
     let first = inFlight.removeFirst()
     let result = await withTaskCancellationHandler {
@@ -44,7 +44,7 @@ final class AnswerWindow<Answer: Sendable> {
     }
   }
 
-  /// Gives up what is still under way.
+  /// Cancels the requests in flight.
   func cancel() {
     for request in inFlight { request.cancel() }
     inFlight = []

@@ -1,9 +1,9 @@
 import JSON
 import Salesforce
 
-/// The ids of one group that one request retrieves.
+/// The IDs of one group that one request retrieves.
 package struct BriefcaseBatch: Sendable, Hashable {
-  /// The place of the group in the target's groups.
+  /// The index of the group in the target's groups.
   package let group: Int
   package let ids: [String]
 
@@ -12,9 +12,9 @@ package struct BriefcaseBatch: Sendable, Hashable {
     self.ids = ids
   }
 
-  /// The retrieves for the ids that are wanted of each group, in slices of so many ids.
+  /// Returns the requests for the wanted IDs of each group, in slices of `size` IDs.
   ///
-  /// Slices are in the order of the groups, with a retrieve for each type in a slice.
+  /// Slices follow the order of the groups, with one request for each type in a slice.
   package static func slices(of wanted: [[String]], size: Int) -> [[BriefcaseBatch]] {
     let size = min(max(1, size), RequestLimits.retrieve)
     var slices: [[BriefcaseBatch]] = []
@@ -35,7 +35,7 @@ package struct BriefcaseBatch: Sendable, Hashable {
     return slices
   }
 
-  /// Reads an answer: how many places it has, and which ids it has no record for.
+  /// Reads a response: the number of its entries, and the IDs for which it has no record.
   package func read(_ page: [UInt8]) throws(SyncError) -> (count: Int, missing: [String]) {
     var found = RecordIDSet()
     let read = try found.insert(page, "Id", in: .array)
@@ -43,25 +43,25 @@ package struct BriefcaseBatch: Sendable, Hashable {
     return (read.records + read.nulls, isWhole ? [] : ids.filter { !found.contains($0) })
   }
 
-  /// An answer has a place for each id; one that has not is not the answer to this retrieve.
+  /// Throws unless the response has an entry for each ID that was requested.
   func check(answered count: Int, of groups: [BriefcaseGroup]) throws(SyncError) {
     guard count != ids.count else { return }
     throw SyncError(
       .incomplete,
-      "the org answered \(count) of \(ids.count) records of \(groups[group].sobjectType)",
+      "the org returned \(count) of \(ids.count) records of \(groups[group].sobjectType)",
       fix: "run again")
   }
 }
 
-/// The org's answer to a batch, or to a part of one.
+/// The org's response to a batch, or to part of one.
 struct BriefcaseAnswer: Sendable {
   let batch: BriefcaseBatch
   let bytes: [UInt8]
 }
 
 extension [BriefcaseGroup] {
-  /// The answers to retrieves, as the org's bytes, in order: one for each batch, or several for one
-  /// whose answer would be too large.
+  /// Fetches the responses to the batches, as the org's bytes and in order: one for each batch, or
+  /// several for a batch whose response would be too large.
   func retrieves(
     _ batches: [BriefcaseBatch], in session: Session
   ) -> AnswerWindow<[BriefcaseAnswer]> {

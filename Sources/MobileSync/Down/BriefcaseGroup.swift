@@ -4,12 +4,13 @@ struct BriefcaseGroup: Sendable, Hashable {
   let soupName: String
   let idFieldName: String
   let modificationDateFieldName: String
-  /// What is retrieved: the infos' fields, the id and the modification date.
+  /// The fields to retrieve: the infos' fields, the ID and the modification date.
   let fields: [String]
 }
 
 extension BriefcaseTarget {
-  /// What is retrieved: infos of one type and soup are one, groups of one soup follow each other.
+  /// The groups to retrieve: infos of the same type and soup are combined, and groups of the same
+  /// soup are adjacent.
   var groups: [BriefcaseGroup] {
     var groups: [BriefcaseGroup] = []
     for info in infos {
@@ -32,7 +33,7 @@ extension BriefcaseGroup {
     soupName = info.soupName
     idFieldName = info.idFieldName
     modificationDateFieldName = info.modificationDateFieldName
-    // The record's own id tells which of the ids that were asked for did not come.
+    // The record's ID shows which of the requested IDs did not arrive.
     fields = IDQuery.fields(
       known, adding: info.fieldlist + [info.idFieldName, info.modificationDateFieldName, "Id"])
   }

@@ -1,12 +1,12 @@
 import Salesforce
 
-/// The ids that a user's briefcases hold, gathered over the pages of priming records.
+/// The IDs in a user's briefcases, collected from the pages of priming records.
 package struct BriefcaseListing: Sendable {
-  /// A record that a briefcase holds.
+  /// A record in a briefcase.
   package struct Entry: Sendable, Hashable {
-    /// The 18-character id.
+    /// The 18-character ID.
     var id: String
-    /// When the record last changed, in milliseconds.
+    /// The record's last change, in milliseconds.
     var stamp: Int64
 
     package init(id: String, stamp: Int64) {
@@ -18,14 +18,14 @@ package struct BriefcaseListing: Sendable {
   private var lists: [String: [Entry]] = [:]
   private var places: [String: Int] = [:]
   private var tokens: Set<String> = []
-  /// The rules that failed: what they would have given is missing here.
+  /// The rules that failed; their records are missing from the listing.
   private(set) var ruleErrors: [String] = []
 
   package init(ruleErrors: [String] = []) {
     self.ruleErrors = ruleErrors
   }
 
-  /// Adds a record; one that several rules give is in the list once, with its latest stamp.
+  /// Adds a record; one returned by several rules is listed once, with its latest stamp.
   package mutating func add(type: String, id: String, stamp: Int64) {
     let id = id.recordID18 ?? id
     let key = type.lowercased()
@@ -37,24 +37,24 @@ package struct BriefcaseListing: Sendable {
     lists[key, default: []].append(Entry(id: id, stamp: stamp))
   }
 
-  /// Adds the rules that failed on a page.
   mutating func add(ruleErrors: [String]) { self.ruleErrors += ruleErrors }
 
-  /// Says whether to go on, with this token; a token that came before would go on for ever.
+  /// Returns the token of the next page, or nil after the last one; throws if a token repeats,
+  /// since the listing would never end.
   package mutating func follow(_ relayToken: String?) throws(SyncError) -> String? {
     guard let relayToken, !relayToken.isEmpty else { return nil }
     guard tokens.insert(relayToken).inserted else {
       throw SyncError(
-        .badResponse, "the org gave the same relay token of priming records twice",
-        fix: "try again; if it stays so, the list of the briefcases cannot be read")
+        .badResponse, "the org returned the same relay token of priming records twice",
+        fix: "retry; if it happens again, the list of the briefcases cannot be read")
     }
     return relayToken
   }
 
-  /// The records of a type in the order in which they were listed; empty where there is none.
+  /// The records of a type in listing order; empty if there are none.
   package func entries(of type: String) -> [Entry] { lists[type.lowercased()] ?? [] }
 
-  /// How many records of other types than these there are.
+  /// The number of records of types other than these.
   package func count(ofTypesOtherThan types: [String]) -> Int {
     let known = Set(types.map { $0.lowercased() })
     return lists.reduce(0) { known.contains($1.key) ? $0 : $0 + $1.value.count }
@@ -62,7 +62,7 @@ package struct BriefcaseListing: Sendable {
 }
 
 extension BriefcaseListing {
-  /// The list of all pages, to the end; `check` is called before each request.
+  /// Fetches all pages; `check` is called before each request.
   static func fetch(
     _ session: Session, check: () throws(SyncError) -> Void = {}
   ) async throws(SyncError) -> BriefcaseListing {
@@ -85,7 +85,7 @@ extension BriefcaseListing {
     return listing
   }
 
-  /// Every id that is listed for each soup; nothing can be told when a rule failed.
+  /// All IDs listed for each soup; unknown if a rule failed.
   func remoteIDs(of groups: [BriefcaseGroup]) -> [RemoteIDs] {
     var remote: [RemoteIDs] = []
     for soup in groups.map(\.soupName) where remote.last?.soupName != soup {
@@ -99,10 +99,10 @@ extension BriefcaseListing {
     return remote
   }
 
-  /// What a person should know of records that are listed and that nobody asked for.
+  /// The warning about listed records that no group of the target retrieves.
   func warning(ofOthersThan groups: [BriefcaseGroup]) -> String? {
     let others = count(ofTypesOtherThan: groups.map(\.sobjectType))
     return others > 0
-      ? "the briefcases hold \(others) records of types that the target does not name" : nil
+      ? "the briefcases contain \(others) records of types that the target does not name" : nil
   }
 }

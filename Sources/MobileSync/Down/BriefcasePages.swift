@@ -1,6 +1,6 @@
 import Salesforce
 
-/// The records that briefcases hold: a page is a slice of the ids, whatever their types.
+/// The records in briefcases; each page is a slice of the IDs, of any type.
 final class BriefcasePages: SyncDownPages {
   let totalSize: Int
   let isSorted = false
@@ -14,7 +14,7 @@ final class BriefcasePages: SyncDownPages {
   private var wantedCounts: [String: Int] = [:]
   private var next = 0
 
-  /// Fetches what is wanted of each group; where a rule failed the cursor stays at `since`.
+  /// Fetches the wanted records of each group; if a rule failed, the cursor stays at `since`.
   init(
     _ groups: [BriefcaseGroup], _ listing: BriefcaseListing, _ wanted: [[BriefcaseListing.Entry]],
     size: Int, since: Int64?, session: Session, _ context: SyncContext
@@ -32,10 +32,10 @@ final class BriefcasePages: SyncDownPages {
     }
   }
 
-  /// One list tells what to fetch and what is gone.
+  /// One listing shows both what to fetch and what was removed.
   var remoteIDs: [RemoteIDs]? { listing.remoteIDs(of: groups) }
 
-  /// The stamps of all that is listed, for every soup.
+  /// The stamps of all listed records, for every soup.
   var stamps: [String: [String: Int64]]? {
     var stamps: [String: [String: Int64]] = [:]
     for group in groups {
@@ -68,10 +68,10 @@ final class BriefcasePages: SyncDownPages {
     return SyncPage(parts: parts, records: slice.reduce(0) { $0 + $1.ids.count })
   }
 
-  /// Notes what the org listed and would not give.
+  /// Records the IDs that the org listed but did not return.
   ///
-  /// What the soup has of it may be old, or it has nothing: the cursor stays before it, so that
-  /// whoever goes on from it asks for it again.
+  /// The soup's copy may be outdated or missing, so the cursor stays before them, and the next run
+  /// requests them again.
   private func note(_ missing: [String], of soup: String) {
     guard !missing.isEmpty else { return }
     context.report.unreadable[soup, default: []] += missing

@@ -1,10 +1,11 @@
 import Salesforce
 
 extension BriefcaseTarget: SyncDownTarget {
-  /// What the user's briefcases hold: all of it, or what is new.
+  /// The contents of the user's briefcases: all of them, or only changes.
   ///
-  /// The ids come whole each time, with the stamp of their last change. New is what has another stamp
-  /// than is known; where none are known, what was modified after `since` or is not in the soup.
+  /// Each run lists all IDs with the stamps of their last change. A record has changed if its stamp
+  /// differs from the known one. If no stamps are known, changed records are those modified after
+  /// `since` and those missing from the soup.
   package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -28,7 +29,7 @@ extension BriefcaseTarget: SyncDownTarget {
       session: try await context.session(), context)
   }
 
-  /// The records with these ids, where the briefcases still hold them.
+  /// The records with these IDs that are still in the briefcases.
   package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -45,11 +46,10 @@ extension BriefcaseTarget: SyncDownTarget {
       session: try await context.session(), context)
   }
 
-  /// The soups of the infos; the one that the definition names is none of them.
+  /// The soups of the infos; the soup named by the definition is not used.
   package func destinations(soupName: String) -> [SyncDestination] { groups.map(\.destination) }
 
-  /// What the briefcases hold now, for every soup of the infos; nothing can be told when a rule
-  /// failed.
+  /// The current contents of the briefcases for every soup of the infos; unknown if a rule failed.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let groups = self.groups
     return try await list(groups, context).remoteIDs(of: groups)

@@ -1,16 +1,16 @@
 import Salesforce
 
-/// The records of a query that are so many that the org makes the result by itself, in a query job.
+/// The records of a large query, which the org runs as a bulk query job.
 ///
-/// They come in no order, and the org reads them while others write: the cursor stays before the moment at
-/// which the job began. Where a part of the result cannot be had, all is read by the query's own pages; what
-/// came twice is found by its id.
+/// Records arrive in no order, and the org reads them while others write, so the cursor stays
+/// before the start of the job. If part of the result is unavailable, all records are read through
+/// the query's own pages; records that arrive twice are matched by ID.
 final class BulkPages: SyncDownPages {
   private let job: BulkQueryJob
   private let records: BulkRecords
   private let byQuery: () -> any SyncDownPages
   private let warn: (String) -> Void
-  /// The query's own pages, once the job has failed.
+  /// The query's own pages, used after the job failed.
   private var instead: (any SyncDownPages)?
   private let destination: SyncDestination
   private var received = 0
@@ -29,10 +29,10 @@ final class BulkPages: SyncDownPages {
     cursorLimit = began
   }
 
-  /// Has the org make the result of a query; nil where a job does not give what a query gives, or where the
-  /// org makes none for this user.
+  /// Runs a query as a bulk job; returns nil if a job's result would differ from the query's, or if
+  /// the user may not run bulk jobs.
   ///
-  /// `byQuery` makes the query's own pages.
+  /// `byQuery` creates the query's own pages.
   static func make(
     _ session: Session, _ query: SyncQuery, into destination: SyncDestination,
     byQuery: @escaping () -> any SyncDownPages, warn: @escaping (String) -> Void
@@ -43,7 +43,7 @@ final class BulkPages: SyncDownPages {
         try await session.describe(query.objectName), apiVersion: session.apiVersion)
       guard records.gives(fields) else { return nil }
       let job = try await BulkQueryJob.begin(text, session)
-      // Dates of an org have whole seconds.
+      // The org's dates have whole seconds.
       let began = session.serverDate.map { $0 - 1000 }
       do throws(OrgError) {
         try await job.complete()
@@ -55,7 +55,7 @@ final class BulkPages: SyncDownPages {
         job, records, into: destination, began: began, byQuery: byQuery, warn: warn)
     } catch {
       guard error.mayFareBetter else { throw SyncError(error) }
-      warn("the org made no bulk job, and the result is read by pages: \(error.message)")
+      warn("the org created no bulk job, so the result is read by pages: \(error.message)")
       return nil
     }
   }
@@ -87,15 +87,15 @@ final class BulkPages: SyncDownPages {
     }
     guard received == job.records else {
       return try await leaveJob(
-        "\(received) records arrived of \(job.records) that the org promised")
+        "\(received) of \(job.records) records arrived")
     }
     await job.remove()
     return nil
   }
 
-  /// Goes on with the first of the query's own pages.
+  /// Continues with the first of the query's own pages.
   private func leaveJob(_ words: String) async throws(SyncError) -> SyncPage? {
-    warn("the result of the bulk job cannot be had, and all is read by pages: \(words)")
+    warn("the bulk job's result is unavailable, so all records are read by pages: \(words)")
     reading = nil
     await job.giveUp()
     let pages = byQuery()
@@ -103,7 +103,7 @@ final class BulkPages: SyncDownPages {
     return try await pages.next()
   }
 
-  /// The next records of what has arrived.
+  /// Returns the next records that have arrived.
   private func read() throws(OrgError) -> (json: [UInt8], records: Int)? {
     guard var course = reading else { return nil }
     let page = try records.next(&course)
@@ -113,15 +113,15 @@ final class BulkPages: SyncDownPages {
 }
 
 extension SyncQuery {
-  /// The statement for a query job and the fields that it selects; nil for one that only a query answers:
-  /// with a limit, with fields of other records, with functions or subqueries, or for some rows of a scope.
+  /// The statement for a query job and its fields; nil if only a query supports it: with a limit,
+  /// fields of other records, functions, subqueries, or a scope.
   var bulk: (text: String, fields: [String])? {
     let fields = soql.readPaths
     guard canResume, fields.count == soql.selectedFields.count,
       !fields.contains(where: { $0.contains(".") }), isOfConditionsAlone
     else { return nil }
     var query = soql
-    // In an order the org does not divide the work.
+    // With an ORDER BY, the org does not split the job.
     query[.orderBy] = nil
     return (query.text, fields)
   }

@@ -2,29 +2,29 @@ import JSON
 import SmartStore
 import System
 
-/// Records that an overlap brings again although a later sync has completed them with fields of its own.
+/// Records that an overlap fetches again although a later sync has added its own fields to them.
 ///
-/// The syncs of a soup run in the order of their ids, and a record belongs to the last one that brings
-/// it. As long as the record does not move, the later sync does not bring it again: what stands in the
-/// store is what a new load would write, and it stays.
+/// The syncs of a soup run in the order of their IDs, and a record belongs to the last one that
+/// fetched it. While the record does not change, the later sync does not fetch it again. The stored
+/// element equals what a new load would write, so it stays.
 package struct CompletedRecords {
   let store: Store
   let place: SyncDestination
   let laterSyncIDs: [Int64]
-  /// What was modified after this the sync sees for the first time; nil where that does not matter.
+  /// Records modified after this are new to the sync; nil if that is irrelevant.
   var seenUntil: Int64?
 
-  /// What is left of a page without them.
+  /// A page without the completed records.
   package struct Rest {
-    /// An array of the other records.
+    /// An array of the remaining records.
     package var page: [UInt8] = [UInt8(ascii: "[")]
-    /// How many they were.
+    /// The number of completed records.
     package var completed = 0
-    /// The greatest modification date of those that are left out.
+    /// The greatest modification date of the completed records.
     package var latestModification: String?
   }
 
-  /// The records of `place` that a sync with one of these ids has completed.
+  /// Reads the records of `place` that a sync with one of these IDs has completed.
   package init(
     store: Store, place: SyncDestination, laterSyncIDs: [Int64], seenUntil: Int64? = nil
   ) {
@@ -34,7 +34,7 @@ package struct CompletedRecords {
     self.seenUntil = seenUntil
   }
 
-  /// What of a page is to be written; nil for all of it.
+  /// Returns the part of a page to write; nil for the whole page.
   package func rest(
     of page: UnsafeRawBufferPointer, in container: RecordScanner.Container
   ) throws(SyncError) -> Rest? {
@@ -56,7 +56,7 @@ package struct CompletedRecords {
     return rest.completed > 0 ? rest : nil
   }
 
-  /// The modification date of such a record; nil for any other.
+  /// Returns the modification date of a completed record; nil for any other record.
   package func date(of record: UnsafeRawBufferPointer) throws(SyncError) -> String? {
     try SyncError.inStore {
       let record = try JSONValue(parsing: record)

@@ -1,12 +1,12 @@
 import JSON
 
-/// Takes the deleted rows out of a page that `queryAll` answered with `IsDeleted` among the fields.
+/// Removes the deleted rows from a page of `queryAll` that has `IsDeleted` among its fields.
 ///
-/// What is left are the living records, byte for byte as `query` would have sent them: the member
-/// that was only asked for here is cut out of each, wherever it stands: members have no order.
+/// The remaining records are byte for byte what `query` would have returned: the added member is
+/// cut out of each, wherever it is, because members have no order.
 package struct DeletedRows {
   let idField: String
-  /// Whether `IsDeleted` is to be cut out; a query that selects it itself keeps it.
+  /// Whether to remove `IsDeleted`; a query that selects it keeps it.
   let cutsMember: Bool
 
   package init(idField: String, cutsMember: Bool) {
@@ -14,7 +14,7 @@ package struct DeletedRows {
     self.cutsMember = cutsMember
   }
 
-  /// The living records of a page as `{"records":[…]}`, and the ids of the deleted ones.
+  /// Returns the remaining records as `{"records":[…]}`, and the IDs of the deleted ones.
   package func split(_ page: [UInt8]) throws(SyncError) -> (living: [UInt8], deleted: [String]) {
     var living = Array(#"{"records":["#.utf8)
     living.reserveCapacity(page.count)
@@ -49,6 +49,6 @@ package struct DeletedRows {
   }
 
   private static let unreadable = SyncError(
-    .badResponse, "a record of queryAll does not say whether it is deleted",
-    fix: "try again; if it stays so, the org's answers cannot be trusted")
+    .badResponse, "a record of queryAll does not show whether it is deleted",
+    fix: "retry; if it happens again, the org's responses cannot be trusted")
 }

@@ -1,28 +1,27 @@
 import SmartStore
 
-/// The one rule for ghosts: what a sync brought, is clean, and the org no longer gives.
+/// Finds and removes ghosts: clean elements that a sync fetched and that the org no longer returns.
 ///
-/// A dirty element is never one. An element that no sync brought is the sync's too where it is the
-/// only one that fills the soup; one that a refresh has renewed may be, since a refresh selects nothing. More
-/// than the guard allows are kept.
+/// Dirty elements are never ghosts. Elements that no sync fetched count as the sync's if it is the
+/// only one that fills the soup. Elements that a refresh has updated may be ghosts too, since a
+/// refresh selects nothing. If there are more than the guard allows, all are kept.
 package struct GhostCleaner {
   /// The ghosts of one list.
   package struct Ghosts {
     let list: RemoteIDs
-    /// The soup that they are in.
     package var soupName: String { list.soupName }
-    /// How many there are in the first store.
+    /// The number of ghosts in the first store.
     package let count: Int
-    /// The elements of the soup in the first store.
+    /// The number of elements of the soup in the first store.
     package let total: Int
     let guardLimits: DeletionGuard
-    /// Whether the guard lets them go.
+    /// Whether the guard allows their removal.
     package var isAllowed: Bool {
       list.isExpected || guardLimits.allows(deleting: count, of: total)
     }
-    /// What a person is told where it does not.
+    /// The message if the guard keeps them.
     package var keptText: String {
-      "\(count) of \(total) records of soup \"\(soupName)\" are no longer given by the org, "
+      "the org no longer returns \(count) of \(total) records of soup \"\(soupName)\", "
         + "more than \(guardLimits.maxDeletesPercent) %; they were kept"
     }
   }
@@ -37,7 +36,7 @@ package struct GhostCleaner {
     self.syncID = syncID
   }
 
-  /// Finds the ghosts of each list; a list that tells nothing has none.
+  /// Finds the ghosts of each list; a list whose IDs are unknown has none.
   package func find(_ remote: [RemoteIDs]) throws(SyncError) -> [Ghosts] {
     guard let store = sink.stores.first else { return [] }
     var found: [Ghosts] = []
@@ -49,7 +48,7 @@ package struct GhostCleaner {
     return found
   }
 
-  /// Removes ghosts from all stores; in each together or not at all.
+  /// Removes ghosts from all stores, in one transaction per store.
   func remove(_ ghosts: [Ghosts]) throws(SyncError) {
     let lists = ghosts.filter { $0.count > 0 }.map(\.list)
     guard !lists.isEmpty else { return }
@@ -71,8 +70,8 @@ package struct GhostCleaner {
     return try !clean(place.soupName, place.idPath, in: store) { _ in true }.isEmpty
   }
 
-  /// The clean elements of a soup that the sync brought, of these and without those; `ids` is nil for all whose
-  /// id the org can know.
+  /// Returns the clean elements of a soup that the sync fetched, limited to `ids` and without the
+  /// excluded ones; nil for all elements whose ID the org can know.
   func candidates(
     in place: SyncDestination, among ids: RecordIDSet?, without others: RecordIDSet
   ) throws(SyncError) -> IDList {
@@ -83,7 +82,8 @@ package struct GhostCleaner {
       }.map(\.id))
   }
 
-  /// The ghosts of some lists of which none was deleted, by soup: another sync may select them.
+  /// Returns the ghosts of those lists in which nothing is known to be deleted, by soup; another
+  /// sync may select them.
   func lost(_ lists: [RemoteIDs]) throws(SyncError) -> [String: LostRecords] {
     guard let store = sink.stores.first else { return [:] }
     var lost: [String: LostRecords] = [:]
@@ -102,11 +102,13 @@ package struct GhostCleaner {
     return lost.filter { !$0.value.isEmpty }
   }
 
-  /// The refreshes of a soup: what bears the id of one was brought by a sync that selects it, and which one
-  /// that was nobody knows.
+  /// The refreshes of a soup.
   ///
-  /// None for a refresh itself. In a live store an app may have put records there itself, which a refresh is for:
-  /// they stay, as the SDK leaves them.
+  /// An element with the ID of a refresh was fetched by a sync that selects it, but it is unknown
+  /// which one.
+  ///
+  /// Empty for a refresh itself. In a live store, the app may have inserted the records for a
+  /// refresh to update; these stay, as in the SDK.
   func refreshes(of soup: String) throws(SyncError) -> [Int64] {
     guard let store = sink.stores.first, !sink.mayHoldOrphans else { return [] }
     let refreshes = try SyncsSoup.states(in: store).filter { $0.fills(soup) && $0.isRefresh }
@@ -130,7 +132,7 @@ package struct GhostCleaner {
       + renewed(soup, idPath, in: store, among: suspects, where: holds)
   }
 
-  /// What refreshes have renewed.
+  /// The elements that refreshes have updated.
   private func renewed(
     _ soup: String, _ idPath: String, in store: Store, among suspects: RecordIDSet?,
     where holds: (String) -> Bool
@@ -152,8 +154,10 @@ package struct GhostCleaner {
       where: holds)
   }
 
-  /// The clean elements of a soup that are a sync's: what it brought, and what no sync brought where no other sync
-  /// down of the store fills the soup; one that cannot be read might.
+  /// Returns the clean elements of a soup that belong to a sync: those that it fetched, and those
+  /// that no sync fetched if no other sync down of the store fills the soup.
+  ///
+  /// A sync that cannot be read counts as one that might.
   fileprivate static func own(
     _ soup: String, _ idPath: String, of syncID: Int64, in store: Store, mayHoldOrphans: Bool,
     among suspects: RecordIDSet? = nil, where holds: (String) -> Bool
@@ -168,7 +172,8 @@ package struct GhostCleaner {
 }
 
 extension SyncContext {
-  /// The ids of what may be a ghost in the sync's soup: what a target asks about that is not given a list of all.
+  /// Returns the IDs of possible ghosts in the sync's soup, for targets that check IDs instead of
+  /// listing all of them.
   func ghostCandidates(
     _ idPath: String, where holds: (String) -> Bool = { _ in true }
   ) throws(SyncError) -> [String] {

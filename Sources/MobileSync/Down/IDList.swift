@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 import SmartStore
 
-/// Ids in the order of their bytes, without an object for each.
+/// IDs in byte order, without a heap object for each.
 package struct IDList: Sendable {
   private struct Place: Sendable {
     let start: Int
@@ -19,13 +19,13 @@ package struct IDList: Sendable {
     sort()
   }
 
-  /// Adds an id at the end; `sort` puts it into its place.
+  /// Appends an ID; call `sort` afterwards.
   package mutating func append(_ id: UnsafeRawBufferPointer) {
     places.append(Place(start: bytes.count, count: id.count))
     bytes.append(contentsOf: id)
   }
 
-  /// Puts the ids into their order, and drops those that are there twice.
+  /// Sorts the IDs and removes duplicates.
   package mutating func sort() {
     let bytes = self.bytes
     func id(_ place: Place) -> ArraySlice<UInt8> { bytes[place.start..<place.start + place.count] }
@@ -38,13 +38,13 @@ package struct IDList: Sendable {
     places = distinct
   }
 
-  /// These ids and others, each once.
+  /// Returns the union of these IDs and others.
   func adding(_ others: IDList?) -> IDList {
     guard let others, others.count > 0 else { return self }
     return adding(others.slice(0, of: others.count))
   }
 
-  /// These ids and others, each once.
+  /// Returns the union of these IDs and others.
   func adding(_ ids: [String]) -> IDList {
     guard !ids.isEmpty else { return self }
     var list = self
@@ -53,7 +53,7 @@ package struct IDList: Sendable {
     return list
   }
 
-  /// The ids of the slice at an index, where each slice has `size` of them.
+  /// Returns the IDs of the slice at an index, for slices of `size` IDs.
   package func slice(_ index: Int, of size: Int) -> [String] {
     let start = min(index * size, count)
     return places[start..<min(start + size, count)].map { place in
@@ -73,13 +73,13 @@ package struct IDList: Sendable {
 }
 
 extension IDQuery {
-  /// Whether an org can be asked for a value of an id field: it does not know local ids, and refuses a query in
-  /// which an Id is not one.
+  /// Whether a query can ask for a value of an ID field: the org does not know local IDs, and
+  /// refuses a query with an invalid Id.
   static func isAsked(_ value: String, of idField: String) -> Bool {
     !LocalFields.isLocalID(value) && (idField != "Id" || RecordID(value) != nil)
   }
 
-  /// What the org still has of the records of a sync that may be ghosts; no others were asked about.
+  /// Returns which possible ghosts of a sync the org still has; no other IDs are requested.
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let asked = IDList(
       try context.ghostCandidates(idField) { Self.isAsked($0, of: idField) })

@@ -2,22 +2,22 @@ import JSON
 import Salesforce
 import System
 
-/// Queries for records by the values of their id field, a slice of the values at a time.
+/// Queries for records by the values of their ID field, in slices.
 package struct IDQuery: Sendable {
   let sobjectType: String
   /// The field whose values are known.
   let idField: String
-  /// The values in one query.
+  /// The number of values in one query.
   package let slice: Int
 
-  /// Queries of at most `slice` values.
+  /// Creates queries of at most `slice` values each.
   package init(_ sobjectType: String, idField: String, slice: Int = RequestLimits.idsPerQuery) {
     self.sobjectType = sobjectType
     self.idField = idField
     self.slice = min(max(1, slice), RequestLimits.idsPerQuery)
   }
 
-  /// The query for some fields of the records with these values, changed after `since`.
+  /// Returns the query for fields of the records with these values, changed after `since`.
   package func soql(
     _ fields: [String], values: [String], modifiedAfter since: Int64? = nil,
     _ dateField: String = ""
@@ -29,7 +29,7 @@ package struct IDQuery: Sendable {
     return soql + " AND \(dateField) > \(SOQLLiteral.date(since))"
   }
 
-  /// The fields and, where they are missing, the id and the modification date.
+  /// Returns the fields, with the ID and the modification date added if missing.
   package static func fields(_ fields: [String], adding names: [String]) -> [String] {
     names.reduce(into: fields) { fields, name in
       guard !fields.contains(where: { $0.lowercased() == name.lowercased() }) else { return }
@@ -37,7 +37,7 @@ package struct IDQuery: Sendable {
     }
   }
 
-  /// Sends the queries for all values, `slice` of them in each, and hands out the answers in order.
+  /// Sends the queries for all values, `slice` of them in each, and returns the responses in order.
   func window(
     _ session: Session, values: IDList,
     _ soql: @escaping @Sendable (_ values: [String]) -> String
@@ -45,7 +45,7 @@ package struct IDQuery: Sendable {
     session.answers(about: values, slice: slice, soql)
   }
 
-  /// Which of the values the org still has.
+  /// Returns which of the values the org still has.
   func existing(
     among values: IDList, _ context: SyncContext
   ) async throws(SyncError) -> RecordIDSet {
@@ -59,7 +59,7 @@ package struct IDQuery: Sendable {
 }
 
 extension AnswerWindow<QueryAnswer> {
-  /// Adds the ids of all records of the answers.
+  /// Adds the IDs of all records in the responses.
   func readIDs(
     _ idField: String, into ids: inout RecordIDSet, _ context: SyncContext
   ) async throws(SyncError) {
@@ -73,7 +73,7 @@ extension AnswerWindow<QueryAnswer> {
 }
 
 extension SyncDestination {
-  /// Which of these records the org gives by statements of `soql`.
+  /// Returns which of these records the statements of `soql` return.
   func remoteIDs(
     among asked: IDList, _ context: SyncContext,
     _ soql: @escaping @Sendable (_ values: [String]) -> String
@@ -85,7 +85,7 @@ extension SyncDestination {
     return RemoteIDs(soupName: soupName, idPath: idPath, ids: ids, asked: asked.set)
   }
 
-  /// Which of these records the org gives by statements of `soql`, and when each last changed.
+  /// Returns which of these records the statements of `soql` return, and when each last changed.
   func dates(
     of asked: IDList, _ context: SyncContext, _ soql: @escaping @Sendable ([String]) -> String
   ) async throws(SyncError) -> RemoteIDs {

@@ -3,7 +3,7 @@ import Salesforce
 import SmartStore
 
 extension LayoutTarget: AnswerTarget {
-  /// The soup in which the SDKs keep layouts.
+  /// The soup in which the SDKs store layouts.
   package static let soupName = "sfdcLayouts"
 
   package func pages(
@@ -26,7 +26,7 @@ extension LayoutTarget: AnswerTarget {
     return SingleAnswer(parts, totalSize: 1)
   }
 
-  /// The id under which the SDK of a platform looks a layout up.
+  /// The ID under which a platform's SDK looks up a layout.
   func id(on platform: Platform) -> String {
     let nothing = platform == .ios ? "(null)" : "null"
     return [

@@ -1,7 +1,7 @@
 import Salesforce
 
 extension MetadataTarget: AnswerTarget {
-  /// The soup in which the SDKs keep descriptions.
+  /// The soup in which the SDKs store descriptions.
   package static let soupName = "sfdcMetadata"
 
   package func pages(

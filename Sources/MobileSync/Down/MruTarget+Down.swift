@@ -1,8 +1,8 @@
 import Salesforce
 
 extension MruTarget: WholeTarget {
-  /// The records that the user opened last, whole each time; the id and the modification date are
-  /// fetched whether the list names them or not.
+  /// The records that the user opened last, fetched in full each time, always with the ID and the
+  /// modification date.
   package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -11,7 +11,7 @@ extension MruTarget: WholeTarget {
     let items = try await SyncError.inOrg { try await session.recentItems(sobjectType) }
     var ids = IDList()
     for var id in items { id.withUTF8 { ids.append(UnsafeRawBufferPointer($0)) } }
-    // The list of recent items knows records by nothing but their own ids.
+    // The list of recent items identifies records only by Id.
     return try await pages(of: ids, "Id", isCut: true, context)
   }
 
@@ -43,7 +43,7 @@ extension MruTarget: WholeTarget {
     ]
   }
 
-  /// What the org still has; a record that is no longer among the last ones stays.
+  /// The records that the org still has; a record that is no longer in the recent list stays.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     try await IDQuery(sobjectType, idField: idFieldName).remoteIDs(context)
   }

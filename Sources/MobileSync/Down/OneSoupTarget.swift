@@ -8,7 +8,7 @@ package protocol OneSoupTarget: SyncDownTarget {
 extension OneSoupTarget {
   package func destinations(soupName: String) -> [SyncDestination] { [destination(soupName)] }
 
-  /// By the target's own field names.
+  /// The destination with the target's own field names.
   package func destination(_ soupName: String) -> SyncDestination {
     SyncDestination(
       soupName: soupName, idPath: fields.idFieldName,

@@ -1,11 +1,11 @@
 import JSON
 
-/// The id of a record of a page: text, or a number where the id field is one of the org's number fields.
+/// The ID of a record on a page: text, or a number if the ID field is a number field of the org.
 enum PageID {
   case text(UnsafeRawBufferPointer)
   case number(Double)
 
-  /// Hands on the id that stands at a place; nil for what is no id.
+  /// Passes the ID at a location to `body`; returns nil if the value is not an ID.
   @discardableResult
   static func reading<T>(
     _ span: JSONSpan, in bytes: UnsafeRawBufferPointer, _ body: (PageID) throws -> T
@@ -22,7 +22,7 @@ enum PageID {
 }
 
 extension RecordIDSet {
-  /// Adds the id of a record of a page.
+  /// Adds the ID of a record on a page.
   mutating func insert(_ id: PageID) {
     switch id {
     case .text(let bytes): insert(bytes)
@@ -30,7 +30,7 @@ extension RecordIDSet {
     }
   }
 
-  /// Whether the id of a record of a page is in the set.
+  /// Whether the set contains the ID of a record on a page.
   func contains(_ id: PageID) -> Bool {
     switch id {
     case .text(let bytes): contains(bytes)
@@ -39,10 +39,10 @@ extension RecordIDSet {
   }
 }
 
-/// Values of an id field that are no record ids: texts, and numbers, which a store writes as text in a way of its
-/// own, so that they are compared by their value.
+/// Values of an ID field that are not record IDs: texts, and numbers.
+///
+/// A store writes numbers as text in its own format, so they are compared by value.
 struct OtherIDs: Sendable {
-  /// A value.
   enum Value {
     case text(String)
     case number(Double)
@@ -57,13 +57,13 @@ struct OtherIDs: Sendable {
 
   private(set) var texts: Set<String> = []
   private var numbers: Set<Double> = []
-  /// What the texts are that are numbers.
+  /// The numeric values of the texts that are numbers.
   private var numerals: Set<Double> = []
 
   var count: Int { texts.count + numbers.count }
   var hasNumbers: Bool { !numbers.isEmpty }
 
-  /// Adds a text; false when it was there.
+  /// Adds a text; returns false if it is already present.
   mutating func insert(_ text: String) -> Bool {
     if let number = Self.number(text) { numerals.insert(number) }
     return texts.insert(text).inserted
@@ -85,7 +85,7 @@ struct OtherIDs: Sendable {
     numerals.formUnion(other.numerals)
   }
 
-  /// Drops what does not hold.
+  /// Removes the values for which `holds` returns false.
   mutating func keep(where holds: (Value) -> Bool) {
     texts = texts.filter { holds(.text($0)) }
     numbers = numbers.filter { holds(.number($0)) }

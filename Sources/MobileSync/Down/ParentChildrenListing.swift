@@ -1,13 +1,13 @@
 import JSON
 import Salesforce
 
-/// The ids of all parents that a target matches now, and of all their children.
+/// The IDs of all parents that a target matches now, and of all their children.
 struct ParentChildrenListing {
   var parents = RecordIDSet()
   var children = RecordIDSet()
-  /// When each of them last changed.
+  /// The last change of each of them.
   private(set) var dates = (parents: RecordDates(), children: RecordDates())
-  /// Parents whose children the org did not give to the end.
+  /// Parents whose children the org did not return completely.
   private(set) var unread: [String] = []
 
   private let query: ParentChildrenQuery
@@ -24,8 +24,8 @@ struct ParentChildrenListing {
     splitter = ParentChildrenSplitter(target.family)
   }
 
-  /// Reads all pages, and all further pages of children; a list whose locator the org dropped is begun
-  /// again.
+  /// Reads all pages, including further pages of children; a listing whose locator the org dropped
+  /// is restarted.
   mutating func read() async throws(SyncError) {
     try await RetryPolicy.readingList(cause: \.cause) { () async throws(SyncError) in
       (parents, children, unread) = (RecordIDSet(), RecordIDSet(), [])
@@ -76,7 +76,7 @@ struct ParentChildrenListing {
 }
 
 extension Session {
-  /// The pages from an address that the org gave.
+  /// Returns the pages from a URL that the org sent.
   func others(at address: String) throws(SyncError) -> QueryPages {
     do throws(OrgError) { return try pages(from: address) } catch { throw SyncError(error) }
   }

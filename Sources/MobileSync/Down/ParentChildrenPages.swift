@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 import System
 
-/// The pages of a family: each brings parents and all of their children.
+/// The pages of a family: each contains parents with all their children.
 final class ParentChildrenPages: SyncDownPages {
   private let target: ParentChildrenTarget
   private let query: ParentChildrenQuery
@@ -10,31 +10,31 @@ final class ParentChildrenPages: SyncDownPages {
   private let session: Session
   private let context: SyncContext
   private let since: Int64?
-  /// The only parents and children to fetch; nil for all.
+  /// The parents and children to fetch; nil for all.
   private let among: (parents: [String], children: [String])?
   private var chain: QueryPages
-  /// The parents that came with this chain, and with those before it.
+  /// The number of parents in this chain of pages and in those before it.
   private var received = 0
   private var before = 0
-  /// The org's clock at the first answer of this chain.
+  /// The org's time at the first response of this chain.
   private var begun: Int64?
-  /// Where this chain began, if it took up another that broke off.
+  /// The starting point of this chain, if it continues an interrupted one.
   private var onward: String?
   private var restarts = 0
-  /// The most parents of a page; less since one was too large to be taken.
+  /// The maximum number of parents per page; reduced after a page was too large.
   private var batchSize = RequestLimits.queryPage.upperBound
   private var lastParent: [UInt8] = []
   private var parentsAreRead = false
-  /// The parents that the sync had brought when the first page came.
+  /// The parents that the sync had already fetched at the first page.
   private var knownParents: RecordIDSet?
-  /// The changed children, once the parents are read.
+  /// The changed children, fetched after the parents.
   private var changed: QueryPages?
   private var receivedChildren = 0
   private(set) var totalSize = -1
   private(set) var cursorLimit: Int64?
 
-  /// Begins a fetch of what was modified after `since`, of these parents with all of their children and
-  /// of these children, or of everything.
+  /// Starts fetching what was modified after `since`, or the given parents with all their children
+  /// and the given children, or everything.
   init(
     _ target: ParentChildrenTarget, since: Int64?,
     among: (parents: [String], children: [String])? = nil, _ session: Session,
@@ -55,10 +55,10 @@ final class ParentChildrenPages: SyncDownPages {
     }
   }
 
-  /// Never, though parents come in the order of their dates.
+  /// Always false, although parents arrive in the order of their dates.
   ///
-  /// A run that goes on from a cursor asks for children after it: the older children of parents
-  /// that are still to come would be passed over, and a child may be newer than parents to come.
+  /// A run that resumes from a cursor requests only children changed after it. It would miss older
+  /// children of parents still to come, and a child may be newer than the remaining parents.
   var isSorted: Bool { false }
 
   func next() async throws(SyncError) -> SyncPage? {
@@ -110,18 +110,18 @@ final class ParentChildrenPages: SyncDownPages {
       records: page.parentCount)
   }
 
-  /// Whether a parent's date says where it stands in the order: one that was changed since the chain began
-  /// has a later one.
+  /// Whether a parent's date is its position in the order; a parent changed since the chain started
+  /// has a later date.
   private func isPlace(_ date: [UInt8]) -> Bool {
     guard let begun, let time = Dates.milliseconds(iso8601: String(decoding: date, as: UTF8.self))
     else { return false }
     return time < begun
   }
 
-  /// The next page of children that changed under unchanged parents.
+  /// Returns the next page of changed children of unchanged parents.
   ///
-  /// The SDK misses them: SOQL does not join the two conditions by an OR. They cost a query of
-  /// their own; where the org refuses it, the run is as the SDK's.
+  /// The SDK misses them, because SOQL cannot join the two conditions with OR. They need a separate
+  /// query; if the org refuses it, the run behaves like the SDK.
   private func nextOfChildren() async throws(SyncError) -> SyncPage? {
     if !parentsAreRead {
       parentsAreRead = true
@@ -157,7 +157,7 @@ final class ParentChildrenPages: SyncDownPages {
       switch error.code {
       case .queryRefused where receivedChildren == 0:
         context.warn(
-          "the org does not give changed children of unchanged parents: \(error.message)")
+          "the org does not return changed children of unchanged parents: \(error.message)")
         return nil
       default:
         if error.cause?.kind == .locatorExpired {
@@ -169,7 +169,7 @@ final class ParentChildrenPages: SyncDownPages {
     }
   }
 
-  /// The query for children that come without their parents; nil where none do.
+  /// The query for children that arrive without their parents; nil if there are none.
   private func childrenStatement(isCount: Bool = false) -> String? {
     if let among {
       if among.children.isEmpty { return nil }
@@ -179,16 +179,17 @@ final class ParentChildrenPages: SyncDownPages {
     return query.changedChildren(since: since, isCount: isCount)
   }
 
-  /// Remembers the trees of which a child was left out.
+  /// Records the trees of which a child was skipped.
   private func note(_ page: ParentChildrenSplitter.Page) {
     guard !page.leftParents.isEmpty else { return }
     context.leftTrees[target.family.parent.soupName, default: []].formUnion(page.leftParents)
   }
 
-  /// All children of the parents that the sync had not brought.
+  /// Fetches all children of the parents that the sync had not fetched before.
   ///
-  /// The query for changes brings those that were modified since: the SDK misses the older children of
-  /// a parent that came to match. That another sync has brought the parent says nothing of its children.
+  /// The query for changes returns only children modified since the last run. The SDK misses the
+  /// older children of a parent that newly matches. If another sync fetched the parent, that does
+  /// not mean that its children are present.
   private func childrenOfNewcomers(
     among page: [UInt8], leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [[UInt8]] {
@@ -204,7 +205,7 @@ final class ParentChildrenPages: SyncDownPages {
         }
       } catch {
         guard error.code == .queryRefused else { throw error }
-        context.warn("the org does not give all children of new parents: \(error.message)")
+        context.warn("the org does not return all children of new parents: \(error.message)")
         return pages
       }
       try answer.read()
@@ -215,7 +216,7 @@ final class ParentChildrenPages: SyncDownPages {
     return pages
   }
 
-  /// The ids of the parents on a page that this sync had not brought.
+  /// Returns the IDs of the parents on a page that this sync had not fetched before.
   private func newcomers(among page: [UInt8]) throws(SyncError) -> [String] {
     let place = target.family.destinations.parents
     let known: RecordIDSet
@@ -234,13 +235,13 @@ final class ParentChildrenPages: SyncDownPages {
     return ids
   }
 
-  /// The further children of one parent.
+  /// Fetches the further children of one parent.
   private func others(
     of family: ParentChildrenSplitter.Unfinished, leaving left: ParentChildrenSplitter.Left
   ) async throws(SyncError) -> [ParentChildrenSplitter.Page] {
     guard let address = family.address else {
-      context.warn("the org did not give all children of a record, nor where to get them")
-      // The cursor stays where it was: they are asked for again.
+      context.warn("the org returned neither all children of a record nor a URL for the others")
+      // The cursor stays, so they are requested again.
       cursorLimit = since ?? -1
       return []
     }
@@ -256,7 +257,7 @@ final class ParentChildrenPages: SyncDownPages {
     return pages
   }
 
-  /// Trees that were changed on the device; children that are new in the org belong to them too.
+  /// Trees that were changed on the device; new children in the org belong to them too.
   private func treesToLeave() throws(SyncError) -> ParentChildrenSplitter.Left {
     guard context.options.mergeMode == .leaveIfChanged, !context.isInitialLoad else {
       return ParentChildrenSplitter.Left()

@@ -1,7 +1,7 @@
 import Salesforce
 import System
 
-/// The statements of a family: SOQL for the org, Smart SQL for the store.
+/// The queries of a family: SOQL for the org, Smart SQL for the store.
 package struct ParentChildrenQuery: Sendable, Hashable {
   private let target: ParentChildrenTarget
   /// The parents' condition; empty for all.
@@ -10,7 +10,7 @@ package struct ParentChildrenQuery: Sendable, Hashable {
   private var parent: FamilyMember { target.family.parent }
   private var children: FamilyMember { target.family.children }
 
-  /// Prepares the statements; `variables` are SOQL literals for `:name` in the parents' condition.
+  /// Creates the queries; `variables` are SOQL literals for `:name` in the parents' condition.
   package init(
     _ target: ParentChildrenTarget, variables: [String: String] = [:]
   ) throws(SyncError) {
@@ -18,7 +18,8 @@ package struct ParentChildrenQuery: Sendable, Hashable {
     filter = try Self.filter(target, variables: variables)
   }
 
-  /// The parents' condition with its variables filled in, so that others can be added to it.
+  /// Returns the parents' condition with its variables replaced, in a form that can be combined
+  /// with others.
   static func filter(
     _ target: ParentChildrenTarget, variables: [String: String]
   ) throws(SyncError) -> String {
@@ -31,13 +32,13 @@ package struct ParentChildrenQuery: Sendable, Hashable {
     }
   }
 
-  // MARK: the org
+  // MARK: SOQL
 
-  /// The query for parents with their children: all, or the parents that were modified after
-  /// `since`, with those of their children that were.
+  /// Returns the query for parents with their children: all of them, or the parents modified after
+  /// `since` with those of their children that were modified too.
   ///
-  /// `onward` takes up a chain of pages that broke off: parents from that date on. `ids` asks for these
-  /// parents alone.
+  /// `onward` continues an interrupted chain of pages with the parents from that date on. `ids`
+  /// selects only these parents.
   package func records(
     since: Int64? = nil, from onward: String? = nil, among ids: [String] = []
   ) -> String {
@@ -57,18 +58,18 @@ package struct ParentChildrenQuery: Sendable, Hashable {
       + " order by \(parent.modificationDateFieldName)"
   }
 
-  /// The query for the children that were modified after `since`, whatever their parents were.
+  /// Returns the query for the children modified after `since`, even if their parents were not.
   package func changedChildren(since: Int64, isCount: Bool = false) -> String {
     matchingChildren(
       where: "\(children.modificationDateFieldName) > \(SOQLLiteral.date(since))", isCount)
   }
 
-  /// The query for these children, as far as their parents match.
+  /// Returns the query for those of these children whose parents match.
   func children(among ids: [String], isCount: Bool = false) -> String {
     matchingChildren(where: children.condition(ids), isCount)
   }
 
-  /// The query for the ids of those of these children whose parents match.
+  /// Returns the query for the IDs of those of these children whose parents match.
   func childrenIDs(among ids: [String]) -> String {
     matchingChildren(where: children.condition(ids), fields: [children.idFieldName])
   }
@@ -79,22 +80,22 @@ package struct ParentChildrenQuery: Sendable, Hashable {
 
   private func matchingChildren(where condition: String, fields: [String]) -> String {
     let key = children.parentIdFieldName ?? ""
-    // Only record ids can be compared with a subquery's.
+    // Only record IDs can be compared with those of a subquery.
     return select(
       fields, from: children.sobjectType,
       where:
         "\(condition) and \(key) in (\(select(["Id"], from: parent.sobjectType, where: filter)))")
   }
 
-  /// The query for all children of these parents, whenever they were modified.
+  /// Returns the query for all children of these parents, regardless of their modification date.
   func children(of parents: [String]) -> String {
     select(
       ownChildrenFields, from: children.sobjectType,
       where: "\(children.parentIdFieldName ?? "") in (\(SOQLLiteral.list(parents)))")
   }
 
-  /// The fields of children that come without their parent, in the order in which a child under its
-  /// parent has them: the store's bytes stay the same.
+  /// The fields of children fetched without their parent, in the same order as in a child under its
+  /// parent, so that the stored bytes are identical.
   private var ownChildrenFields: [String] {
     let key = children.parentIdFieldName ?? ""
     let list = fields(target.childrenFieldlist, children)
@@ -105,15 +106,15 @@ package struct ParentChildrenQuery: Sendable, Hashable {
     select([parent.idFieldName], from: parent.sobjectType, where: filter)
   }
 
-  /// The query for the ids of those of these parents that match.
+  /// Returns the query for the IDs of those of these parents that match.
   func parentIDs(among ids: [String]) -> String {
     select(
       [parent.idFieldName], from: parent.sobjectType,
       where: [parent.condition(ids), filter].filter { !$0.isEmpty }.joined(separator: " and "))
   }
 
-  /// The query for the ids of all parents that match now, with those of their children, and when each last
-  /// changed.
+  /// The query for the IDs and modification dates of all parents that match now and of their
+  /// children.
   package var childrenIDs: String {
     let nested = select(
       fields([], children), from: children.sobjectTypePlural ?? "", where: "")
@@ -144,7 +145,7 @@ package struct ParentChildrenQuery: Sendable, Hashable {
 }
 
 extension FamilyMember {
-  /// The condition for records with these ids; empty for all.
+  /// Returns the condition for records with these IDs; empty for all.
   fileprivate func condition(_ ids: [String]) -> String {
     ids.isEmpty ? "" : "\(idFieldName) in (\(SOQLLiteral.list(ids)))"
   }

@@ -1,19 +1,20 @@
 import SmartStore
 
-/// The Smart SQL that looks at parents and children together.
+/// The Smart SQL that queries parents and children together.
 package struct ParentChildrenSQL: Sendable, Hashable {
   private let family: ParentChildrenFamily
-  /// How true and false are written in SQL for each soup's `__local__`.
+  /// The SQL literals for true and false in each soup's `__local__`.
   private let parentFlags: Flags
   private let childFlags: Flags
 
   private struct Flags: Sendable, Hashable {
     var yes: String
     var no: String
-    /// The rows that are dirty though `yes` does not find them.
+    /// The rows that are dirty but not found by `yes`.
     var oddRows: [Int64] = []
 
-    /// As an index has them; without one, what SQLite makes of JSON's `true` and `false` is compared.
+    /// The literals as an index stores them; without an index, those to which SQLite converts
+    /// JSON's `true` and `false`.
     init(_ platform: Platform, isIndexed: Bool = true) {
       func literal(_ flag: Bool) -> String {
         isIndexed && platform == .android
@@ -23,20 +24,22 @@ package struct ParentChildrenSQL: Sendable, Hashable {
     }
   }
 
-  /// The statements as a platform's SDK has them.
+  /// Creates the queries that a platform's SDK uses.
   package init(_ family: ParentChildrenFamily, platform: Platform) {
     self.family = family
     parentFlags = Flags(platform)
     childFlags = parentFlags
   }
 
-  /// The statements for a store, where `__local__` may be indexed in another way or not at all.
+  /// Creates the queries for a store, in which `__local__` may be indexed differently or not at
+  /// all.
   package init(_ family: ParentChildrenFamily, _ store: Store) throws(SyncError) {
     func flags(_ soup: String, _ paths: [String]) throws(SyncError) -> Flags {
       let specs = try SyncError.inStore { try store.indexSpecs(of: soup) }
       for path in paths where !specs.contains(where: { $0.path == path && $0.type != .json1 }) {
         throw SyncError(
-          .definition, "soup \"\(soup)\" has no index on \"\(path)\", which binds the families",
+          .definition,
+          "soup \"\(soup)\" has no index on \"\(path)\", which links parents and children",
           fix: "add {\"path\": \"\(path)\", \"type\": \"string\"} to the soup's indexes")
       }
       let isIndexed = specs.contains { $0.path == LocalFields.local && $0.type != .json1 }
@@ -54,14 +57,15 @@ package struct ParentChildrenSQL: Sendable, Hashable {
   private var parents: String { family.parent.soupName }
   private var children: String { family.children.soupName }
 
-  /// The values at a path of the parents that are dirty or have a dirty child.
+  /// Returns the query for the values at a path of the parents that are dirty or have a dirty
+  /// child.
   package func dirty(_ path: String) -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
       + "WHERE \(isDirty(parents, parentFlags)) OR EXISTS (\(dirtyChildren))"
   }
 
-  /// The values at a path of the parents that are clean, as all of their children are; `predicate`
-  /// stands between, such as `AND {soup:__sync_id__} = 1`.
+  /// Returns the query for the values at a path of the clean parents with only clean children;
+  /// `predicate` is inserted, such as `AND {soup:__sync_id__} = 1`.
   package func clean(_ path: String, _ predicate: String = "") -> String {
     "SELECT DISTINCT {\(parents):\(path)} FROM {\(parents)} "
       + "WHERE {\(parents):\(LocalFields.local)} = \(parentFlags.no) \(predicate) "
@@ -83,7 +87,8 @@ package struct ParentChildrenSQL: Sendable, Hashable {
 
   private var foreignKey: String { family.children.parentIdFieldName ?? "" }
 
-  /// The values at a path of the children whose parent is dirty or has a dirty child.
+  /// Returns the query for the values at a path of the children whose parent is dirty or has a
+  /// dirty child.
   func childrenOfDirty(_ path: String) -> String {
     "SELECT {\(children):\(path)} FROM {\(children)} WHERE {\(children):\(foreignKey)} IN "
       + "(\(dirty(family.parent.idFieldName)))"

@@ -1,22 +1,23 @@
 import JSON
 
-/// Takes pages of parents with their children inside apart: bytes of parents, bytes of children.
+/// Splits pages of parents with nested children into the bytes of parents and the bytes of
+/// children.
 ///
-/// A record's own bytes stay as they are, but that a parent loses the member with its children and
-/// a child gains the id of its parent where it lacks it. No object is made per record.
+/// A record's bytes are unchanged, except that a parent loses the member with its children, and a
+/// child gains its parent's ID if it lacks it. No object is allocated per record.
 package struct ParentChildrenSplitter {
-  /// What one page of the org was split into.
+  /// The parts of one page from the org.
   package struct Page {
     /// `{"records":[…]}` with the parents.
     package var parents: [UInt8]
-    /// `{"records":[…]}` with the children of all of them.
+    /// `{"records":[…]}` with the children of all parents.
     package var children: [UInt8]
     package var parentCount = 0
-    /// How many children there are, where they came alone.
+    /// The number of children, if they arrived without parents.
     var childCount = 0
-    /// Children of which the page holds the first ones only.
+    /// Parents of which the page contains only the first children.
     package var unfinished: [Unfinished] = []
-    /// Parents of which a child was left out.
+    /// Parents of which a child was skipped.
     var leftParents: Set<String> = []
     /// The modification date of the last parent, as written.
     var lastParent: [UInt8] = []
@@ -33,11 +34,11 @@ package struct ParentChildrenSplitter {
     }
   }
 
-  /// A parent whose other children are to be asked for.
+  /// A parent whose further children are still to be fetched.
   package struct Unfinished: Hashable {
-    /// The id as it stands between quotes.
+    /// The ID as it appears between quotation marks.
     var parentID: [UInt8]
-    /// Where they are; nil where the org does not say.
+    /// The URL of the further children; nil if the org does not send it.
     var address: String?
 
     package init(parentID: [UInt8], address: String? = nil) {
@@ -46,11 +47,11 @@ package struct ParentChildrenSplitter {
     }
   }
 
-  /// Children that must not come into the store: new ones of a tree that was changed on the device.
+  /// Children that must not be stored: new ones of a tree that was changed on the device.
   package struct Left {
     /// The parents of such trees.
     var parents: Set<String> = []
-    /// Children that the store knows; they are told apart when they are stored.
+    /// Children that the store knows; they are distinguished when they are stored.
     var knownChildren: Set<String> = []
 
     package init(parents: Set<String> = [], knownChildren: Set<String> = []) {
@@ -84,7 +85,7 @@ package struct ParentChildrenSplitter {
     }
   }
 
-  /// Takes up the children of one parent from a page of their own.
+  /// Reads the children of one parent from a page of children.
   package func children(
     _ page: [UInt8], of parentID: [UInt8], leaving left: Left = Left()
   ) throws(SyncError) -> Page {
@@ -97,7 +98,7 @@ package struct ParentChildrenSplitter {
     }
   }
 
-  /// Takes up children of several parents from a page of their own; each names its parent.
+  /// Reads the children of several parents from a page of children, each of which names its parent.
   func children(_ page: [UInt8], leaving left: Left) throws(SyncError) -> Page {
     try read(page) { bytes, result in
       result.childCount = try childScanner.scan(bytes, in: .member("records")) {
@@ -119,7 +120,7 @@ package struct ParentChildrenSplitter {
     return result
   }
 
-  // MARK: records
+  // MARK: Records
 
   private func add(
     _ record: Range<Int>, _ fields: UnsafeBufferPointer<JSONSpan>,
@@ -127,7 +128,7 @@ package struct ParentChildrenSplitter {
   ) throws {
     let id = fields[0]
     guard id.kind == .string || id.kind == .escapedString else {
-      throw SyncError(.badResponse, "a record came without an id")
+      throw SyncError(.badResponse, "a record arrived without an ID")
     }
     Self.comma(&page.parents)
     if fields[2].kind == .missing {
@@ -169,7 +170,7 @@ package struct ParentChildrenSplitter {
     Self.comma(&page.children)
     let key = fields[0]
     if key.kind == .missing {
-      // Every record has its attributes: there is a member to put the comma after.
+      // Every record has attributes, so there is a member before the comma.
       page.children.append(contentsOf: bytes[record].dropLast())
       if bytes[record].dropFirst().first(where: { $0 > 0x20 }) != UInt8(ascii: "}") {
         page.children.append(UInt8(ascii: ","))

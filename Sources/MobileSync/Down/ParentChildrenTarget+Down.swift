@@ -9,7 +9,7 @@ extension ParentChildrenTarget: SyncDownTarget {
     try await ParentChildrenPages(self, since: since, context.session(), context)
   }
 
-  /// These parents with all of their children, and these children, as far as the parents match.
+  /// Fetches these parents with all their children, and these children, if the parents match.
   package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -28,7 +28,7 @@ extension ParentChildrenTarget: SyncDownTarget {
     [family.destinations.parents, family.destinations.children]
   }
 
-  /// Whole trees: a parent that is dirty or has a dirty child, and all of its children.
+  /// Whole trees: each parent that is dirty or has a dirty child, with all its children.
   package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     let ids = try family.idsOfDirtyTrees(in: context.store)
     var skip = [family.parent.soupName: ids.parents]
@@ -36,8 +36,8 @@ extension ParentChildrenTarget: SyncDownTarget {
     return skip
   }
 
-  /// What the org still has, and beside it what must not be taken for a ghost: dirty trees, and the
-  /// children of a parent whose children the org did not give to the end.
+  /// The records that the org still has, plus those that must not be treated as ghosts: dirty
+  /// trees, and the children of a parent whose children the org did not return completely.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     var listing = try await ParentChildrenListing(self, context)
     try await listing.read()
@@ -61,8 +61,8 @@ extension ParentChildrenTarget: SyncDownTarget {
     ]
   }
 
-  /// Which of these parents match, and which of these children have one that does; all children of a parent
-  /// that does not are gone with it.
+  /// Returns which of these parents match, and which of these children have a matching parent; all
+  /// children of a parent that does not match are removed with it.
   package func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
@@ -90,7 +90,7 @@ extension ParentChildrenTarget: SyncDownTarget {
     return remote
   }
 
-  /// The parents and the children that were deleted; dirty trees stay.
+  /// The deleted parents and children; dirty trees stay.
   package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
@@ -110,7 +110,7 @@ extension ParentChildrenTarget: SyncDownTarget {
 }
 
 extension ParentChildrenFamily {
-  /// Where parents go, and where children do.
+  /// The destinations of parents and of children.
   var destinations: (parents: SyncDestination, children: SyncDestination) {
     func place(_ member: FamilyMember) -> SyncDestination {
       SyncDestination(
@@ -120,8 +120,8 @@ extension ParentChildrenFamily {
     return (place(parent), place(children))
   }
 
-  /// The parents that are dirty or have a dirty child, with all of their children, and dirty
-  /// children whose parent is not in the store.
+  /// The parents that are dirty or have a dirty child, with all their children, and dirty children
+  /// whose parent is not in the store.
   package func idsOfDirtyTrees(
     in store: Store
   ) throws(SyncError) -> (parents: Set<String>, children: Set<String>) {
@@ -135,7 +135,7 @@ extension ParentChildrenFamily {
     return (Set(parents), offspring)
   }
 
-  /// The ids of the children that a parent has in the store.
+  /// Returns the IDs of a parent's children in the store.
   func children(of parentID: String, in store: Store) throws(SyncError) -> [String] {
     try SyncError.inStore {
       try store.elements(

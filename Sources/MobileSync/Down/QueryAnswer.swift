@@ -1,18 +1,19 @@
 import JSON
 import Salesforce
 
-/// All pages of a query whose result is small.
+/// All pages of a query with a small result.
 package struct QueryAnswer: Sendable {
   /// The pages as the org sent them.
   let pages: [[UInt8]]
-  /// The records that the org promised.
+  /// The number of records that the org announced.
   let totalSize: Int
 
-  /// Where the records stand in a page.
+  /// The location of the records in a page.
   static let container = RecordScanner.Container.member("records")
 
-  /// Hands the members at `paths` of each record to `body`, and answers how many records came; fewer
-  /// than were promised are an error, because what is missing would look like deleted.
+  /// Passes the members at `paths` of each record to `body` and returns the number of records.
+  ///
+  /// Throws if fewer arrived than announced, because missing records would look deleted.
   @discardableResult
   package func read(
     paths: [String] = [],
@@ -32,7 +33,7 @@ package struct QueryAnswer: Sendable {
     }
     guard count == totalSize else {
       throw SyncError(
-        .incomplete, "\(count) records arrived of \(totalSize) that the org promised",
+        .incomplete, "\(count) of \(totalSize) records arrived",
         fix: "run again")
     }
     return count
@@ -40,7 +41,8 @@ package struct QueryAnswer: Sendable {
 }
 
 extension Session {
-  /// Compares what came with what was promised; records that were deleted meanwhile do not come.
+  /// Compares the number of records with the announced one; records deleted in the meantime do not
+  /// arrive.
   func check(
     _ received: Int, of promised: Int?, by count: String, all: Bool = false,
     what: String = "records", _ warn: (String) -> Void
@@ -49,13 +51,13 @@ extension Session {
     let now = try await SyncError.inOrg { try await self.count(count, all: all) }
     guard received >= now else {
       throw SyncError(
-        .incomplete, "\(received) \(what) arrived of \(promised) that the org promised",
-        fix: "run again; if it stays so, the org's pages cannot be trusted")
+        .incomplete, "\(received) of \(promised) \(what) arrived",
+        fix: "run again; if it happens again, the org's pages cannot be trusted")
     }
-    warn("\(promised - received) records were deleted while they were read")
+    warn("\(promised - received) records were deleted during the read")
   }
 
-  /// The answers to queries about values of a field, so many in each.
+  /// Returns the responses to queries for values of a field, a slice of them in each.
   func answers(
     about values: IDList, slice: Int, _ soql: @escaping @Sendable ([String]) -> String
   ) -> AnswerWindow<QueryAnswer> {
@@ -64,8 +66,8 @@ extension Session {
     }
   }
 
-  /// The answer to a query about some values of a field, which may be asked in slices: one whose answer
-  /// is too large is asked again in halves.
+  /// Returns the response to a query for values of a field, which may be queried in slices: a query
+  /// whose response is too large is split in half.
   package func answer(
     about values: [String], _ soql: @Sendable ([String]) -> String
   ) async throws(OrgError) -> QueryAnswer {
@@ -82,7 +84,7 @@ extension Session {
     }
   }
 
-  /// The whole answer to a query.
+  /// Returns all pages of a query.
   func answer(to soql: String) async throws(OrgError) -> QueryAnswer {
     let (pages, totalSize) = try await allPages(soql)
     return QueryAnswer(pages: pages, totalSize: totalSize)

@@ -1,29 +1,30 @@
 import JSON
 import System
 
-/// When each record of a list last changed, by the values of its id field.
+/// The last change of each record of a list, by the values of its ID field.
 package struct RecordDates: Sendable {
   private var dates: [RecordIDSet.Key: Int64] = [:]
   private var others: [String: Int64] = [:]
 
-  /// When the record was last changed, in milliseconds; nil for one that is not on the list.
+  /// The record's last change, in milliseconds; nil if it is not in the list.
   subscript(_ id: UnsafeRawBufferPointer) -> Int64? {
     if let key = RecordIDSet.key(id) { return dates[key] }
     return others[String(decoding: id, as: UTF8.self)]
   }
 
-  /// When the record with an id of a page was last changed; nil for a number, by which no record is asked for.
+  /// The last change of the record with an ID from a page; nil for a number, since records are not
+  /// requested by number.
   subscript(_ id: PageID) -> Int64? {
     guard case .text(let text) = id else { return nil }
     return self[text]
   }
 
-  /// Notes the dates of a page's records.
+  /// Adds the dates of a page's records.
   mutating func insert(
     _ page: [UInt8], _ idField: String, _ dateField: String,
     in container: RecordScanner.Container = .member("records")
   ) throws(SyncError) {
-    try SyncError.reading("a page of ids") {
+    try SyncError.reading("a page of IDs") {
       try page.withUnsafeBytes { bytes in
         _ = try RecordScanner(paths: [idField, dateField]).scan(bytes, in: container) {
           _, _, fields in
@@ -49,10 +50,10 @@ package struct RecordDates: Sendable {
 }
 
 extension SoupReader {
-  /// The ids of the clean elements of some syncs whose dates are others than the org's.
+  /// Returns the IDs of the clean elements of the given syncs whose dates differ from the org's.
   ///
-  /// A record that changed while it was out of reach comes with no question for changes: other records may
-  /// have moved the cursor past its date.
+  /// A record that changed while it did not match is not found by a query for changes, since other
+  /// records may have moved the cursor past its date.
   func outdated(
     _ dates: RecordDates, idPath: String, modificationPath: String, syncIDs: [Int64]
   ) throws(SyncError) -> [String] {

@@ -1,21 +1,21 @@
 import JSON
 import Salesforce
 
-/// A set of record ids, sixteen bytes for each where the SDK's string set would take a heap object.
+/// A set of record IDs that uses 16 bytes for each, where the SDK's set of strings needs a heap
+/// object.
 ///
-/// Ids of 15 and of 18 characters that name one record are equal here, as in the org.
+/// The 15-character and 18-character forms of an ID are equal here, as in the org.
 package struct RecordIDSet: Sendable {
-  /// The 15 characters that name a record, which the last three of 18 only check.
+  /// The 15 characters that identify a record; the last three of 18 only check them.
   struct Key: Hashable, Sendable {
     fileprivate var high: UInt64
     fileprivate var low: UInt64
   }
 
   private var keys: Set<Key> = []
-  /// Values of an id field that are no record ids.
+  /// Values of an ID field that are not record IDs.
   private var others: OtherIDs = OtherIDs()
 
-  /// An empty set.
   package init() {}
 
   package init(_ ids: some Sequence<String>) {
@@ -24,54 +24,51 @@ package struct RecordIDSet: Sendable {
 
   package var count: Int { keys.count + others.count }
 
-  /// Whether ids are in the set that the org sent as numbers.
+  /// Whether the set contains IDs that the org sent as numbers.
   package var hasNumbers: Bool { others.hasNumbers }
 
-  /// Adds an id; false when it was there.
+  /// Adds an ID; returns false if it is already present.
   @discardableResult
   package mutating func insert(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.insert(key).inserted }
     return others.insert(id)
   }
 
-  /// Adds the id that stands in a buffer; false when it was there.
+  /// Adds the ID in a buffer; returns false if it is already present.
   @discardableResult
   package mutating func insert(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.insert(key).inserted }
     return others.insert(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Adds an id that the org sent as a number.
   package mutating func insert(_ number: Double) { others.insert(number) }
 
-  /// Whether the id of a record, of 15 or 18 characters, is in the set.
+  /// Whether the set contains a record's ID of 15 or 18 characters.
   package func contains(_ id: String) -> Bool {
     if let key = Self.key(id.utf8) { return keys.contains(key) }
     return others.contains(id)
   }
 
-  /// Whether the id that stands in a buffer is in the set.
+  /// Whether the set contains the ID in a buffer.
   package func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let key = Self.key(bytes) { return keys.contains(key) }
     return others.contains(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Whether an id that the org sent as a number is in the set.
+  /// Whether the set contains an ID that the org sent as a number.
   package func contains(_ number: Double) -> Bool { others.contains(number) }
 
-  /// Adds the ids of another set.
   package mutating func formUnion(_ other: RecordIDSet) {
     keys.formUnion(other.keys)
     others.formUnion(other.others)
   }
 
-  /// Takes the ids of another set out.
   package mutating func subtract(_ other: RecordIDSet) {
     keys.subtract(other.keys)
     others.keep { !$0.isIn(other.others) }
   }
 
-  /// The ids that another set has, too.
+  /// Returns the IDs that both sets contain.
   package func intersection(_ other: RecordIDSet) -> RecordIDSet {
     var set = self
     set.keys.formIntersection(other.keys)
@@ -79,25 +76,26 @@ package struct RecordIDSet: Sendable {
     return set
   }
 
-  /// The ids that another set has not, in their order, without those that the org sent as numbers: no query
-  /// finds a number among texts.
+  /// Returns the IDs that another set lacks, in order.
+  ///
+  /// IDs that the org sent as numbers are omitted, since no query finds a number among texts.
   package func subtracting(_ other: RecordIDSet) -> IDList {
     IDList(
       keys.subtracting(other.keys).map(Self.text)
         + others.texts.filter { !other.others.contains($0) })
   }
 
-  /// What any text begins with that is an id of the set: the 15 characters that name a record, or all of another
-  /// text.
+  /// The prefixes of all texts that can be an ID of the set: the 15 characters that identify a
+  /// record, or the whole of another text.
   var beginnings: [String] { keys.map(Self.name) + others.texts }
 
-  /// The id in 18 characters, or the 15 of something that is no record's id.
+  /// The 18-character ID, or 15 characters that are not a record's ID.
   private static func text(_ key: Key) -> String {
     let text = name(key)
     return text.recordID18 ?? text
   }
 
-  /// The 15 characters that name a record.
+  /// The 15 characters that identify a record.
   private static func name(_ key: Key) -> String {
     var bytes: [UInt8] = []
     for index in 0..<15 {
@@ -108,14 +106,15 @@ package struct RecordIDSet: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The key of a record's id; nil for any other text, of which no character may be left out: one of 18
-  /// whose last three do not fit the others is no record's id.
+  /// Returns the key of a record's ID; nil for any other text, which must be kept in full.
+  ///
+  /// A text of 18 characters with a wrong check suffix is not a record's ID.
   static func key(_ bytes: some Collection<UInt8>) -> Key? {
     let count = bytes.count
     guard count == 15 || count == 18 else { return nil }
     var high: UInt64 = 0
     var low: UInt64 = 0
-    // Which characters are upper-case letters, one bit each.
+    // The positions of upper-case letters, one bit each.
     var cases = 0
     var index = 0
     for byte in bytes {
@@ -125,7 +124,7 @@ package struct RecordIDSet: Sendable {
       } else {
         let value = UInt8(truncatingIfNeeded: cases >> (5 * (index - 15)) & 31)
         let expected = value < 26 ? 0x41 + value : 0x30 + value - 26
-        // The last three have no case of their own.
+        // The last three characters are not case-sensitive.
         guard byte == expected || value < 26 && byte == expected + 0x20 else { return nil }
       }
       index += 1
@@ -135,23 +134,23 @@ package struct RecordIDSet: Sendable {
 }
 
 extension RecordIDSet {
-  /// What a page of records held.
+  /// The contents of a page of records.
   struct Page {
     var records: Int
-    /// The places without a record.
+    /// The number of null entries.
     var nulls: Int
-    /// The records without an id.
+    /// The number of records without an ID.
     var withoutID = 0
   }
 
-  /// Adds the ids of a page's records, each of which that is text is handed to `see`.
+  /// Adds the IDs of a page's records, and passes each that is text to `see`.
   @discardableResult
   mutating func insert(
     _ page: [UInt8], _ idField: String,
     in container: RecordScanner.Container = .member("records"),
     see: (UnsafeRawBufferPointer) -> Void = { _ in }
   ) throws(SyncError) -> Page {
-    try SyncError.reading("a page of ids") {
+    try SyncError.reading("a page of IDs") {
       var withoutID = 0
       let found = try page.withUnsafeBytes { bytes in
         try RecordScanner(paths: [idField]).scan(bytes, in: container) { _, _, fields in

@@ -1,26 +1,27 @@
 import SmartStore
 
-/// Where the records of a sync down go: a live store, or the files of a snapshot.
+/// The destination of a sync down's records: a live store, or the files of a snapshot.
 ///
-/// All that differs between the two is here; what a sync down is stands in `SyncDownEngine`.
+/// Everything that differs between the two is here; `SyncDownEngine` implements the sync down.
 package protocol RecordSink: AnyObject {
-  /// The stores that are filled, one a platform; read from the first what is there.
+  /// The stores to fill, one per platform; existing elements are read from the first.
   var stores: [Store] { get }
-  /// Whether nothing was there when the load began: no ghost, and no local change to leave.
+  /// Whether the stores were empty when the load started, so there are no ghosts and no local
+  /// changes.
   var isInitialLoad: Bool { get }
-  /// Whether elements that no sync brought may be in the soups: a device made them, and since they
-  /// were sent no sync down has seen them.
+  /// Whether the soups may contain elements that no sync fetched: a device created them, and no
+  /// sync down has fetched them since they were sent.
   var mayHoldOrphans: Bool { get }
-  /// The greatest modification date of all that was loaded, in milliseconds.
+  /// The greatest modification date of all loaded records, in milliseconds.
   var latestModification: Int64? { get }
 
-  /// Stores the parts of a page, all or none, and answers how many records they held; `expected` tells
-  /// how many are to come into a soup.
+  /// Stores all parts of a page in one transaction and returns the number of their records;
+  /// `expected` returns the number of records still to come into a soup.
   func load(_ page: SyncPage, expected: (_ soupName: String) -> Int) throws(SyncError) -> Int
-  /// Ends what was loaded so far; more may follow.
+  /// Completes the load so far; more pages may follow.
   func finish() throws(SyncError)
-  /// Ends a load that broke off; false where what it had stored is gone.
+  /// Completes an interrupted load; returns false if the records that it stored are lost.
   func end(after error: SyncError) -> Bool
-  /// Makes the stores such that they can be changed.
+  /// Makes the stores writable.
   func makeWritable() throws(SyncError)
 }

@@ -1,22 +1,22 @@
 import JSON
 import Salesforce
 
-/// Records that are fetched by the values of their id field, one query a page.
+/// Records fetched by the values of their ID field, one query per page.
 ///
-/// The values are taken once: what is deleted or added meanwhile moves no record from one page to
-/// another.
+/// The values are read once, so that no record moves between pages when others are deleted or
+/// added.
 final class RecordsByIDPages: SyncDownPages {
   struct Request: Sendable {
     var values: IDList
-    /// Ask only for what was modified after this, in milliseconds; nil for all.
+    /// Fetches only what was modified after this, in milliseconds; nil fetches all.
     var since: Int64?
   }
 
-  /// What the total of records is.
+  /// How to count the total of records.
   enum Total {
-    /// All values that are asked for, as a refresh counts.
+    /// All requested values, as a refresh counts.
     case values
-    /// What comes: known of the first page, and taken for granted of the others.
+    /// The records that arrive: known for the first page, and assumed for the others.
     case answers
   }
 
@@ -30,7 +30,7 @@ final class RecordsByIDPages: SyncDownPages {
   private let windows: [AnswerWindow<QueryAnswer>]
   private var isFirst = true
 
-  /// Fetches the fields of records, and their id and modification date, which the queries add.
+  /// Fetches fields of records, plus their ID and modification date.
   init(
     _ query: IDQuery, _ fields: [String], _ requests: [Request], total: Total,
     isCut: Bool = false, into destination: SyncDestination, session: Session, _ context: SyncContext
@@ -50,7 +50,7 @@ final class RecordsByIDPages: SyncDownPages {
     }
   }
 
-  /// Fetches records with these values by statements of `soql`.
+  /// Fetches the records with these values by the statements of `soql`.
   init(
     _ values: IDList, into destination: SyncDestination, session: Session, _ context: SyncContext,
     soql: @escaping @Sendable (_ values: [String]) -> String

@@ -5,10 +5,12 @@ import SmartStore
 extension RefreshTarget: OneSoupTarget {
   package var selects: Bool { false }
 
-  /// The records of the soup as the org has them now; later only those that were modified.
+  /// Fetches the soup's records in their current state in the org; later only those that were
+  /// modified.
   ///
-  /// Records that an app only knows the id of have no modification date, and those that another sync
-  /// brought since lack what this one fetches: both are fetched whenever they were modified.
+  /// Records of which an app knows only the ID have no modification date, and records that another
+  /// sync fetched since lack this sync's fields. Both are fetched regardless of when they were
+  /// modified.
   package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -31,7 +33,7 @@ extension RefreshTarget: OneSoupTarget {
       context)
   }
 
-  /// What the org still has of the sync's records.
+  /// Returns which of the sync's records the org still has.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     try await IDQuery(sobjectType, idField: idFieldName, slice: countIdsPerSoql)
       .remoteIDs(context)
@@ -55,14 +57,15 @@ extension RefreshTarget: OneSoupTarget {
     try await destination(context.soupName).deletions(of: sobjectType, since: since, context)
   }
 
-  /// Whether an org can be asked for a value: one text that is no id would have it refuse the query
-  /// for all.
+  /// Whether a query can ask for a value; a single invalid ID makes the org refuse the whole query.
   private func isAsked(_ value: UnsafeRawBufferPointer) -> Bool {
     idFieldName != "Id" || RecordID(String(decoding: value, as: UTF8.self)) != nil
   }
 
-  /// The ids in the soup that the org can know, in their order; where it matters, those of elements
-  /// that this sync did not bring, or that have no modification date, apart.
+  /// Returns the IDs in the soup that the org can know, in order.
+  ///
+  /// If required, the IDs of elements that this sync did not fetch, or that have no modification
+  /// date, are returned separately.
   private func ids(
     _ context: SyncContext, separating: Bool
   ) throws(SyncError) -> (undated: IDList, dated: IDList) {

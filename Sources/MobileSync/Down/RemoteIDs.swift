@@ -2,18 +2,18 @@
 package struct RemoteIDs: Sendable {
   var soupName: String
   var idPath: String
-  /// Nil where they cannot be told, so that nothing may be removed.
+  /// The IDs; nil if they are unknown, so that nothing may be removed.
   var ids: RecordIDSet?
-  /// When each of them last changed, and the path of that date in an element; nil where the list does not
-  /// tell it.
+  /// The last change of each of them, with the path of that date in an element; nil if the list
+  /// does not have the dates.
   var dates: (path: String, of: RecordDates)?
-  /// The ids that the org was asked about, so that no other can be missing; nil for all.
+  /// The IDs that were checked, so that only these can be missing; nil for all.
   var asked: RecordIDSet?
-  /// Whether it is known why what the org no longer gives is gone, so that no guard keeps it.
+  /// Whether the reason for removals is known, so that no guard prevents them.
   var isExpected = false
-  /// Whether it tells what was deleted in the org, which no sync selects.
+  /// Whether the list contains records deleted in the org, which no sync selects.
   var areDeleted = false
-  /// Whether ghosts of this soup count in the number that `cleanResyncGhosts` answers.
+  /// Whether ghosts of this soup count in the result of `cleanResyncGhosts`.
   var isCounted = true
 
   package init(
@@ -31,14 +31,15 @@ package struct RemoteIDs: Sendable {
     self.isCounted = isCounted
   }
 
-  /// What was deleted of a soup's records.
+  /// Returns the deleted records of a soup.
   package static func deleted(_ ids: RecordIDSet, in place: SyncDestination) -> RemoteIDs {
     RemoteIDs(
       soupName: place.soupName, idPath: place.idPath, ids: RecordIDSet(), asked: ids,
       areDeleted: true)
   }
 
-  /// The list as far as it tells of these records, of which it is known why the org may no longer give them.
+  /// Returns the list limited to these records, for which it is known why the org may no longer
+  /// return them.
   func expecting(_ changed: RecordIDSet) -> RemoteIDs {
     var list = self
     list.asked = asked?.intersection(changed) ?? changed
@@ -46,7 +47,7 @@ package struct RemoteIDs: Sendable {
     return list
   }
 
-  /// The ids of which some may be ghosts, where others cannot be; nil for any.
+  /// The IDs to which ghosts are limited; nil if any ID may be one.
   var suspects: RecordIDSet? {
     guard let ids else { return RecordIDSet() }
     guard var suspects = asked else { return nil }

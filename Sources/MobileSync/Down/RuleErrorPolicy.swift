@@ -1,17 +1,17 @@
-/// What to do when a briefcase rule failed in the org.
+/// What to do if a briefcase rule failed in the org.
 package enum RuleErrorPolicy: String, Sendable, Hashable, CaseIterable {
-  /// Keep every record that is there, and warn.
+  /// Keep all records and warn.
   case keepAndWarn
   /// Fail the run.
   case fail
 
-  /// What is done unless somebody says otherwise.
+  /// The default policy.
   package static let standard = keepAndWarn
 
-  /// The warning about rules that failed, nil where none did; under `fail` they are an error.
+  /// Returns the warning about failed rules, or nil if none failed; throws under `fail`.
   ///
-  /// What those rules would have given is missing in the list, so that `BriefcaseListing.remoteIDs` takes
-  /// nothing for gone.
+  /// The records of those rules are missing from the list, so `BriefcaseListing.remoteIDs` reports
+  /// nothing as removed.
   func warning(ofFailed rules: [String]) throws(SyncError) -> String? {
     if rules.isEmpty { return nil }
     let words = "the org could not run the briefcase rules " + rules.joined(separator: ", ")
@@ -20,7 +20,7 @@ package enum RuleErrorPolicy: String, Sendable, Hashable, CaseIterable {
     case .fail:
       throw SyncError(
         .ruleErrors, words,
-        fix: "mend the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
+        fix: "fix the rules in Briefcase Builder, or set onRuleErrors to keepAndWarn")
     }
   }
 }

@@ -1,4 +1,4 @@
-/// A fetch that is one answer: one page, or none where nothing came.
+/// A fetch with one response: one page, or none if it is empty.
 final class SingleAnswer: SyncDownPages {
   let totalSize: Int
   let isSorted = false
@@ -6,7 +6,7 @@ final class SingleAnswer: SyncDownPages {
   let remoteIDs: [RemoteIDs]?
   private var page: SyncPage?
 
-  /// An answer of `totalSize` records in these parts.
+  /// Creates a response of `totalSize` records in these parts.
   init(
     _ parts: [SyncPage.Part], totalSize: Int, isCut: Bool = false, remoteIDs: [RemoteIDs]? = nil
   ) {

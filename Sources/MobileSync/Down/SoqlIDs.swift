@@ -1,17 +1,18 @@
 import JSON
 import Salesforce
 
-/// The ids that an org has, or no longer has, of what a query selects.
+/// The IDs of a query's records that the org has, or has deleted.
 package struct SoqlIDs {
   let session: Session
   let query: SyncQuery
 
-  /// What a person is told where the ids cannot be told.
+  /// The warning if the IDs cannot be determined.
   package static let boundedWarning =
-    "the query has a LIMIT or OFFSET that cuts its result, so records that are missing in it "
-    + "cannot be told from deleted ones; none was removed"
+    "the query has a LIMIT or OFFSET that cuts its result, so missing records "
+    + "cannot be distinguished from deleted ones; none was removed"
 
-  /// The ids of all that matches, with their dates; nil when LIMIT or OFFSET cut the list.
+  /// Returns the IDs of all matching records with their dates; nil if LIMIT or OFFSET cuts the
+  /// list.
   func all() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
     let found = try await list(query.listing)
     guard query.isBounded else { return found }
@@ -19,7 +20,7 @@ package struct SoqlIDs {
     return found
   }
 
-  /// The ids of what was deleted lately; none where the object does not know deletion.
+  /// Returns the IDs of recently deleted records; empty if rows of the object cannot be deleted.
   func deleted(since: Int64) async throws(SyncError) -> RecordIDSet {
     do throws(SyncError) {
       return try await list(query.deleted(since: since), all: true).ids
@@ -31,9 +32,9 @@ package struct SoqlIDs {
     }
   }
 
-  /// The ids and dates of all pages; a list that is not whole is an error.
+  /// Returns the IDs and dates of all pages; an incomplete list is an error.
   ///
-  /// A list whose locator the org dropped is begun again.
+  /// A list whose locator the org dropped is restarted.
   private func list(
     _ text: String, all: Bool = false
   ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {

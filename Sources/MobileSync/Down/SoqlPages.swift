@@ -2,50 +2,52 @@ import JSON
 import Salesforce
 import System
 
-/// The pages of a query's records, to the last one.
+/// All pages of a query's records.
 ///
-/// Asked for deletions, it learns in the same requests what was deleted since, where the org can
-/// tell.
-/// A cursor that the org dropped is taken up again after the last record that was stored, and in the
-/// end what came is compared with what was promised.
+/// If deletions are requested, the same requests return what was deleted, if the org supports this.
+///
+/// A cursor that the org dropped is resumed after the last stored record. At the end, the number of
+/// records is compared with the announced one.
 final class SoqlPages: SyncDownPages {
   private let session: Session
   private let query: SyncQuery
-  /// The most records of a page; less since one was too large to be taken.
+  /// The maximum number of records per page; reduced after a page was too large.
   private var batchSize: Int
-  /// The most records of a statement, where a page of the fewest was still too large.
+  /// The maximum number of records per statement, if a page of the smallest size was still too
+  /// large.
   private var cap: Int?
   private let since: Int64?
   private let destination: SyncDestination
   private let warn: (String) -> Void
-  /// Whether `statement` is one of `queryAll` that tells deleted rows too.
+  /// Whether `statement` uses `queryAll` and also returns deleted rows.
   private var tellsDeletions = false
-  /// The deleted rows of the page that was read last.
+  /// The number of deleted rows on the last page read.
   private var deletedOfPage = 0
-  /// The ids of what was deleted; nil where it was not asked for.
+  /// The IDs of deleted records; nil if they were not requested.
   private var deletedIDs: RecordIDSet?
 
-  /// The first page, or that there is none, where it was read before it was asked for.
+  /// The first page, if it was read before it was requested; `.some(nil)` if there is none.
   private var first: SyncPage??
 
-  /// The statement that is read now.
+  /// The statement that is being read.
   private var statement: QueryPages
-  /// The place that it begins after.
+  /// The position after which the statement starts.
   private var after: SyncQuery.Key?
-  /// The records that had arrived before it, and since.
+  /// The number of records that arrived before this statement, and since.
   private var before = 0
   private var received = 0
   private var restarts = 0
-  /// The last page that was stored: it has the place to go on from.
+  /// The last page that was stored; it has the position from which to resume.
   private var stored: [UInt8]?
-  /// The org's clock at the first answer of `statement`: what is dated later may stand in another place
-  /// than its date says.
+  /// The org's time at the first response of `statement`.
+  ///
+  /// A record with a later date may be at a different position than its date implies.
   private var begun: Int64?
-  /// What the first statement promised, and its text.
+  /// The number announced for the first statement, and the statement's text.
   private var promised: (records: Int, count: String)?
 
-  /// The pages of a query: of all its records, or of those that were modified after `since`;
-  /// `asksDeletions` is a wish.
+  /// Creates the pages of a query: all its records, or those modified after `since`;
+  /// `asksDeletions` requests deletions if the org supports it.
   init(
     _ session: Session, _ query: SyncQuery, batchSize: Int, since: Int64?,
     into destination: SyncDestination,
@@ -67,20 +69,21 @@ final class SoqlPages: SyncDownPages {
     }
   }
 
-  /// An OFFSET or a LIMIT that cuts has all asked for.
+  /// An OFFSET, or a LIMIT that cuts the result, requires fetching everything.
   var isWhole: Bool { since == nil }
 
   var deletions: [RemoteIDs]? {
     deletedIDs.map { [.deleted($0, in: destination)] }
   }
 
-  /// What has arrived and what is still promised.
+  /// The number of records that arrived and are still announced.
   var totalSize: Int { before + (statement.totalSize ?? 0) }
 
-  /// We ask for the order of the modification date wherever the query may be put in order.
+  /// Records are requested in the order of the modification date wherever the query allows an
+  /// order.
   var isSorted: Bool { query.canResume || query.isSortedByModification }
 
-  /// Reads the first page, for `next`.
+  /// Reads the first page in advance; `next` returns it.
   func readFirst() async throws(SyncError) { first = .some(try await read()) }
 
   func next() async throws(SyncError) -> SyncPage? {
@@ -133,13 +136,13 @@ final class SoqlPages: SyncDownPages {
     return SyncPage(parts: [.init(destination, bytes: living, container: .member("records"))])
   }
 
-  /// Whether a LIMIT or OFFSET left records out; where deleted rows came too, they may have taken the places of
-  /// living ones.
+  /// Whether a LIMIT or OFFSET excluded records; if deleted rows were returned too, they may have
+  /// displaced others.
   var isCut: Bool {
     query.hasOffset || query.limit.map { (statement.totalSize ?? 0) >= $0 } ?? query.isBounded
   }
 
-  /// Asks for the living records alone; `knows` says that nothing of the object is ever deleted.
+  /// Stops requesting deleted rows; `knows` means that rows of the object cannot be deleted.
   private func leaveDeletions(knows: Bool) {
     tellsDeletions = false
     (begun, promised) = (nil, nil)
@@ -147,11 +150,12 @@ final class SoqlPages: SyncDownPages {
     statement = session.query(query.fetch(since: since), batchSize: batchSize)
   }
 
-  /// The org makes no pages of fewer records.
+  /// The org does not return smaller pages.
   private static let fewestOfPage = RequestLimits.queryPage.lowerBound
 
-  /// Goes on after the last record that was stored, with smaller pages, or with smaller statements; a
-  /// record that is too large by itself is named.
+  /// Continues after the last stored record with smaller pages or smaller statements.
+  ///
+  /// If a single record is too large, the error names it.
   private func askForLess(_ error: SyncError) async throws(SyncError) {
     if let cap {
       guard cap > 1 else { throw try await naming(error) }
@@ -179,17 +183,17 @@ final class SoqlPages: SyncDownPages {
     return SyncError(cause.of(record: id))
   }
 
-  /// Keeps the page that was stored, and gives the one before back.
+  /// Keeps the stored page and returns the buffer of the one before it.
   func recycle(_ page: consuming SyncPage, records: Int) {
     received += records + deletedOfPage
     deletedOfPage = 0
-    // Taken out first: a buffer that somebody else still holds would be copied.
+    // Taken out first: a buffer with a second reference would be copied.
     if let before = stored.take() { statement.recycle(before) }
     stored = page.parts.first?.bytes
   }
 
   private func restart() {
-    // Without a place to go on from, what came twice is found by its id.
+    // Without a position to resume from, records that arrive twice are matched by ID.
     after = query.canResume ? lastKey ?? after : nil
     before += received
     received = 0
@@ -198,7 +202,7 @@ final class SoqlPages: SyncDownPages {
     statement = session.query(text, all: tellsDeletions, batchSize: batchSize)
   }
 
-  /// What is asked for, from the place where to go on.
+  /// The statement's text, from the position to resume at.
   private var text: String {
     let changes = tellsDeletions ? since.flatMap { query.changes(since: $0, after: after) } : nil
     return changes ?? query.fetch(since: since, after: after, limit: cap)
@@ -211,8 +215,8 @@ final class SoqlPages: SyncDownPages {
     promised = (records, try SyncQuery.count(of: text))
   }
 
-  /// Compares what came with what was promised: by the statement that was read last, and, where another
-  /// was taken up again, by the first one.
+  /// Compares the number of records with the announced one: that of the last statement and, after a
+  /// resume, also that of the first.
   private func check() async throws(SyncError) {
     if before > 0, let promised {
       try await session.check(
@@ -223,8 +227,8 @@ final class SoqlPages: SyncDownPages {
       received, of: statement.totalSize, by: SyncQuery.count(of: text), all: tellsDeletions, warn)
   }
 
-  /// The place of the last record that was stored and has its place by its date: one that was changed since
-  /// the statement began bears a later date than the place where it came.
+  /// The position of the last stored record whose date is reliable; a record changed since the
+  /// statement started has a later date than its position.
   private var lastKey: SyncQuery.Key? {
     guard let stored, let begun else { return nil }
     var key: SyncQuery.Key?
@@ -233,7 +237,7 @@ final class SoqlPages: SyncDownPages {
       func text(_ span: JSONSpan) -> String {
         String(decoding: bytes[span.range], as: UTF8.self)
       }
-      // The page was read before: it can be read again.
+      // The page was parsed before, so this cannot fail.
       _ = try? scanner.scan(bytes, in: .member("records")) { _, _, fields in
         guard let id = fields[0].text(in: bytes), fields[1].kind == .string,
           let date = Dates.milliseconds(iso8601: text(fields[1])), date < begun
@@ -246,10 +250,10 @@ final class SoqlPages: SyncDownPages {
 }
 
 extension SyncQuery {
-  /// Whether asking for changes alone could miss one, where the soup holds so many elements.
+  /// Whether fetching only changes could miss one, given the number of elements in the soup.
   ///
-  /// An OFFSET skips the first of them, and where a LIMIT cuts the result another record can move
-  /// into it unchanged.
+  /// An OFFSET skips the first changes, and if a LIMIT cuts the result, an unchanged record can
+  /// move into it.
   func mayMissChanges(soupCount: () throws(SyncError) -> Int) throws(SyncError) -> Bool {
     if hasOffset { return true }
     guard let limit else { return false }

@@ -16,7 +16,7 @@ extension SoqlTarget: OneSoupTarget {
     }
     let pages = byQuery(since: mayMiss ? nil : since)
     guard since == nil else { return pages }
-    // The first page tells how many there are.
+    // The first page has the total number.
     try await pages.readFirst()
     guard pages.totalSize > context.settings.bulkAbove else { return pages }
     return try await BulkPages.make(
@@ -33,7 +33,7 @@ extension SoqlTarget: OneSoupTarget {
     ) { query.fetch(among: $0) }
   }
 
-  /// Where a LIMIT or OFFSET may cut the result, all of it tells what is in it.
+  /// If a LIMIT or OFFSET may cut the result, only a full fetch shows what it contains.
   package func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {

@@ -2,13 +2,13 @@ import JSON
 import Salesforce
 
 extension SoslTarget: WholeTarget {
-  /// What the search finds; nothing is added to it, and it is whole each time.
+  /// Runs the search unchanged and in full each time.
   package func pages(
     since: Int64?, _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     let found = try await find(context)
     if found.count >= RequestLimits.search {
-      context.warn("the search found as many records as the org gives; more may match")
+      context.warn("the search reached the org's limit; more records may match")
     }
     let part = SyncPage.Part(
       destination(context.soupName), bytes: found.answer, container: .member(Self.records))
@@ -17,7 +17,7 @@ extension SoslTarget: WholeTarget {
       remoteIDs: [remoteIDs(found, context)])
   }
 
-  /// What the search finds now; nothing can be told from a search that met its limit.
+  /// The records that the search finds now; unknown if it reached its limit.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let remote = remoteIDs(try await find(context), context)
     if remote.ids == nil {
@@ -26,14 +26,14 @@ extension SoslTarget: WholeTarget {
     return [remote]
   }
 
-  // MARK: the search
+  // MARK: Search
 
-  /// What a person is told where the records that the org still has cannot be told.
+  /// The warning if it is unknown which records the org still has.
   static let cutWarning =
-    "the search found as many records as it may, so records that are missing in it cannot be "
-    + "told from deleted ones; none was removed"
+    "the search reached its limit, so missing records cannot be "
+    + "distinguished from deleted ones; none was removed"
 
-  /// The search with its variables filled in; what stands in braces is text.
+  /// Returns the search with its variables replaced; text in braces is left unchanged.
   package func search(variables: [String: String]) throws(SyncError) -> String {
     let bytes = Array(query.utf8)
     let end = SOSLFields.textEnd(bytes)
@@ -67,15 +67,16 @@ extension SoslTarget: WholeTarget {
     let found = try ids.insert(answer, idFieldName, in: .member(Self.records))
     guard found.withoutID == 0 else {
       throw SyncError(
-        .definition, "\(found.withoutID) records that the search found have no \(idFieldName)",
-        fix: "name \(idFieldName) in the RETURNING clause, as in RETURNING Account(Id, Name)")
+        .definition, "\(found.withoutID) records found by the search have no \(idFieldName)",
+        fix: "add \(idFieldName) to the RETURNING clause, as in RETURNING Account(Id, Name)")
     }
     return Found(answer: answer, count: found.records, ids: ids)
   }
 
-  /// How many records cut a search: the org's own bound, or the least LIMIT in it.
+  /// The number of records at which a search is cut: the org's limit, or the smallest LIMIT in the
+  /// search.
   ///
-  /// What an OFFSET skips cannot be told at all.
+  /// The records that an OFFSET skips cannot be determined.
   package static func limit(of query: String) -> Int {
     var limit = RequestLimits.search
     let words = SOSLFields.words(in: query)

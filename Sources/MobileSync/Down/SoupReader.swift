@@ -1,24 +1,23 @@
 import SmartStore
 
-/// What a sync asks of a soup: which of its elements are dirty, and which it brought.
+/// The queries of a sync on a soup: which elements are dirty, and which ones it fetched.
 package struct SoupReader {
   let store: Store
   let soup: String
 
-  /// Reads a soup.
   package init(store: Store, soup: String) {
     self.store = store
     self.soup = soup
   }
 
-  /// An element by its row and its record's id.
+  /// An element, with its row and its record's ID.
   package struct Entry: Sendable, Hashable {
     let entryID: Int64
     let id: String
   }
 
-  /// The ids of elements that were changed on a device; what a sync that leaves changes must not
-  /// touch.
+  /// The IDs of elements changed on a device, which a sync that keeps local changes must not
+  /// overwrite.
   package func dirtyIDs(idPath: String) throws(SyncError) -> Set<String> {
     Set(
       try SyncError.inStore {
@@ -26,7 +25,7 @@ package struct SoupReader {
       })
   }
 
-  /// The values of an id path in all elements, whoever brought them.
+  /// The values of an ID path in all elements, regardless of which sync fetched them.
   package func allIDs(
     idPath: String, where holds: (UnsafeRawBufferPointer) -> Bool = { _ in true }
   ) throws(SyncError) -> RecordIDSet {
@@ -39,7 +38,7 @@ package struct SoupReader {
     return ids
   }
 
-  /// The ids of the clean elements that a sync brought.
+  /// The IDs of the clean elements that a sync fetched.
   func cleanIDs(idPath: String, syncID: Int64) throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()
     try SyncError.inStore {
@@ -48,13 +47,13 @@ package struct SoupReader {
     return ids
   }
 
-  /// The clean elements that a sync brought.
+  /// The clean elements that a sync fetched.
   ///
-  /// Elements without `__local__` are neither clean nor dirty. Where the sync's id is not indexed
-  /// it is read from the elements: the SDK would take those of other syncs for its own. With
-  /// `claimsOrphans` the elements that no sync brought are the sync's too: a device made them, and
-  /// since they were sent no sync down has seen them. `suspects` are the only ids of which some can hold,
-  /// where that is known: a few of them are looked up, instead of reading what all others have.
+  /// Elements without `__local__` are neither clean nor dirty. If the sync's ID is not indexed, it
+  /// is read from the elements, because the SDK would treat other syncs' elements as its own. With
+  /// `claimsOrphans`, elements that no sync fetched also count as the sync's: a device created
+  /// them, and no sync down has fetched them since they were sent. `suspects` limits the IDs, if
+  /// known; a few of them are looked up instead of reading all elements.
   package func cleanEntries(
     idPath: String, syncID: Int64, claimsOrphans: Bool = false, among suspects: RecordIDSet? = nil,
     where holds: (String) -> Bool
@@ -72,10 +71,10 @@ package struct SoupReader {
     return entries
   }
 
-  /// The rows of elements with some ids, and of others whose ids begin alike; nil where all had to be read to find
-  /// them, or would be read as fast.
+  /// Returns the rows of elements with these IDs, and of others with the same prefix; nil if a full
+  /// scan is needed or would be as fast.
   ///
-  /// An index that was added to rows that are there, and not filled, tells nothing of them.
+  /// An index that was added to existing rows and not filled does not contain them.
   private func rows(of ids: RecordIDSet, _ idPath: String) throws -> [Int64]? {
     if ids.count == 0 { return [] }
     if ids.hasNumbers { return nil }
@@ -87,7 +86,7 @@ package struct SoupReader {
     return try store.soupEntryIDs(in: soup, where: idPath, beginsWithAnyOf: ids.beginnings)
   }
 
-  /// One is looked up in the time in which about so many are read.
+  /// One lookup takes as long as reading about this many elements.
   private static let lookup = 8
 
   private func forEachClean(
@@ -110,7 +109,7 @@ package struct SoupReader {
     }
   }
 
-  /// Whether the index on the sync's id tells all elements that count.
+  /// Whether the index on the sync's ID finds all relevant elements.
   private func isTold(bySyncID syncID: Int64, _ claimsOrphans: Bool) throws(StoreError) -> Bool {
     let isIndexed = try store.indexSpecs(of: soup).contains {
       $0.path == LocalFields.syncID && $0.type != .json1
@@ -120,7 +119,6 @@ package struct SoupReader {
       == store.count(of: soup, .clean(syncID: syncID))
   }
 
-  /// How many elements there are.
   package func count() throws(SyncError) -> Int {
     try SyncError.inStore { try store.count(of: soup) }
   }

@@ -2,12 +2,12 @@ import JSON
 import SmartStore
 import System
 
-/// The live store of an app: each page is stored durably before the next one is asked for.
+/// The live store of an app: each page is stored durably before the next one is requested.
 ///
-/// A first load into empty soups is one change of the store, whose indexes are made at its end, as in
-/// a prime: several times faster. What the org, or the way to it, breaks off keeps the pages that
-/// came; a process that dies leaves the soups empty. Who writes into the store meanwhile ends it
-/// first (`settle`), and the load goes on page by page.
+/// A first load into empty soups is a single transaction whose indexes are built at the end, as in
+/// a prime, which is several times faster. After an error of the org or the connection, the pages
+/// that arrived are kept; if the process ends, the soups are empty. Another writer commits the
+/// transaction first (`settle`), and the load then continues page by page.
 package final class StoreSink: RecordSink {
   private enum Phase {
     case undecided, initial, pages
@@ -15,14 +15,14 @@ package final class StoreSink: RecordSink {
 
   private let context: SyncContext
   private let target: any SyncDownTarget
-  /// The time that the run's elements bear.
+  /// The timestamp of the run's elements.
   private let now: Int64
   package private(set) var latestModification: Int64?
   private var phase = Phase.undecided
-  /// The loads of a first load, by where they go.
+  /// The bulk loaders of a first load, by destination.
   private var loads: [SyncDestination: BulkLoader] = [:]
   private var laterSyncIDs: [String: [Int64]] = [:]
-  /// Why a first load could not be kept.
+  /// The reason why a first load could not be kept.
   private var failure: SyncError?
 
   package init(_ context: SyncContext, _ target: any SyncDownTarget) {
@@ -39,8 +39,8 @@ package final class StoreSink: RecordSink {
 
   /// Stores the parts of a page.
   ///
-  /// What is changed locally is looked up here, for each page: an app may have edited a record
-  /// since the sync began.
+  /// Local changes are looked up for each page, since an app may have edited a record after the
+  /// sync started.
   package func load(_ page: SyncPage, expected: (String) -> Int) throws(SyncError) -> Int {
     if let failure { throw failure }
     if phase == .undecided { try begin() }
@@ -79,10 +79,10 @@ package final class StoreSink: RecordSink {
     return result.records + completed
   }
 
-  /// What of a part is to be written, where the overlap brings records that a later sync completed;
-  /// nil for all of it.
+  /// Returns the part to write, without records of the overlap that a later sync completed; nil for
+  /// the whole part.
   private func withoutCompleted(_ part: SyncPage.Part) throws -> CompletedRecords.Rest? {
-    // A refresh asks on purpose for what others have brought.
+    // A refresh deliberately fetches records that other syncs fetched.
     guard let seenUntil = context.seenUntil, !(target is RefreshTarget) else { return nil }
     let place = part.destination
     let ids =
@@ -109,13 +109,13 @@ package final class StoreSink: RecordSink {
       destinations: [.init(context.store, skip: skip)], options: options)
   }
 
-  // MARK: the first load
+  // MARK: First load
 
-  /// Begins a first load where all soups are there and empty.
+  /// Starts a first load if all soups exist and are empty.
   private func begin() throws(SyncError) {
     phase = .pages
     let places = target.destinations(soupName: context.soupName)
-    // Two loads into one soup would give their elements the same ids.
+    // Two loads into one soup would assign the same IDs.
     guard context.seenUntil == nil, !places.isEmpty,
       Set(places.map(\.soupName)).count == places.count
     else { return }
@@ -132,7 +132,7 @@ package final class StoreSink: RecordSink {
     }
   }
 
-  /// Ends a first load: what came is durable, and what follows is so page by page.
+  /// Commits a first load; further pages are committed one by one.
   func settle() {
     guard phase == .initial else { return }
     phase = .pages
@@ -160,9 +160,9 @@ package final class StoreSink: RecordSink {
     return failure == nil
   }
 
-  // MARK: local changes
+  // MARK: Local changes
 
-  /// Notes what happens to the local changes of a part's records; answers which records to leave.
+  /// Records what happens to the local changes of a part's records; returns which records to skip.
   private func settle(_ part: SyncPage.Part, _ skip: Set<String>) throws -> Set<String> {
     if phase == .initial { return [] }
     let soup = part.destination.soupName
@@ -189,8 +189,9 @@ package final class StoreSink: RecordSink {
     if !ids.contains(id) { ids.append(id) }
   }
 
-  /// Whether the overlap brings again the very record that was changed locally: without the
-  /// overlap the org would not have sent it, so it overwrites nothing.
+  /// Whether the overlap returns exactly the version that was changed locally.
+  ///
+  /// Without the overlap, the org would not have sent it, so it overwrites nothing.
   private func isKnown(_ record: Record, _ place: SyncDestination) throws -> Bool {
     guard context.settings.deduplicates, context.seenUntil != nil,
       let date = record.date.flatMap({ Dates.milliseconds(iso8601: $0) })
@@ -204,13 +205,13 @@ package final class StoreSink: RecordSink {
       }
   }
 
-  /// A record of a page by what matters here.
+  /// The relevant members of a record on a page.
   private struct Record {
     let id: String
     let date: String?
   }
 
-  /// The records of a part whose ids are among these.
+  /// Returns the records of a part whose IDs are among these.
   private func records(of part: SyncPage.Part, in ids: Set<String>) throws -> [Record] {
     guard !ids.isEmpty else { return [] }
     let scanner = RecordScanner(

@@ -1,8 +1,8 @@
 import Salesforce
 
 extension SyncDestination {
-  /// What was deleted of an object after `since`, by one question; nothing where the org cannot be
-  /// asked, or the soup knows records by another field.
+  /// Returns the records of an object deleted after `since`, with one request; empty if the org
+  /// does not support this or the soup identifies records by another field.
   func deletions(
     of sobjectType: String, since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {

@@ -1,11 +1,11 @@
 import JSON
 
-// What the syncs of one soup owe each other.
+// Coordination between the syncs of one soup.
 extension SyncDownEngine {
-  /// The ghosts of some lists: what no sync of the soups selects.
+  /// Returns the ghosts of the lists that no other sync of the soups selects.
   ///
-  /// What another one selects is fetched by it, and is its own from then on: no question for changes would
-  /// bring it back.
+  /// A record that another sync selects is fetched by that sync and belongs to it from then on,
+  /// since a query for changes would not return it.
   func ghosts(of lists: [RemoteIDs]) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     let found = try cleaner.find(lists)
     let soups = Set(found.filter { $0.count > 0 && !$0.list.areDeleted }.map(\.soupName))
@@ -28,8 +28,8 @@ extension SyncDownEngine {
     return try cleaner.find(lists)
   }
 
-  /// Fetches what the sync selects of records that another sync of its soups has lost, and answers which they
-  /// are; what a refresh has renewed stays as that has left it.
+  /// Fetches the records that this sync selects and another sync of its soups has lost, and returns
+  /// their IDs; records updated by a refresh stay unchanged.
   private func hold(_ lost: [String: LostRecords]) async throws(SyncError) -> [String: RecordIDSet]
   {
     let places = target.destinations(soupName: context.soupName)
@@ -58,11 +58,12 @@ extension SyncDownEngine {
     }
     try sink.finish()
     context.store = sink.stores.first ?? context.store
-    // A cut result does not say of a record that it did not bring which sync did.
+    // A cut result does not show which sync fetched a record that it lacks.
     if pages.isCut {
       for (soup, records) in asked { held[soup, default: RecordIDSet()].formUnion(records.renewed) }
     }
-    // What a rule of a briefcase that failed would have given is not known, nor is what cannot be read gone.
+    // The records of a failed briefcase rule are unknown, and records that cannot be read are not
+    // deleted.
     if !context.report.ruleErrors.isEmpty { return asked.mapValues(\.ids) }
     for (soup, ids) in context.report.unreadable {
       for id in ids { held[soup, default: RecordIDSet()].insert(id) }
@@ -70,7 +71,8 @@ extension SyncDownEngine {
     return held
   }
 
-  /// Learns from a list of all ids which of very many renewed records the sync selects; they need no fetch.
+  /// Uses a list of all IDs to find which of a large number of refreshed records the sync selects;
+  /// these need no fetch.
   private func holdListed(
     _ asked: inout [String: LostRecords]
   ) async throws(SyncError) -> [String: RecordIDSet] {
@@ -88,23 +90,23 @@ extension SyncDownEngine {
 
 /// Records of a soup that a sync no longer selects.
 struct LostRecords {
-  /// The path of their ids.
+  /// The path of their IDs.
   var idPath: String
-  /// Those that the sync brought.
+  /// The records that the sync fetched.
   var own = RecordIDSet()
-  /// Those that a refresh has renewed since, whichever sync brought them.
+  /// The records that a refresh has updated since, fetched by any sync.
   var renewed = RecordIDSet()
 
   var isEmpty: Bool { own.count + renewed.count == 0 }
 
-  /// All of them.
+  /// The IDs of all of them.
   var ids: RecordIDSet {
     var ids = own
     ids.formUnion(renewed)
     return ids
   }
 
-  /// All of them, in their order.
+  /// The IDs of all of them, in order.
   var all: IDList { ids.subtracting(RecordIDSet()) }
 
   func contains(_ id: PageID) -> Bool { own.contains(id) || renewed.contains(id) }
@@ -116,7 +118,7 @@ struct LostRecords {
 }
 
 extension SyncPage {
-  /// The records of a page that are to be kept, by their soups and ids, and how many the page held.
+  /// Returns the records of a page to keep, by soup and ID, and the number of records on the page.
   fileprivate func picked(
     _ isKept: (_ soup: String, _ id: PageID) -> Bool
   ) throws(SyncError) -> (page: SyncPage, records: Int) {

@@ -1,7 +1,7 @@
-// What a result that is cut leaves out.
+// Records that a cut result leaves out.
 extension SyncDownEngine {
-  /// Fetches by their ids the records of the sync that a cut result did not bring and that changed since; where
-  /// the org cannot be asked for them, the run says so.
+  /// Fetches by ID the sync's records that a cut result did not return and that have changed; if
+  /// the org cannot be asked for them, adds a warning.
   func renewUnseen() async throws(SyncError) {
     guard !sink.isInitialLoad else { return }
     var unseen: [String: IDList] = [:]
@@ -14,14 +14,14 @@ extension SyncDownEngine {
     do throws(SyncError) {
       lists = try await target.dates(of: unseen, context)
     } catch {
-      // Such as one about a number field, whose values stand as text in the store.
+      // For example a query on a number field, whose values are text in the store.
       guard error.code == .queryRefused else { throw error }
     }
     guard let lists else {
       let count = unseen.values.reduce(0) { $0 + $1.count }
       return context.warn(
-        "the result is cut, and \(count) records of the store that are not in it cannot be asked for by their ids; "
-          + "they keep the values that they had")
+        "the result is cut, and \(count) records of the store that it lacks cannot be requested by "
+          + "ID; they keep their values")
     }
     try await fetchMissing(lists)
   }

@@ -2,60 +2,63 @@ import Salesforce
 import SmartStore
 import System
 
-/// Runs a sync down of any kind into any sink: the one place that says what a sync down is.
+/// Runs a sync down of any kind into any sink.
 ///
-/// It asks the target for what was modified after the cursor, or for everything, and hands page
-/// after page to the sink. The cursor follows: to the greatest modification date that was seen, but
-/// never beyond what is still to be read, nor beyond the org's clock at the first answer; where records
-/// come in its order it follows each page.
-/// Then, where the caller asks for it, it fetches what came to match without being modified and
-/// removes what the org no longer gives (`GhostCleaner`).
+/// It requests what was modified after the cursor, or everything, and passes each page to the sink.
+/// The cursor advances to the greatest modification date seen, but never past what is still to be
+/// read or past the org's time at the first response. If records arrive in the cursor's order, it
+/// advances after each page.
 ///
-/// A run that breaks off leaves the cursor behind what was stored.
+/// Then, if requested, it fetches records that match without having been modified, and removes
+/// records that the org no longer returns (`GhostCleaner`).
+///
+/// An interrupted run leaves the cursor at or before what was stored.
 package final class SyncDownEngine {
-  /// What a run does about records that the org no longer gives.
+  /// How a run handles records that the org no longer returns.
   package enum GhostStep: Sendable {
-    /// Nothing: somebody asks for it with `cleanGhosts`, as apps do.
+    /// Keeps them; apps call `cleanGhosts` separately.
     case left
-    /// Removes what was deleted since the cursor, by one question an object.
+    /// Removes records deleted since the cursor, with one request per object.
     case deleted
-    /// Lists all ids: removes what is not among them, fetches what is not here.
+    /// Lists all IDs, removes records that are not listed, and fetches missing ones.
     case listed
   }
 
-  /// What a run is to do.
+  /// The parameters of a run.
   package struct Request {
-    /// Where the sync goes on from.
+    /// The cursor from which the sync continues.
     package var cursor: SyncCursor
-    /// The time that bounds the cursor, in milliseconds; nil for the org's clock as its answers
-    /// tell it.
+    /// The upper bound of the cursor, in milliseconds; nil for the org's time as its responses
+    /// report it.
     package var now: Int64?
-    /// What to do about records that the org no longer gives.
+    /// How to handle records that the org no longer returns.
     package var ghosts = GhostStep.left
-    /// How many of them may go.
+    /// How many of these records may be removed.
     package var guardLimits = DeletionGuard()
-    /// The records that edits of the stores' user have changed since the last run: what of them does not match
-    /// any more goes, for no question for changes tells it, whatever a guard says.
+    /// The records that edits of the stores' user have changed since the last run.
+    ///
+    /// Those that no longer match are removed regardless of the guard, because a query for changes
+    /// does not report them.
     package var changed: Set<String> = []
-    /// Whether the last run held the cursor before something that it could not read.
+    /// Whether the last run held the cursor back because it could not read something.
     package var wasHeld = false
 
-    /// A run that goes on from a cursor.
+    /// Creates the request for a run that continues from a cursor.
     package init(cursor: SyncCursor, now: Int64? = nil) {
       self.cursor = cursor
       self.now = now
     }
   }
 
-  /// What a run did beyond what the sink counts.
+  /// The outcome of a run beyond the sink's counts.
   package struct Outcome {
-    /// The ghosts that were found, gone or kept by the guard.
+    /// The ghosts found, whether removed or kept by the guard.
     package var ghosts: [GhostCleaner.Ghosts] = []
-    /// Whether all ids were listed, and what is not among them is gone.
+    /// Whether all IDs were listed and unlisted records removed.
     package var isListed = false
-    /// Whether nothing was kept that may be gone.
+    /// Whether no possible ghost was kept.
     package var isClean = false
-    /// The records that the target listed, by soup, with their stamps.
+    /// The records that the target listed, with their stamps, by soup.
     package var stamps: [String: [String: Int64]] = [:]
   }
 
@@ -63,13 +66,14 @@ package final class SyncDownEngine {
   let context: SyncContext
   let sink: any RecordSink
   private let request: Request
-  /// The other syncs that select records of some soups of the store, the last one first.
+  /// The other syncs that select records of the given soups of the store, the last one first.
   package var others: (_ soups: Set<String>) throws(SyncError) -> [SyncDownEngine] = { _ in [] }
-  /// Where the sync stands.
+  /// The sync's current cursor.
   package private(set) var cursor: SyncCursor
-  /// The records that came, where it matters.
+  /// The IDs of records that arrived, if needed.
   private(set) var arrived = RecordIDSet()
-  /// What bounds the cursor, in milliseconds: what was changed later may stand on a page that was read before.
+  /// The upper bound of the cursor, in milliseconds; later changes may be on a page that was
+  /// already read.
   private var limit: Int64?
 
   package init(
@@ -86,7 +90,7 @@ package final class SyncDownEngine {
     context.asksDeletions = request.ghosts == .deleted && !sink.isInitialLoad
   }
 
-  /// Prepares a sync down of a target; nil for one that is none, or whose code is elsewhere.
+  /// Creates the engine for a target; nil if it is not a sync down or is a custom target.
   package convenience init?(
     _ target: SyncTarget, _ context: SyncContext, into sink: any RecordSink, _ request: Request
   ) {
@@ -94,12 +98,12 @@ package final class SyncDownEngine {
     self.init(target, context, into: sink, request)
   }
 
-  /// Fetches, stores and cleans.
+  /// Fetches and stores records, then handles ghosts.
   package func run() async throws(SyncError) -> Outcome {
     var since = try await start()
     var pages = try await target.pages(since: since, context)
     var first = try await pages.next()
-    // The answer told the org's clock anew: it may have been set back since the one before.
+    // The response has the org's current time; the clock may have been set back since the last one.
     if since != nil, try await start() == nil {
       since = nil
       pages = try await target.pages(since: nil, context)
@@ -123,12 +127,12 @@ package final class SyncDownEngine {
     return outcome
   }
 
-  /// Removes the records that the org no longer gives; `policy` throws before any goes where there
-  /// are too many.
+  /// Removes the records that the org no longer returns; `policy` throws before any is removed if
+  /// there are too many.
   func cleanGhosts() async throws(SyncError) -> Outcome {
     var outcome = Outcome()
     let cleaner = self.cleaner
-    // Nothing here, nothing to ask for.
+    // An empty soup needs no request.
     var hasRecords = false
     for place in target.destinations(soupName: context.soupName) where !hasRecords {
       hasRecords = try cleaner.hasCandidates(in: place)
@@ -146,12 +150,13 @@ package final class SyncDownEngine {
     return outcome
   }
 
-  // MARK: the cursor
+  // MARK: Cursor
 
-  /// What to ask for: what was modified after this, nil for everything.
+  /// Returns the time after which changes are requested; nil for everything.
   private func start() async throws(SyncError) -> Int64? {
     if let now = try await now(), cursor.isAhead(of: now) {
-      context.warn("the org's clock stands before the last record that was read; all is read again")
+      context.warn(
+        "the org's clock is before the last record that was read; everything is read again")
       cursor.reset()
       context.knownStamps = nil
       context.set { $0.maxTimeStamp = -1 }
@@ -161,11 +166,11 @@ package final class SyncDownEngine {
 
   private func now() async throws(SyncError) -> Int64? {
     if let now = request.now { return now }
-    // A device's cursor has no overlap in it.
+    // A device's cursor does not include an overlap.
     return try await clock().map { $0 + cursor.overlap }
   }
 
-  /// The org's clock, or the run's: it is told in whole seconds.
+  /// Returns the org's time, or that of the run, in whole seconds.
   private func clock() async throws(SyncError) -> Int64? {
     if let now = request.now { return now }
     return try await context.serverDate().map { $0 + 999 }
@@ -183,7 +188,7 @@ package final class SyncDownEngine {
 
   private func advance() { cursor.advance(to: sink.latestModification, now: limit) }
 
-  /// What the cursor was held for is here now, and may be older than what was here before.
+  /// The records for which the cursor was held back are stored now, and may be older than others.
   private func advanceToStored() throws(SyncError) {
     guard let store = sink.stores.first else { return }
     for place in target.destinations(soupName: context.soupName) {
@@ -195,9 +200,10 @@ package final class SyncDownEngine {
     }
   }
 
-  // MARK: records
+  // MARK: Records
 
-  /// Nobody keeps the first page: its bytes would be in memory as long as all the others come.
+  /// The first page must not be retained, or its bytes would stay in memory until all others have
+  /// arrived.
   private func load(
     _ first: consuming SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
   ) async throws(SyncError) {
@@ -225,7 +231,7 @@ package final class SyncDownEngine {
       try context.checkStop()
       let records = try sink.load(current) { pages.expected(in: $0) }
       try note(current, of: pages)
-      // The first change of a snapshot has put copies in the place of its stores.
+      // The first change of a snapshot replaced its stores with copies.
       context.store = sink.stores.first ?? context.store
       arrived += current.records ?? records
       pages.recycle(current, records: records)
@@ -235,8 +241,8 @@ package final class SyncDownEngine {
     }
   }
 
-  /// Notes which records came, where a run asks about those that did not: those that its user has changed, or all
-  /// others that a cut result does not bring.
+  /// Records which records arrived, if the run later checks those that did not: the ones changed by
+  /// its user, or all that a cut result lacks.
   private func note(_ page: SyncPage, of pages: any SyncDownPages) throws(SyncError) {
     guard pages.isCut || !request.changed.isEmpty && !sink.isInitialLoad else { return }
     for part in page.parts {
@@ -244,14 +250,14 @@ package final class SyncDownEngine {
     }
   }
 
-  /// Follows a page with the cursor, and tells how far the run came.
+  /// Advances the cursor after a page and reports progress.
   private func tell(_ arrived: Int, of pages: any SyncDownPages) throws(SyncError) {
     if pages.isSorted {
-      // A record that was changed since the run began came in the place of its date before: what lies between
-      // the two is still to come.
+      // A record that was changed since the run started arrived at the position of its earlier
+      // date; records between the two dates are still to come.
       if let latest = sink.latestModification, latest <= limit ?? latest { advance() }
       context.set { $0.maxTimeStamp = cursor.maxTimeStamp }
-      // A run that breaks off must not forget what its cursor has passed.
+      // An interrupted run must not forget records that its cursor has passed.
       keep(left(beside: context.state.refetch.mapValues { Set($0) }))
     }
     let total = max(0, pages.totalSize)
@@ -262,7 +268,7 @@ package final class SyncDownEngine {
     }
   }
 
-  // MARK: what is not among the changes
+  // MARK: Deletions and missing records
 
   var cleaner: GhostCleaner {
     GhostCleaner(sink: sink, guardLimits: request.guardLimits, syncID: context.syncID)
@@ -278,16 +284,16 @@ package final class SyncDownEngine {
       remote = told
       outcome.ghosts = try await removeChanged(told)
       if listsAll, context.report.ruleErrors.isEmpty, told.contains(where: { $0.ids == nil }) {
-        context.warn("which of its records the org still has cannot be told; none was removed")
+        context.warn("which of its records the org still has is unknown; none was removed")
       }
     } else if listsAll {
       remote = try await target.remoteIDs(context)
-      // Of a list that is cut nobody can tell what is missing; what was deleted can be asked for.
+      // A cut list does not show what is missing, but deletions can be requested.
       if let since, remote.contains(where: { $0.ids == nil }) {
         remote += try await target.deletions(since: since, context)
       }
       outcome.ghosts = try await removeChanged(remote)
-      // Where all was fetched, what is not here came into being since.
+      // After a full fetch, missing records were created in the meantime.
       if !isWhole { try await fetchMissing(remote) }
     } else {
       outcome.ghosts = try await removeChanged()
@@ -298,27 +304,28 @@ package final class SyncDownEngine {
     outcome.ghosts += found
     try cleaner.remove(found.filter(\.isAllowed))
     context.store = sink.stores.first ?? context.store
-    // What the guard kept is looked at again in the next run.
+    // The next run checks what the guard kept.
     outcome.isClean =
       found.allSatisfy(\.isAllowed) && remote.allSatisfy { $0.ids != nil }
     outcome.isListed = outcome.isClean && (listsAll || pages.remoteIDs != nil)
   }
 
-  /// Removes what its user's own edits took out of what the sync selects, where lists of all ids tell it.
+  /// Removes records that no longer match because of the user's own edits, if lists of all IDs show
+  /// them.
   private func removeChanged(
     _ told: [RemoteIDs]
   ) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
     let changed = RecordIDSet(request.changed)
-    // A deletion in the org is no edit of the user.
+    // A deletion in the org is not an edit of the user.
     let lists = told.filter { !$0.areDeleted }.map { $0.expecting(changed) }
     let ghosts = try await ghosts(of: lists)
     try cleaner.remove(ghosts)
     return ghosts
   }
 
-  /// Removes what its user's own edits took out of what the sync selects: the org is asked for those of them
-  /// that are here and did not come.
+  /// Removes records that no longer match because of the user's own edits; asks the org about those
+  /// that are stored and did not arrive.
   private func removeChanged() async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
     let changed = RecordIDSet(request.changed)
@@ -336,7 +343,7 @@ package final class SyncDownEngine {
     return ghosts
   }
 
-  /// Fetches what the org has and is not here, or only as it was before.
+  /// Fetches records that are missing or outdated in the store.
   func fetchMissing(_ remote: [RemoteIDs]) async throws(SyncError) {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }
@@ -347,12 +354,12 @@ package final class SyncDownEngine {
     try await load(pages.next(), of: pages, isExtra: true)
   }
 
-  /// What the org has and is not here, or is here as it was before, by soup.
+  /// Returns the records that are missing or outdated in the store, by soup.
   ///
-  /// A record may come to match without being modified: by a change of its parent, a share, the
-  /// calendar, or because it was another sync's ghost. No query for changes finds it. A set of ids
-  /// knows record ids by heart; another key may have lost its end in it. What changed while it was out of
-  /// reach has another date than the one that is here.
+  /// A record may start to match without being modified: through a change of its parent, a share, a
+  /// date in the condition, or because it was another sync's ghost. No query for changes finds it.
+  /// A set of IDs can return record IDs exactly; other keys may be truncated in it. A record that
+  /// changed while it did not match has a different date than the stored one.
   private func missing(
     of remote: [RemoteIDs]
   ) throws(SyncError) -> (ids: [String: IDList], areRecordIDs: Bool) {
@@ -362,7 +369,7 @@ package final class SyncDownEngine {
     for list in remote {
       guard let ids = list.ids else { continue }
       var absent = IDList()
-      // What was asked for is here.
+      // Records that were checked are in the store.
       if list.asked == nil {
         let here = try SoupReader(store: store, soup: list.soupName).allIDs(idPath: list.idPath)
         absent = ids.subtracting(here)
@@ -380,12 +387,13 @@ package final class SyncDownEngine {
     return (missing, areRecordIDs)
   }
 
-  // MARK: what is to be fetched again
+  // MARK: Records to fetch again
 
-  /// More ids than this are not asked for one by one: everything is read again, or all ids are listed.
+  /// Above this number, IDs are not requested one by one: everything is read again, or all IDs are
+  /// listed.
   static let mostAsked = 2000
 
-  /// Fetches what earlier runs put on the list, but what is still changed locally.
+  /// Fetches the records listed by earlier runs, except those still changed locally.
   private func refetch() async throws(SyncError) {
     let kept = try leftIDs()
     var asked: [String: IDList] = [:]
@@ -402,7 +410,8 @@ package final class SyncDownEngine {
     context.options.mergeMode == .leaveIfChanged ? try target.idsToSkip(context) : [:]
   }
 
-  /// Puts on the list what LEAVE_IF_CHANGED left: the org's record will not come again by its date.
+  /// Lists the records that LEAVE_IF_CHANGED skipped, since a query by date will not return them
+  /// again.
   private func listLeft(since: Int64?) throws(SyncError) {
     var list: [String: Set<String>] = [:]
     if since != nil, !context.state.refetch.isEmpty {
@@ -414,7 +423,7 @@ package final class SyncDownEngine {
     keep(left(beside: list))
   }
 
-  /// The ids that the run left so far, and these.
+  /// Returns the IDs that the run has skipped so far, plus these.
   private func left(beside ids: [String: Set<String>]) -> [String: Set<String>] {
     var list = ids
     for (soup, ids) in context.report.skipped { list[soup, default: []].formUnion(ids) }
@@ -434,7 +443,7 @@ package final class SyncDownEngine {
     context.set { $0.refetch = list.mapValues { $0.sorted() } }
   }
 
-  /// Puts on the list what the org has and is not here.
+  /// Lists the records that are missing in the store.
   private func listMissing(_ remote: [RemoteIDs]) throws(SyncError) {
     let missing = try missing(of: remote)
     guard !missing.ids.isEmpty else { return }

@@ -1,63 +1,61 @@
 import SmartStore
 
-/// A kind of sync down: where records come from, and which of them the org still has.
+/// A kind of sync down: the source of records, and which of them the org still has.
 ///
-/// Each kind has a file of its own. The functions run where their caller does, on the thread that owns the
-/// store.
+/// Its functions run on the caller's executor, the thread that owns the store.
 package protocol SyncDownTarget: Sendable {
-  /// Begins to fetch what was modified after `since`, in milliseconds, or everything for nil.
+  /// Starts fetching what was modified after `since`, in milliseconds, or everything if nil.
   func pages(since: Int64?, _ context: SyncContext) async throws(SyncError) -> any SyncDownPages
 
-  /// Begins to fetch these records by soup, whenever they were modified, as far as they match.
+  /// Starts fetching these records, by soup, regardless of when they were modified, if they match.
   func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages
 
-  /// Begins to fetch what the sync selects of these records, by soup, whenever they were modified; others may
-  /// come beside them.
+  /// Starts fetching those of these records, by soup, that the sync selects, regardless of when
+  /// they were modified; other records may be included.
   func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages
 
-  /// Whether it says which records are in its soups: a refresh only renews those that are there.
+  /// Whether the target selects the records of its soups; a refresh only updates existing ones.
   var selects: Bool { get }
 
-  /// The soups that the sync fills, `soupName` being the one that its definition names.
+  /// The soups that the sync fills; `soupName` is the one named by its definition.
   func destinations(soupName: String) -> [SyncDestination]
 
-  /// The records, by soup, that LEAVE_IF_CHANGED leaves as they are: their values at the soup's id
-  /// path.
+  /// The records, by soup, that LEAVE_IF_CHANGED skips: their values at the soup's ID path.
   func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>]
 
-  /// What the org still has of each soup; empty for a target that knows no ghosts.
+  /// The records of each soup that the org still has; empty for a target without ghosts.
   func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
 
-  /// Which of these records, by soup, the org still has for the sync; nothing for a target whose every fetch
-  /// tells.
+  /// Returns which of these records, by soup, the org still has for the sync; empty for a target
+  /// whose every fetch shows this.
   func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]
 
-  /// Which of these records, by soup, match what the sync selects, and when each last changed, whether or not its
-  /// result is cut before them; nil for a target that cannot be asked for single records.
+  /// Returns which of these records, by soup, match what the sync selects, and when each last
+  /// changed, even if a limit excludes them; nil for a target that cannot query single records.
   func dates(
     of ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]?
 
-  /// What was deleted after `since`, in milliseconds, as far as one question an object tells it: what
-  /// a prime asks between two lists of all ids.
+  /// Returns what was deleted after `since`, in milliseconds, as far as one request per object
+  /// shows it; a prime uses this between two lists of all IDs.
   func deletions(since: Int64, _ context: SyncContext) async throws(SyncError) -> [RemoteIDs]
 }
 
 extension SyncDownTarget {
-  /// Everything is fetched, where the target cannot ask for some records.
+  /// Fetches everything, if the target cannot fetch single records.
   package func pages(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(since: nil, context)
   }
 
-  /// Those that are asked for by their ids.
+  /// Fetches the records requested by their IDs.
   package func pages(
     selectedOf ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> any SyncDownPages {
@@ -66,22 +64,22 @@ extension SyncDownTarget {
 
   package var selects: Bool { true }
 
-  /// Nothing is asked; the next list of all ids tells.
+  /// Sends no request; the next list of all IDs shows it.
   package func remoteIDs(
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] { [] }
 
-  /// They cannot be asked for.
+  /// Returns nil: unsupported.
   package func dates(
     of ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs]? { nil }
 
-  /// Nothing is asked; the next list of all ids tells.
+  /// Sends no request; the next list of all IDs shows it.
   package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] { [] }
 
-  /// The dirty records of each soup, as the SDK's targets have it.
+  /// The dirty records of each soup, as in the SDK's targets.
   package func idsToSkip(_ context: SyncContext) throws(SyncError) -> [String: Set<String>] {
     var ids: [String: Set<String>] = [:]
     for place in destinations(soupName: context.soupName) {
@@ -92,16 +90,14 @@ extension SyncDownTarget {
   }
 }
 
-/// A soup that a sync down fills, and the fields that matter in it.
+/// A soup that a sync down fills, with the fields that the sync needs.
 package struct SyncDestination: Sendable, Hashable {
-  /// The soup's name.
   package var soupName: String
-  /// The path of the record's id.
+  /// The path of the record's ID.
   package var idPath: String
-  /// The path of the server's modification date.
+  /// The path of the org's modification date.
   package var modificationPath: String
 
-  /// Makes a destination of its parts.
   package init(soupName: String, idPath: String, modificationPath: String) {
     self.soupName = soupName
     self.idPath = idPath
@@ -111,33 +107,34 @@ package struct SyncDestination: Sendable, Hashable {
 
 /// The pages of one fetch, in order.
 package protocol SyncDownPages: AnyObject {
-  /// The records to expect, known once the first page is there.
+  /// The expected number of records, known after the first page.
   var totalSize: Int { get }
-  /// Whether records come in the order of their modification date, so that the cursor may follow
-  /// each page.
+  /// Whether records arrive in the order of their modification date, so that the cursor may advance
+  /// after each page.
   var isSorted: Bool { get }
-  /// Whether everything comes, though only changes were asked for.
+  /// Whether everything is fetched, although only changes were requested.
   var isWhole: Bool { get }
-  /// Whether other records may match than the result has room for, so that a record that is missing in it may be
-  /// there and may have changed; known after the last page.
+  /// Whether more records may match than the result contains, so that a missing record may still
+  /// exist and have changed; known after the last page.
   var isCut: Bool { get }
-  /// What was modified after this, in milliseconds, is still to be read; known after the last page.
-  /// Nil where everything was.
+  /// Changes after this time, in milliseconds, are still to be read; known after the last page. Nil
+  /// if everything was read.
   var cursorLimit: Int64? { get }
-  /// What the org still has, where the fetch told it by the way; known after the last page. Nil where
-  /// `remoteIDs` of the target has to ask.
+  /// The records that the org still has, if the fetch already shows it; known after the last page.
+  /// Nil if the target's `remoteIDs` must ask the org.
   var remoteIDs: [RemoteIDs]? { get }
-  /// What was deleted, where the fetch told it by the way; known after the last page. Nil where
-  /// `deletions` of the target has to ask.
+  /// The deleted records, if the fetch already shows them; known after the last page. Nil if the
+  /// target's `deletions` must ask the org.
   var deletions: [RemoteIDs]? { get }
-  /// When each record that the target listed last changed, in milliseconds, by soup and id; nil for a
-  /// target that does not list them.
+  /// The last change of each record that the target listed, in milliseconds, by soup and ID; nil
+  /// for a target that does not list them.
   var stamps: [String: [String: Int64]]? { get }
-  /// How many records to expect in a soup.
+  /// Returns the number of records expected in a soup.
   func expected(in soupName: String) -> Int
-  /// The next page; nil after the last.
+  /// Returns the next page; nil after the last one.
   func next() async throws(SyncError) -> SyncPage?
-  /// Gives the last page back once it is stored; `records` is how many its parts held.
+  /// Returns the last page's buffer for reuse once it is stored; `records` is the number of records
+  /// in its parts.
   func recycle(_ page: consuming SyncPage, records: Int)
 }
 

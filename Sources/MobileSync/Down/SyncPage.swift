@@ -1,19 +1,17 @@
 import JSON
 import SmartStore
 
-/// One page of records on their way into soups: bytes as the org sent them.
+/// One page of records, as the bytes that the org sent.
 package struct SyncPage: Sendable {
-  /// The records of one soup.
   package struct Part: Sendable {
-    /// The soup.
     package var destination: SyncDestination
-    /// JSON that holds the records.
+    /// The JSON that contains the records.
     package var bytes: [UInt8]
-    /// Where in it they are.
+    /// The location of the records in it.
     package var container: RecordScanner.Container
-    /// The only platform whose stores take the part; nil for all.
+    /// The only platform whose stores get the part; nil for all.
     ///
-    /// A sync manager, which has one store, is given no part for another platform.
+    /// A sync manager has one store and gets no part for another platform.
     package var platform: Platform?
 
     package init(
@@ -27,9 +25,9 @@ package struct SyncPage: Sendable {
     }
   }
 
-  /// What goes into which soup; stored together or not at all.
+  /// The parts, which are stored in one transaction.
   package var parts: [Part]
-  /// How many records of `totalSize` the page stands for; nil for as many as its parts hold.
+  /// The number of records of `totalSize` that the page covers; nil for the number in its parts.
   var records: Int?
 
   package init(parts: [Part], records: Int? = nil) {

@@ -1,43 +1,46 @@
 import Salesforce
 import SmartStore
 
-/// What a running sync works with: the store, the org, and those who wait for its progress.
+/// What a running sync uses: the store, the org, and the observers of its progress.
 package final class SyncContext {
-  /// The state of the sync as it is saved.
+  /// The sync's state as last set.
   package private(set) var state: SyncState
   /// The options of the sync.
   let options: SyncOptions
-  /// What the manager was told beyond the syncs.
+  /// The manager's settings.
   let settings: SyncSettings
-  /// The store to read from; a prime puts a copy in its place when the first change comes.
+  /// The store to read from; a prime replaces it with a copy at the first change.
   package var store: Store
-  /// The platforms of the stores that are filled; a prime fills several.
+  /// The platforms of the stores being filled; a prime fills several.
   package var platforms: [Platform]
-  /// What the run did so far.
+  /// The outcome of the run so far.
   package var report = SyncReport()
-  /// SOQL literals for `:name` in queries.
+  /// The SOQL literals for `:name` in queries.
   package var variables: [String: String] = [:]
-  /// Whether the soups were empty when the run began: nothing in them was changed locally.
+  /// Whether the soups were empty when the run started, so that nothing in them was changed
+  /// locally.
   var isInitialLoad = false
-  /// Whether elements that no sync brought may be in the soups.
+  /// Whether the soups may contain elements that no sync fetched.
   var mayHoldOrphans = false
-  /// The greatest modification date that earlier runs have seen, in milliseconds, where this run asks
-  /// only for what changed; nil where it asks for everything.
+  /// The greatest modification date seen by earlier runs, in milliseconds, if this run fetches only
+  /// changes; nil if it fetches everything.
   package var seenUntil: Int64?
-  /// Whether it is wished that the fetch tells what was deleted since.
+  /// Whether the fetch should also report deletions since then.
   var asksDeletions = false
-  /// When each record of a soup last changed as far as the stores have it, in milliseconds, by soup
-  /// and id; nil where only the cursor tells what is new.
+  /// The modification date of each record in the stores, in milliseconds, by soup and ID; nil if
+  /// only the cursor identifies changes.
   package var knownStamps: [String: [String: Int64]]?
-  /// Records whose trees were changed locally, so that others of the tree were left out, by soup.
+  /// Records whose trees have local changes, so that the other records of the tree were skipped, by
+  /// soup.
   package var leftTrees: [String: Set<String>] = [:]
-  /// What to do when a briefcase rule failed.
+  /// What to do if a briefcase rule fails.
   package var ruleErrorPolicy = RuleErrorPolicy.standard
   private let login: @Sendable () async throws(OrgError) -> Session
   private let save: (SyncState) throws(SyncError) -> Void
   private let shouldStop: () -> Bool
 
-  /// A context; `save` stores a state and tells of it, `login` gives the session of the store's user.
+  /// Creates a context; `save` stores a state and reports it, `login` returns the session of the
+  /// store's user.
   package init(
     _ state: SyncState, options: SyncOptions, settings: SyncSettings, store: Store,
     login: @escaping @Sendable () async throws(OrgError) -> Session,
@@ -54,40 +57,40 @@ package final class SyncContext {
     self.shouldStop = shouldStop
   }
 
-  /// The id of the sync; what it brings bears it.
+  /// The sync's ID, which is written to each record that the sync fetches.
   var syncID: Int64 { state.id }
   /// The soup that the sync's definition names.
   var soupName: String { state.soupName }
 
-  /// The session of the store's user, from a login the first time.
+  /// Returns the session of the store's user, logging in the first time.
   func session() async throws(SyncError) -> Session {
     try await SyncError.inOrg { try await login() }
   }
 
-  /// The org's clock in milliseconds; nil where no answer has told it yet.
+  /// Returns the org's time in milliseconds; nil before the first response.
   func serverDate() async throws(SyncError) -> Int64? {
     try await session().serverDate
   }
 
-  /// The org for a custom target.
+  /// The org as a custom target sees it.
   var org: SyncOrg { SyncOrg(login) }
 
-  /// Throws `stopped` when the manager was asked to stop; to be called before each request.
+  /// Throws `stopped` if the manager was asked to stop; call it before each request.
   func checkStop() throws(SyncError) {
     if shouldStop() { throw SyncError(.stopped, "the sync was stopped") }
     if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
   }
 
-  /// Changes the state; it is saved with the next update.
+  /// Changes the state without saving it; the next `update(_:)` saves it.
   package func set(_ change: (inout SyncState) -> Void) { change(&state) }
 
-  /// Changes the state, saves it and tells those who wait.
+  /// Changes the state, saves it and notifies the observers.
   func update(_ change: (inout SyncState) -> Void) throws(SyncError) {
     change(&state)
     try save(state)
   }
 
-  /// Goes on without an answer, unless no other request can be answered either.
+  /// Continues with a warning, unless the error means that every other request would fail too.
   package func giveUp(on error: SyncError, _ what: String) throws(SyncError) {
     switch error.cause?.kind {
     case nil, .authentication?, .certificate?, .cancelled?, .configuration?: throw error
@@ -95,16 +98,16 @@ package final class SyncContext {
     }
   }
 
-  /// What is told of when the org does not say how old the records of a type are.
+  /// The warning if the org does not return the modification dates of a type's records.
   static func unreadDates(of type: String) -> String {
     "the modification dates of \(type) could not be read"
   }
 
-  /// What is told of when the org does not say what became of records of a type that it does not find.
+  /// The warning if the org does not confirm that records it does not find are deleted.
   static func unprovedDeletion(of type: String) -> String {
-    "the deletion of records of \(type) could not be proved"
+    "the deletion of records of \(type) could not be verified"
   }
 
-  /// Notes that a person should know of something.
+  /// Adds a warning to the report.
   func warn(_ message: String) { report.warnings.append(message) }
 }

@@ -2,17 +2,18 @@ import JSON
 import SmartStore
 
 extension SyncManager {
-  /// Registers the soups of a configuration and answers the names of those that are new; a soup that
-  /// is there is left as it is.
+  /// Registers the soups of a configuration and returns the names of the new ones; existing soups
+  /// are left unchanged.
   @discardableResult
   public func setUpStore(from config: StoreConfig) throws(SyncError) -> [String] {
     try SyncError.inStore { try settledStore.register(config) }
   }
 
-  /// Makes the syncs of a configuration that are not there yet.
+  /// Creates the syncs of a configuration that do not exist yet.
   ///
-  /// A sync whose name is there is left as it is, with its cursor, even where its definition differs:
-  /// the answer names it, and `replacing` says otherwise. Of two syncs of one name the first counts.
+  /// An existing sync keeps its definition and its cursor, even if the configuration's definition
+  /// differs; the result lists it. `replacing` overrides this. Of two syncs with the same name, the
+  /// first one counts.
   @discardableResult
   public func setUpSyncs(
     from config: SyncsConfig, replacing: SyncReplacement = .none
@@ -45,7 +46,7 @@ extension SyncManager {
     }
     guard active[existing.id] == nil else {
       throw SyncError(
-        .running, "sync \(existing.id) is still running", fix: "wait for its end", syncName: name)
+        .running, "sync \(existing.id) is still running", fix: "wait until it ends", syncName: name)
     }
     state.id = existing.id
     try SyncsSoup.update(state, in: store)
@@ -54,9 +55,9 @@ extension SyncManager {
 }
 
 extension SyncState {
-  /// Says whether two syncs do the same, whoever stored them.
+  /// Whether two stored syncs do the same, whether attache or a device stored them.
   ///
-  /// A device writes the names of the SDK's own classes beside what they mean.
+  /// A device stores the names of the SDK's own classes in addition to their meaning.
   package func hasDefinition(of other: SyncState) -> Bool {
     type == other.type && soupName == other.soupName
       && SyncOptions(stored: options) == SyncOptions(stored: other.options)

@@ -1,13 +1,13 @@
 import SmartStore
 
-/// What cleaning ghosts did.
+/// The outcome of cleaning ghosts.
 public struct SyncGhosts: Sendable, Hashable {
-  /// How many records were removed, as the SDK counts them: the children of removed parents are not
-  /// in it.
+  /// The number of records removed, as the SDK counts them: without the children of removed
+  /// parents.
   public var count = 0
-  /// How many elements were removed of each soup.
+  /// The number of elements removed from each soup.
   public var removed: [String: Int] = [:]
-  /// What a person should know of, such as that it cannot be told which records are gone.
+  /// Problems to review, such as that the deleted records cannot be determined.
   public var warnings: [String] = []
 
   package init(count: Int = 0, removed: [String: Int] = [:], warnings: [String] = []) {
@@ -18,14 +18,14 @@ public struct SyncGhosts: Sendable, Hashable {
 }
 
 extension SyncManager {
-  /// Removes the records of a sync down that the org no longer gives; locally changed ones stay.
+  /// Removes records of a sync down that the org no longer returns; locally changed ones stay.
   ///
-  /// It waits for the syncs before it. The sync's state is left as it is; what the org has and the
-  /// soup has not arrives with the next run, though it was not modified.
+  /// It waits for the syncs queued before it. The sync's state does not change. Records that the
+  /// org has and the soup lacks are fetched by the next run, even if they were not modified.
   ///
   /// - Parameters:
-  ///   - id: The sync's id.
-  ///   - allowsAllDeletes: True where a person said that the deletions are right, however many.
+  ///   - id: The sync's ID.
+  ///   - allowsAllDeletes: True if an operator confirmed the deletions, however many.
   @discardableResult
   public func cleanResyncGhosts(
     id: Int64, allowsAllDeletes: Bool = false
@@ -33,10 +33,10 @@ extension SyncManager {
     try await cleanGhosts(of: existing(id: id), allowsAllDeletes)
   }
 
-  /// Removes the records of a sync down that the org no longer gives; locally changed ones stay.
+  /// Removes records of a sync down that the org no longer returns; locally changed ones stay.
   ///
-  /// It waits for the syncs before it. The sync's state is left as it is; what the org has and the
-  /// soup has not arrives with the next run, though it was not modified.
+  /// It waits for the syncs queued before it. The sync's state does not change. Records that the
+  /// org has and the soup lacks are fetched by the next run, even if they were not modified.
   @discardableResult
   public func cleanResyncGhosts(
     named name: String, allowsAllDeletes: Bool = false
@@ -91,7 +91,7 @@ extension SyncManager {
     return ghosts
   }
 
-  /// Saves what the next run is to fetch beyond what changed.
+  /// Saves the IDs that the next run must fetch in addition to changes.
   private func keepRefetch(_ state: SyncState) throws(SyncError) {
     guard var stored = try syncStatus(id: state.id),
       stored.refetch != state.refetch || state.maxTimeStamp < 0 && stored.maxTimeStamp > 0

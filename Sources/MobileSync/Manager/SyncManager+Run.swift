@@ -2,7 +2,7 @@ import Salesforce
 import SmartStore
 
 extension SyncManager {
-  /// Makes a sync down and runs it.
+  /// Creates a sync down and runs it.
   public func syncDown(
     target: SyncTarget, options: SyncOptions = SyncOptions(), soupName: String,
     syncName: String? = nil
@@ -12,7 +12,7 @@ extension SyncManager {
       createSyncDown(target: target, options: options, soupName: soupName, syncName: syncName))
   }
 
-  /// Makes a sync up and runs it.
+  /// Creates a sync up and runs it.
   public func syncUp(
     target: SyncTarget = .syncUp(SyncUpTarget()), options: SyncOptions, soupName: String,
     syncName: String? = nil
@@ -22,17 +22,17 @@ extension SyncManager {
       createSyncUp(target: target, options: options, soupName: soupName, syncName: syncName))
   }
 
-  /// Runs a sync: everything the first time, then what changed.
+  /// Runs a sync; the first run fetches everything, later runs fetch changes.
   public func reSync(id: Int64) throws(SyncError) -> SyncRun { try reSync(existing(id: id)) }
 
-  /// Runs a sync: everything the first time, then what changed.
+  /// Runs a sync; the first run fetches everything, later runs fetch changes.
   public func reSync(named name: String) throws(SyncError) -> SyncRun {
     try reSync(existing(named: name))
   }
 
   private func reSync(_ state: SyncState) throws(SyncError) -> SyncRun {
     var state = state
-    // What was stored last may not have been all that has its date.
+    // The last run may have stored only some of the records with its latest date.
     let isCut = state.status == .stopped || state.status == .failed
     if isCut, state.maxTimeStamp > 0 { state.maxTimeStamp -= 1 }
     return try start(state)
@@ -52,7 +52,7 @@ extension SyncManager {
     return state
   }
 
-  // MARK: one after another
+  // MARK: Queue
 
   func checkAccepting() throws(SyncError) {
     guard phase == .accepting else {
@@ -60,7 +60,7 @@ extension SyncManager {
     }
   }
 
-  /// Takes a sync into the queue; it shows RUNNING from now on.
+  /// Queues a sync and sets its status to RUNNING.
   private func start(_ state: SyncState) throws(SyncError) -> SyncRun {
     try enter(state, .sync)
     var state = state
@@ -81,24 +81,24 @@ extension SyncManager {
     return SyncRun(syncID: state.id, states: states, task: task)
   }
 
-  /// Notes that something is done for a sync; it must not be done twice at once.
+  /// Registers work for a sync; throws if there is already work for it.
   func enter(_ state: SyncState, _ work: Work) throws(SyncError) {
     try checkAccepting()
     guard active[state.id] == nil else {
       throw SyncError(
-        .running, "sync \(state.id) is still running", fix: "wait for its end",
+        .running, "sync \(state.id) is still running", fix: "wait until it ends",
         syncName: state.name)
     }
     active[state.id] = work
   }
 
-  /// Notes that nothing is done for a sync any more; the last one who leaves ends a stop.
+  /// Unregisters the work of a sync; the last one completes a stop.
   func leave(_ id: Int64) {
     active[id] = nil
     if phase == .stopRequested, active.isEmpty { phase = .stopped }
   }
 
-  /// Runs `body` when everything before it has ended.
+  /// Runs `body` after all work queued before it.
   func enqueue<T: Sendable>(
     _ body: @escaping @Sendable (isolated SyncManager) async -> T
   ) -> Task<T, Never> {
@@ -139,7 +139,7 @@ extension SyncManager {
     return SyncRun.End(state: context.state, report: context.report, error: failure)
   }
 
-  /// Saves how a run ended; it must end, even where that cannot be written.
+  /// Saves how a run ended; the run ends even if this cannot be written.
   private func end(_ context: SyncContext, _ status: SyncState.Status, _ error: SyncError?) {
     context.set { state in
       state.status = status
@@ -149,7 +149,7 @@ extension SyncManager {
       if let error { state.error = error.description }
     }
     do throws(SyncError) { try SyncsSoup.update(context.state, in: store) } catch {
-      context.warn("the end of the sync could not be written: \(error)")
+      context.warn("the sync's final state could not be written: \(error)")
     }
   }
 
@@ -161,19 +161,19 @@ extension SyncManager {
       let isCleared = try resetIfCleared(source, context)
       _ = try await engine(source, context).run()
       if isCleared, context.report.fetched > 0 {
-        context.warn("the app had cleared the soup of the sync: everything was read again")
+        context.warn("the app had cleared the sync's soup: everything was read again")
       }
       return
     }
     switch target.kind {
     case let target as SyncUpTarget: try await up(target, context)
     case let target as CustomTarget: try await up(target, context)
-    default: throw SyncError(.definition, "the target of this sync up is one of a sync down")
+    default: throw SyncError(.definition, "the target of this sync up is a sync down target")
     }
   }
 
-  /// Begins with everything where the app has cleared the soups of a sync since its last run: what changed is not
-  /// all that they lack.
+  /// Resets a sync to a full run if the app cleared its soups since the last run: fetching only
+  /// changes would miss records.
   private func resetIfCleared(
     _ target: any SyncDownTarget, _ context: SyncContext
   ) throws(SyncError) -> Bool {
@@ -189,7 +189,7 @@ extension SyncManager {
     return true
   }
 
-  /// What runs a sync down into the manager's store.
+  /// Returns the engine that syncs down into the manager's store.
   func engine(
     _ target: any SyncDownTarget, _ context: SyncContext, _ allowsAllDeletes: Bool = false
   ) -> SyncDownEngine {
@@ -208,14 +208,14 @@ extension SyncManager {
     return engine
   }
 
-  /// The other syncs down that select records of some soups, the last one first.
+  /// The other syncs down that select records of the given soups, the last one first.
   private func others(
     than syncID: Int64, of soups: Set<String>
   ) throws(SyncError) -> [SyncDownEngine] {
     var engines: [SyncDownEngine] = []
     for state in try syncs().reversed()
     where state.id != syncID && soups.contains(where: state.fills) {
-      // One that cannot be read selects nothing that anybody could fetch.
+      // A target that cannot be read selects nothing.
       guard let target = (try? state.syncTarget())?.down, target.selects else { continue }
       let context = SyncContext(
         state, options: SyncOptions(stored: state.options), settings: settings, store: store,
@@ -229,37 +229,39 @@ extension SyncManager {
     return engines
   }
 
-  /// How to fetch from a target.
+  /// Returns the fetching side of a target.
   func down(_ target: SyncTarget) throws(SyncError) -> any SyncDownTarget {
     if let down = target.down { return down }
     guard let custom = target.kind as? CustomTarget else {
-      throw SyncError(.notYet, "this kind of sync down is not there yet")
+      throw SyncError(.notYet, "this kind of sync down is not supported")
     }
     return CustomDown(target: try customTargets.syncDown(custom))
   }
 
-  // MARK: stop and restart
+  // MARK: Stop and restart
 
-  /// True while syncs that were told to stop have not stopped.
+  /// Whether syncs that were asked to stop are still running.
   public var isStopping: Bool { phase == .stopRequested }
 
-  /// True when nothing runs and nothing is taken until a restart.
+  /// Whether nothing is running, and no sync is accepted until a restart.
   public var isStopped: Bool { phase == .stopped }
 
-  /// Lets no sync begin, and asks what runs and waits to stop; each ends STOPPED.
+  /// Accepts no more syncs, and asks running and queued ones to stop; each ends as STOPPED.
   public func stop() {
     guard phase == .accepting else { return }
     phase = active.isEmpty ? .stopped : .stopRequested
   }
 
-  /// Takes syncs again; with `restartStoppedSyncs` those that are STOPPED run again, by id.
+  /// Accepts syncs again; with `restartStoppedSyncs`, runs those that are STOPPED, in the order of
+  /// their IDs.
   ///
-  /// A manager that was not stopped is left as it is, and answers no run.
+  /// If the manager was not stopped, nothing changes and the result is empty.
   @discardableResult
   public func restart(restartStoppedSyncs: Bool) throws(SyncError) -> [SyncRun] {
     guard phase != .accepting else { return [] }
     guard !isClosed else {
-      throw SyncError(.stopped, "the sync manager was closed", fix: "make a new one of the store")
+      throw SyncError(
+        .stopped, "the sync manager was closed", fix: "create a new one for the store")
     }
     phase = .accepting
     guard restartStoppedSyncs else { return [] }

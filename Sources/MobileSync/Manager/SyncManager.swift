@@ -4,16 +4,16 @@ import System
 
 /// Runs the syncs of one store, one after another, as the Mobile SDK's sync manager does.
 ///
-/// The manager owns its store and a thread on which everything that touches the store runs. A sync
-/// that is started waits for those before it, and shows RUNNING at once. Each change of the store is
-/// made under the lock that every `StoreQueue` of every process takes.
+/// The manager owns its store and a thread that runs all access to the store. A started sync is
+/// RUNNING at once and waits for the syncs before it. Each change of the store holds the lock that
+/// is shared with every `StoreQueue` of every process.
 ///
 /// ```swift
 /// let manager = try await SyncManager(store: store, org: org, customTargets: targets)
 /// ```
 public actor SyncManager {
   private nonisolated let thread: ActorThread
-  /// Where the manager runs: a thread of its own, because a store blocks.
+  /// The thread on which the manager runs; it is a dedicated one because store access blocks.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
   }
@@ -22,35 +22,35 @@ public actor SyncManager {
   let settings: SyncSettings
   let customTargets: CustomTargets
   let login: @Sendable () async throws(OrgError) -> Session
-  /// What the manager does with a sync that is to be run.
+  /// Whether the manager accepts syncs.
   var phase = Phase.accepting
-  /// What waits or runs, by the id of the sync.
+  /// The queued or running work, by the sync's ID.
   var active: [Int64: Work] = [:]
-  /// The end of what was started last: the next waits for it.
+  /// The work that was queued last; the next one waits for it.
   var last: Task<Void, Never>?
-  /// The store as the sync that runs now fills it.
+  /// The store as seen by the running sync.
   var sink: StoreSink?
-  /// Whether the manager was told to close its store: it takes nothing any more.
+  /// Whether the manager was closed, so that it accepts no calls.
   var isClosed = false
 
-  /// Whether syncs are taken.
+  /// The phases of accepting syncs.
   enum Phase {
     case accepting, stopRequested, stopped
   }
 
-  /// What is done for a sync.
+  /// The kinds of work for a sync.
   enum Work {
     case sync, ghosts
   }
 
-  /// Takes over a store and makes its `syncs_soup` ready: what was RUNNING when a program ended is
-  /// STOPPED.
+  /// Takes ownership of a store and prepares its `syncs_soup`: syncs left RUNNING by a program that
+  /// ended become STOPPED.
   ///
   /// - Parameters:
   ///   - org: The org to sync with.
-  ///   - username: The user as whom to act, where the credentials are for several.
-  ///   - settings: What to do beyond what the syncs say.
-  ///   - customTargets: The code of targets that are the program's own.
+  ///   - username: The user to act as, if the credentials cover several users.
+  ///   - settings: The manager's settings.
+  ///   - customTargets: The code of the program's custom targets.
   public init(
     store: sending Store, org: Org, username: String? = nil,
     settings: SyncSettings = SyncSettings(), customTargets: CustomTargets = CustomTargets()
@@ -60,7 +60,7 @@ public actor SyncManager {
     }
   }
 
-  /// Takes over a store; `login` gives the session of its user.
+  /// Takes ownership of a store; `login` returns the session of its user.
   package init(
     store: sending Store, settings: SyncSettings = SyncSettings(),
     customTargets: CustomTargets = CustomTargets(),
@@ -83,26 +83,26 @@ public actor SyncManager {
     }
   }
 
-  /// Works on the store; no sync writes meanwhile.
+  /// Runs `body` with the store while no sync writes to it.
   ///
-  /// The first load of a soup is one change of the store; it is ended before, and goes on page by
-  /// page afterwards, slower.
+  /// The first load of a soup is a single transaction. This call commits it first, and the load
+  /// then continues page by page, more slowly.
   public func withStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) rethrows -> T {
     try body(settledStore)
   }
 
-  /// Works on the store; a failure is a sync's.
+  /// Runs `body` with the store; its errors become a `SyncError`.
   func inStore<T: Sendable>(_ body: @Sendable (Store) throws -> T) throws(SyncError) -> T {
     try SyncError.inStore { try body(settledStore) }
   }
 
-  /// The store, in which what is written is durable by itself.
+  /// The store after committing the current transaction, so that each further write is durable.
   var settledStore: Store {
     sink?.settle()
     return store
   }
 
-  /// Stops, waits for what runs, and closes the store; the manager is of no more use.
+  /// Stops, waits for running work and closes the store; the manager cannot be used afterwards.
   public func close() async throws(SyncError) {
     if isClosed {
       await last?.value
@@ -115,9 +115,9 @@ public actor SyncManager {
     try SyncError.inStore { try store.close() }
   }
 
-  // MARK: syncs
+  // MARK: Syncs
 
-  /// Makes a sync down without running it.
+  /// Creates a sync down without running it.
   public func createSyncDown(
     target: SyncTarget, options: SyncOptions = SyncOptions(), soupName: String,
     syncName: String? = nil
@@ -125,7 +125,7 @@ public actor SyncManager {
     try create(.syncDown, target, options, soupName, syncName)
   }
 
-  /// Makes a sync up without running it.
+  /// Creates a sync up without running it.
   public func createSyncUp(
     target: SyncTarget = .syncUp(SyncUpTarget()), options: SyncOptions, soupName: String,
     syncName: String? = nil
@@ -150,34 +150,34 @@ public actor SyncManager {
     return try SyncsSoup.save(state, in: settledStore)
   }
 
-  /// The sync of an id; nil when there is none.
+  /// The sync with an ID; nil if there is none.
   public func syncStatus(id: Int64) throws(SyncError) -> SyncState? {
     try SyncsSoup.state(id: id, in: store)
   }
 
-  /// The sync of a name; nil when there is none.
+  /// The sync with a name; nil if there is none.
   public func syncStatus(named name: String) throws(SyncError) -> SyncState? {
     try SyncsSoup.states(in: store).first { $0.name == name }
   }
 
-  /// Says whether there is a sync of this name.
+  /// Whether a sync has this name.
   public func hasSync(named name: String) throws(SyncError) -> Bool {
     try syncStatus(named: name) != nil
   }
 
-  /// All syncs, by id.
+  /// All syncs, ordered by ID.
   public func syncs() throws(SyncError) -> [SyncState] { try SyncsSoup.states(in: store) }
 
-  /// Forgets a sync; the records that it brought stay.
+  /// Deletes a sync but not the records that it fetched.
   ///
-  /// An unknown id is no error.
+  /// An unknown ID is not an error.
   public func deleteSync(id: Int64) throws(SyncError) {
     try SyncsSoup.remove(id: id, from: settledStore)
   }
 
-  /// Forgets a sync; the records that it brought stay.
+  /// Deletes a sync but not the records that it fetched.
   ///
-  /// An unknown name is no error.
+  /// An unknown name is not an error.
   public func deleteSync(named name: String) throws(SyncError) {
     guard let state = try syncStatus(named: name) else { return }
     try deleteSync(id: state.id)

@@ -2,7 +2,7 @@ import Salesforce
 import SmartStore
 import System
 
-/// The sync managers of a program: one for each user and store, however often it is asked for.
+/// The sync managers of a program; each user and store has exactly one.
 ///
 /// ```swift
 /// let org = try Org(url: words[1], credentials: .accessToken(words[2]))
@@ -16,14 +16,14 @@ public actor SyncManagers {
   private let customTargets: CustomTargets
   private var managers: [String: Task<Result<SyncManager, SyncError>, Never>] = [:]
 
-  /// Managers of stores below a directory.
+  /// Creates the managers of the stores below a directory.
   ///
   /// - Parameters:
   ///   - directory: Where the stores are, at the paths that an app has below its own directory.
-  ///   - platform: The layout of stores that are made.
+  ///   - platform: The layout of newly created stores.
   ///   - org: The org to sync with.
-  ///   - settings: What to do beyond what the syncs say.
-  ///   - customTargets: The code of targets that are the program's own.
+  ///   - settings: The settings of each manager.
+  ///   - customTargets: The code of the program's custom targets.
   public init(
     directory: String, platform: Platform, org: Org, settings: SyncSettings = SyncSettings(),
     customTargets: CustomTargets = CustomTargets()
@@ -35,11 +35,11 @@ public actor SyncManagers {
     self.customTargets = customTargets
   }
 
-  /// The manager of a user's store, which is made where it is missing.
+  /// Returns the manager of a user's store, which is created if it is missing.
   ///
   /// - Parameters:
-  ///   - username: The user; nil for the one that the credentials are for.
-  ///   - storeName: The store; the user's default one unless named.
+  ///   - username: The user; nil for the user of the credentials.
+  ///   - storeName: The store; the default is the user's default store.
   public func manager(
     username: String? = nil, storeName: String = StoreLocation.defaultStoreName
   ) async throws(SyncError) -> SyncManager {
@@ -48,7 +48,7 @@ public actor SyncManagers {
     return try await manager(at: "\(directory)/\(location.path)", user, username)
   }
 
-  /// The manager of a store that belongs to all users, syncing as one of them.
+  /// Returns the manager of a store that belongs to all users, syncing as one of them.
   public func globalManager(
     username: String? = nil, storeName: String = StoreLocation.defaultStoreName
   ) async throws(SyncError) -> SyncManager {
@@ -57,21 +57,21 @@ public actor SyncManagers {
     return try await manager(at: "\(directory)/\(location.path)", user, username)
   }
 
-  /// The manager of a store file, wherever it is; an existing store keeps its platform.
+  /// Returns the manager of a store file at any location; an existing store keeps its platform.
   public func manager(
     storeAt path: String, username: String? = nil
   ) async throws(SyncError) -> SyncManager {
     try await manager(at: path, user(username), username)
   }
 
-  /// Closes all managers; the next who asks gets new ones.
+  /// Closes all managers; later requests create new ones.
   public func close() async throws(SyncError) {
     let all = managers.values
     managers = [:]
     var failure: SyncError?
     for task in all {
       guard case .success(let manager) = await task.value else { continue }
-      // One that cannot be closed keeps none of the others open.
+      // A manager that fails to close does not keep the others open.
       do throws(SyncError) { try await manager.close() } catch { failure = failure ?? error }
     }
     if let failure { throw failure }
@@ -87,7 +87,7 @@ public actor SyncManagers {
   private func manager(
     at path: String, _ user: StoreLocation.User, _ username: String?
   ) async throws(SyncError) -> SyncManager {
-    // Two ways to write a path are one store.
+    // Two spellings of a path must lead to the same store.
     let path = try SyncManager.place(of: path)
     let key = "\(user.organizationID)/\(user.userID):\(path)"
     let task =
@@ -110,7 +110,7 @@ public actor SyncManagers {
 }
 
 extension SyncManager {
-  /// Opens the store of a file, or makes it with its directories, and takes it over.
+  /// Opens or creates the store of a file, with its directories, and takes ownership of it.
   package init(
     storeAt path: String, platform: Platform, settings: SyncSettings = SyncSettings(),
     customTargets: CustomTargets = CustomTargets(),
@@ -123,7 +123,7 @@ extension SyncManager {
     try await self.init(
       store: store, settings: settings, customTargets: customTargets, login: login)
   }
-  /// The one path of a store's file, whose directories are made where they are missing.
+  /// Returns the canonical path of a store's file, creating its directories if they are missing.
   fileprivate static func place(of path: String) throws(SyncError) -> String {
     do throws(SystemError) {
       if !Files.exists(path), let directory = Files.parent(of: path) {

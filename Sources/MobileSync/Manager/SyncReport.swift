@@ -1,20 +1,23 @@
-/// What a run of a sync did, record by record where it matters to a person.
+/// The outcome of a sync run, per record where it needs review.
 public struct SyncReport: Sendable, Hashable {
-  /// What became of one locally changed record of a sync up.
+  /// The outcome of one locally changed record of a sync up.
   public struct Record: Sendable, Hashable {
-    /// What became of a change.
+    /// The outcome of a change.
     public enum Outcome: Sendable, Hashable {
-      /// The org did what was asked.
+      /// The org applied the change.
       case sent
-      /// The record had been deleted in the org and was made anew.
+      /// The record had been deleted in the org and was recreated.
       case recreated
-      /// It was deleted on both sides, or made and deleted on the device: the element is gone.
+      /// The element was deleted on both sides, or created and deleted on the device; it is
+      /// removed.
       case removed
-      /// The change stays, because the org's record is newer or deleted (LEAVE_IF_CHANGED).
+      /// The change stays local because the org's record is newer or deleted (LEAVE_IF_CHANGED).
       case left(MergeReason)
-      /// The org refused the change, in its code and words; the element keeps it and the error.
+      /// The org refused the change, with its code and message; the element keeps the change and
+      /// the error.
       case failed(code: String, message: String)
-      /// It was sent and no answer came back; it is searched for and not sent blindly again.
+      /// The change was sent but no response arrived; attache searches for its result and does not
+      /// resend it blindly.
       case unconfirmed(String)
     }
 
@@ -22,14 +25,14 @@ public struct SyncReport: Sendable, Hashable {
     public var soupName: String
     /// The row.
     public var soupEntryID: Int64
-    /// The record's id after the run; nil where it has none.
+    /// The record's ID after the run; nil if it has none.
     public var id: String?
-    /// What the device had done.
+    /// The operation done on the device.
     public var operation: SyncOperation
-    /// What became of it.
+    /// The outcome of the change.
     public var outcome: Outcome
 
-    /// A record.
+    /// Creates a record.
     public init(
       soupName: String, soupEntryID: Int64, id: String?, operation: SyncOperation, outcome: Outcome
     ) {
@@ -41,7 +44,7 @@ public struct SyncReport: Sendable, Hashable {
     }
   }
 
-  /// Why a change was left.
+  /// Why a change was not sent.
   public enum MergeReason: String, Sendable, Hashable, CaseIterable {
     /// The org's record is newer than the one that was changed.
     case changedOnServer
@@ -51,25 +54,25 @@ public struct SyncReport: Sendable, Hashable {
     case serverUnknown
   }
 
-  /// The records that arrived in a sync down.
+  /// The number of records fetched by a sync down.
   public var fetched = 0
-  /// The elements that were written in a sync down.
+  /// The number of elements written by a sync down.
   public var written = 0
-  /// Records that the store had already, to the byte.
+  /// The number of records that were already identical in the store.
   public var unchanged = 0
-  /// Ids of locally changed records that a sync down left (LEAVE_IF_CHANGED), by soup.
+  /// IDs of locally changed records that a sync down skipped (LEAVE_IF_CHANGED), by soup.
   public var skipped: [String: [String]] = [:]
-  /// Ids of locally changed records whose changes a sync down overwrote (OVERWRITE), by soup.
+  /// IDs of locally changed records that a sync down overwrote (OVERWRITE), by soup.
   public var overwritten: [String: [String]] = [:]
-  /// Ids that the org listed and would not give, by soup.
+  /// IDs of records that the org listed but did not return, by soup.
   public var unreadable: [String: [String]] = [:]
-  /// The briefcase rules that failed in the org: what they would have given is missing.
+  /// The briefcase rules that failed in the org; their records are missing.
   public var ruleErrors: [String] = []
-  /// What became of each local change in a sync up, in the order in which they were settled.
+  /// The outcome of each local change of a sync up, in the order of processing.
   public var records: [Record] = []
-  /// What a person should know of; the run went on.
+  /// Problems to review that did not end the run.
   public var warnings: [String] = []
 
-  /// An empty report.
+  /// Creates an empty report.
   public init() {}
 }

@@ -1,6 +1,6 @@
 /// A run of a sync, as a sequence of its states: from RUNNING to DONE, FAILED or STOPPED.
 ///
-/// The run goes on whether somebody reads the states or not. One reader sees each state once.
+/// The run continues whether or not the states are read. A single reader sees each state once.
 ///
 /// ```swift
 /// let down = try await manager.reSync(named: "down")
@@ -8,9 +8,9 @@
 /// print(try await down.finish().written, "accounts came")
 /// ```
 public struct SyncRun: AsyncSequence, Sendable {
-  /// A state of the sync, each time that it changes.
+  /// The sync's state after each change.
   public typealias Element = SyncState
-  /// The states cannot fail: a failed run ends with the status FAILED.
+  /// Iterating never throws: a failed run ends with the status FAILED.
   public typealias Failure = Never
 
   /// How a run ended.
@@ -20,7 +20,7 @@ public struct SyncRun: AsyncSequence, Sendable {
     var error: SyncError?
   }
 
-  /// The id of the sync.
+  /// The sync's ID.
   public let syncID: Int64
   private let states: AsyncStream<SyncState>
   private let task: Task<End, Never>
@@ -31,15 +31,15 @@ public struct SyncRun: AsyncSequence, Sendable {
     self.task = task
   }
 
-  /// Begins to read the states.
+  /// Starts reading the states.
   public func makeAsyncIterator() -> AsyncStream<SyncState>.Iterator { states.makeAsyncIterator() }
 
-  /// Waits for the end and answers the last state.
+  /// The last state; waits for the end of the run.
   public var lastState: SyncState {
     get async { await task.value.state }
   }
 
-  /// Waits for the end and answers what the run did, however it ended.
+  /// The report of the run, however it ended; waits for the end.
   public var report: SyncReport {
     get async { await task.value.report }
   }
@@ -47,9 +47,9 @@ public struct SyncRun: AsyncSequence, Sendable {
   /// Asks the run to stop at the next page or record; it ends STOPPED.
   public func cancel() { task.cancel() }
 
-  /// Waits for the end; throws why, unless the run is DONE.
+  /// Waits for the end; throws the reason unless the run is DONE.
   ///
-  /// Who is cancelled while waiting here cancels the run.
+  /// Cancelling the task that waits here cancels the run.
   @discardableResult
   public func finish() async throws(SyncError) -> SyncReport {
     let end = await withTaskCancellationHandler {

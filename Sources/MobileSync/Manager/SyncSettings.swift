@@ -1,41 +1,43 @@
 import SmartStore
 
-/// What a sync manager does beyond what the syncs say.
+/// The settings of a sync manager.
 public struct SyncSettings: Sendable, Hashable {
   /// How far an incremental sync looks back, in seconds.
   ///
-  /// A transaction may commit a record with an older date than one that was read already. What was
-  /// read before is not written again.
+  /// A transaction may commit a record with an older date than one that was already read. Records
+  /// that were already read are not written again.
   public var overlapSeconds: Int
   /// The share of a soup, in percent, that may be removed as ghosts at once.
   public var maxDeletesPercent: Int
-  /// How many ghosts may always be removed, however small the soup.
+  /// The number of ghosts that may always be removed, however small the soup.
   public var minimumDeletes: Int
-  /// Whether a record's modification date is fetched after it was sent, so that the next sync up does
-  /// not take our own write for somebody else's.
+  /// Whether a record's modification date is fetched after it was sent, so that the next sync up
+  /// does not treat our own write as another user's.
   public var refreshesDates: Bool
-  /// How long, in seconds, a new record whose answer was lost is not sent again because it was not
-  /// found in the org: the request may still be under way.
+  /// How long, in seconds, a create without a response is not sent again while the org does not
+  /// have its record: the request may still be in transit.
   public var quietWindowSeconds: Int
-  /// Whether an incremental parent_children sync also asks for changed children of unchanged parents;
-  /// the SDK does not see them.
+  /// Whether an incremental parent_children sync also fetches changed children of unchanged
+  /// parents, which the SDK does not see.
   public var readsChangedChildren: Bool
-  /// How long a change of the store waits for another process that has it in use, in seconds.
+  /// How long a change of the store waits for another process to release it, in seconds.
   public var waitSeconds = StoreQueue.defaultWaitSeconds
-  /// Above how many records all that a `soql` sync selects is made by the org in a bulk job, instead of
-  /// being read page by page.
+  /// The number of records above which a `soql` sync runs its query as a bulk job instead of
+  /// reading page by page.
   public var bulkAbove = SyncDefaults.bulkAbove
-  /// Whether a sync down leaves alone what was changed here and not sent, whatever its merge mode says.
+  /// Whether a sync down never overwrites unsent local changes, whatever its merge mode.
   public var keepsUnsentChanges = false
-  /// Whether a record that the overlap brings again is told from one that changed; tests switch it
-  /// off to show what for.
+  /// Whether records that only the overlap fetched again are recognized as unchanged; tests disable
+  /// it to show its effect.
   package var deduplicates = true
 
-  /// SOQL literals for `:name` in the queries of syncs that are made; a device knows nothing of them.
+  /// SOQL literals for `:name` in the queries of newly created syncs; a device does not know them.
   public var variables: [String: String] = [:]
 
-  /// Settings; what is nil is as in a pipeline that does not say it: an overlap of 600 seconds, 10
-  /// percent and at least 10 deletions at once, a quiet window of 900 seconds.
+  /// Creates settings.
+  ///
+  /// Nil uses the default of a pipeline: an overlap of 600 seconds, 10 percent and at least 10
+  /// deletions at once, and a quiet window of 900 seconds.
   public init(
     overlapSeconds: Int? = nil, maxDeletesPercent: Int? = nil, minimumDeletes: Int? = nil,
     refreshesDates: Bool = true, quietWindowSeconds: Int? = nil, readsChangedChildren: Bool = true
@@ -47,6 +49,6 @@ public struct SyncSettings: Sendable, Hashable {
     self.quietWindowSeconds = Self.seconds(quietWindowSeconds ?? SyncDefaults.quietWindowSeconds)
     self.readsChangedChildren = readsChangedChildren
   }
-  /// Seconds of which milliseconds can be made.
+  /// Limits a number of seconds to a range that converts to milliseconds.
   private static func seconds(_ value: Int) -> Int { min(max(0, value), 1 << 40) }
 }

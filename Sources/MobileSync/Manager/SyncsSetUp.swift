@@ -1,12 +1,12 @@
-/// What became of each sync of a configuration.
+/// The outcome of setting up each sync of a configuration.
 public struct SyncsSetUp: Sendable, Hashable {
-  /// The names of syncs that are new.
+  /// The names of syncs that were created.
   public var created: [String] = []
-  /// The names of syncs that were there, with this definition.
+  /// The names of syncs that already existed with this definition.
   public var kept: [String] = []
-  /// The names of syncs that were there with another definition, and still have it.
+  /// The names of syncs that exist with another definition, which they keep.
   public var differing: [String] = []
-  /// The names of syncs that had another definition; they start anew.
+  /// The names of syncs whose definition was replaced; their next run fetches everything.
   public var replaced: [String] = []
 
   package init(
@@ -19,13 +19,13 @@ public struct SyncsSetUp: Sendable, Hashable {
   }
 }
 
-/// What to do with a sync that has another definition than the configuration's.
+/// What to do with a sync whose stored definition differs from the configuration's.
 public enum SyncReplacement: Sendable, Hashable {
-  /// Leave it, as the SDK does.
+  /// Keep the stored definition, as the SDK does.
   case none
-  /// Give these the new definition; their next run fetches everything.
+  /// Replace the definition of these syncs; their next run fetches everything.
   case named(Set<String>)
-  /// Give all the new definition; their next run fetches everything.
+  /// Replace the definition of every such sync; its next run fetches everything.
   case all
 
   func includes(_ name: String) -> Bool {

@@ -2,28 +2,28 @@ import Salesforce
 import System
 
 extension SyncQuery {
-  /// Objects whose rows are never deleted, so that they have no `IsDeleted` to ask for.
+  /// Objects whose rows are never deleted, so they have no `IsDeleted`.
   private static let undeletable: Set<String> = [
     "user", "profile", "userrole", "organization", "recordtype",
   ]
 
-  /// False where nothing of the object is ever deleted.
+  /// Whether rows of the object can be deleted.
   var knowsDeletion: Bool { !Self.undeletable.contains(objectName.lowercased()) }
 
-  /// Whether `IsDeleted` is asked for beyond what the target selects.
+  /// Whether `IsDeleted` is added to what the target selects.
   package var addsIsDeleted: Bool { !soql.selects("IsDeleted") }
 
-  /// True when conditions alone say which rows are selected: no scope, and no other such clause.
+  /// Whether only conditions limit the selected rows, without a scope or a similar clause.
   var isOfConditionsAlone: Bool {
     [.scope, .with, .for, .allRows].allSatisfy { soql[$0] == nil }
   }
 
-  /// The query for what changed and what was deleted after `since`, in one: to be sent to
-  /// `queryAll`, with `IsDeleted` as the last field of each record.
+  /// Returns one query, for `queryAll`, that finds both what changed and what was deleted after
+  /// `since`; `IsDeleted` is the last field of each record.
   ///
-  /// The target's own conditions are for living records alone, as in `deleted(since:)`. Nil where
-  /// `queryAll` would answer something else than `query` does: a subquery would see deleted rows,
-  /// and a scope or another such clause is not the same for them.
+  /// The target's own conditions apply only to records that are not deleted, as in
+  /// `deleted(since:)`. Returns nil if `queryAll` would differ from `query`: a subquery would see
+  /// deleted rows, and a scope or a similar clause means something else for them.
   package func changes(since: Int64, after key: Key? = nil) -> String? {
     guard knowsDeletion, idField == "Id", !hasOffset, !soql.hasSubqueries, isOfConditionsAlone
     else { return nil }
@@ -42,7 +42,7 @@ extension SyncQuery {
 }
 
 extension SOQLText {
-  /// True when a SELECT stands inside the query.
+  /// Whether the query contains a nested SELECT.
   fileprivate var hasSubqueries: Bool {
     Clause.allCases.contains { clause in
       SOQLTokens.words(in: self[clause] ?? "").contains { $0.lowercased() == "select" }
@@ -51,7 +51,7 @@ extension SOQLText {
 }
 
 extension SOQLTokens {
-  /// The words of a text at any depth, without what is quoted.
+  /// The words of a text at any depth, without quoted text.
   fileprivate static func words(in text: String) -> [String] {
     tokenize(text).flatMap { token -> [String] in
       if token.hasPrefix("'") { return [] }

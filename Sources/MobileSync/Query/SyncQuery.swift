@@ -1,11 +1,12 @@
 import Salesforce
 import System
 
-/// The queries of a `soql` target: what a device stores, and what is asked of the org.
+/// The queries of a `soql` target: the text that a device stores and the queries that are sent to
+/// the org.
 package struct SyncQuery: Sendable, Hashable {
-  /// A place in the order of modification date and id.
+  /// A position in the order of modification date and ID.
   package struct Key: Sendable, Hashable {
-    /// The modification date as SOQL writes it.
+    /// The modification date as a SOQL literal.
     var modified: String
     var id: String
 
@@ -15,18 +16,19 @@ package struct SyncQuery: Sendable, Hashable {
     }
   }
 
-  /// The query as it stands in `syncs_soup`: one that both SDKs parse and continue rightly.
+  /// The query as stored in `syncs_soup`, in a form that both SDKs parse and page through
+  /// correctly.
   package let stored: String
   let idField: String
   let modificationField: String
   let soql: SOQLText
 
-  /// Reads a target's query and adds to it what a sync needs.
+  /// Parses a target's query and adds what a sync needs.
   ///
-  /// As the SDK does, the modification date and the id are put into the select list and an order is
-  /// added where they are missing, and a query that lacks nothing keeps its text. Beyond the SDK,
-  /// line ends become spaces, `id` becomes `Id`, a WHERE with an OR is parenthesised, because the
-  /// device will put a condition before it, and a WITH gets a WHERE before it.
+  /// Like the SDK, it adds the modification date and the ID to the select list and an ORDER BY if
+  /// they are missing; a query that lacks nothing keeps its text. Beyond the SDK, line breaks
+  /// become spaces, `id` becomes `Id`, a WHERE with an OR is put in parentheses because the device
+  /// prepends a condition to it, and a WITH gets a WHERE before it.
   package init(
     _ query: String, idField: String = TargetFields().idFieldName,
     modificationField: String = TargetFields().modificationDateFieldName
@@ -37,7 +39,7 @@ package struct SyncQuery: Sendable, Hashable {
     var soql = try SyncError.inQuery { try SOQLText(plain) }
     if soql[.groupBy] != nil {
       throw SyncError(
-        .definition, "the query groups its rows, which have no id to keep them under",
+        .definition, "the query groups its rows, so they have no ID",
         fix: "sync the rows themselves, without GROUP BY")
     }
     let original = soql
@@ -45,36 +47,37 @@ package struct SyncQuery: Sendable, Hashable {
       if soql.selects(field) { soql.spellField(field) } else { soql.addField(field) }
     }
     soql.closeConditions()
-    // The SDK's parsers leave WITH in the clause before, and put a WHERE after that.
+    // The SDK's parsers treat WITH as part of the preceding clause and put a WHERE after it.
     if soql[.with] != nil, soql[.where] == nil { soql[.where] = "\(idField) != null" }
     if soql[.orderBy] == nil { soql[.orderBy] = modificationField }
     stored = soql == original ? plain : soql.text
     self.soql = soql
   }
 
-  /// True when the device may move its cursor after every page.
+  /// Whether the device may advance its cursor after every page.
   var isSortedByModification: Bool { soql.isOrdered(by: modificationField) }
 
-  /// True when LIMIT or OFFSET cut the result.
+  /// Whether LIMIT or OFFSET limits the result.
   var isBounded: Bool { soql.isBounded }
   var limit: Int? { soql.limit }
   var hasOffset: Bool { soql[.offset] != nil }
   var objectName: String { soql.objectName }
 
-  /// True when the chain of pages can be taken up again after a record.
+  /// Whether paging can resume after a given record.
   package var canResume: Bool { !isBounded }
 
-  /// By modification date and id, so that equal dates have one order.
+  /// The order by modification date and ID, so that records with equal dates have a stable order.
   var order: String {
     modificationField == idField ? idField : "\(modificationField), \(idField)"
   }
 
-  /// The query to fetch records with: all, what changed after `since`, or what comes after `key`.
+  /// Returns the query that fetches records: all of them, those changed after `since`, or those
+  /// after `key`.
   ///
-  /// Without LIMIT the records come in `order`, so that a lost query locator costs no more than its last page.
+  /// Without LIMIT, the records arrive in `order`, so a lost query locator costs only its last
+  /// page.
   ///
-  /// `limit` asks for no more than so many, of a query that has no limit of its own, and `idsOnly` for
-  /// their ids alone.
+  /// `limit` limits a query that has no LIMIT of its own; `idsOnly` selects only the IDs.
   package func fetch(
     since: Int64? = nil, after key: Key? = nil, limit: Int? = nil, idsOnly: Bool = false
   ) -> String {
@@ -89,13 +92,14 @@ package struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  /// What a query for records with certain ids asks for.
+  /// What a query for records with given IDs selects.
   package enum Content {
     case records, ids, dates
   }
 
-  /// The query for those of the records with these ids that match; a LIMIT or OFFSET, which counts all that match,
-  /// says nothing of them.
+  /// Returns the query for those records with these IDs that match.
+  ///
+  /// LIMIT and OFFSET are omitted, because they count all matches.
   package func fetch(among ids: [String], _ content: Content = .records) -> String {
     var query = soql
     switch content {
@@ -110,7 +114,7 @@ package struct SyncQuery: Sendable, Hashable {
 
   package var ids: String { list(of: idField) }
 
-  /// The query for the ids of all that matches now, with the date of their last change.
+  /// The query for the IDs and modification dates of all records that match now.
   var listing: String { list(of: datedID) }
 
   private var datedID: String {
@@ -131,15 +135,15 @@ package struct SyncQuery: Sendable, Hashable {
     return query.text
   }
 
-  /// The query for the ids of what was deleted after `since`; to be sent to `queryAll`.
+  /// Returns the query for the IDs of the records deleted after `since`, for `queryAll`.
   ///
-  /// The target's own conditions are left out: a deleted record may have stopped to meet them
-  /// first, and an id that no store holds costs nothing.
+  /// The target's own conditions are omitted: a record may have stopped matching before it was
+  /// deleted, and an ID that no store contains does no harm.
   package func deleted(since: Int64) -> String {
     "select \(idField) from \(objectName) where \(Self.deletedCondition(since: since))"
   }
 
-  /// What was deleted after `since`: deleting moves SystemModstamp, and no other date.
+  /// The condition for records deleted after `since`; a deletion changes only SystemModstamp.
   static func deletedCondition(since: Int64) -> String {
     "IsDeleted = true and SystemModstamp > \(SOQLLiteral.date(since))"
   }

@@ -1,8 +1,8 @@
 import JSON
 
-/// A sync as `syncs_soup` keeps it: what it is, and how far it has come.
+/// A sync as stored in `syncs_soup`: its definition and its progress.
 public struct SyncState: Sendable, Hashable {
-  /// Where a sync stands.
+  /// The status of a sync.
   public enum Status: String, Sendable, Hashable, CaseIterable {
     case new = "NEW"
     case stopped = "STOPPED"
@@ -11,39 +11,39 @@ public struct SyncState: Sendable, Hashable {
     case failed = "FAILED"
   }
 
-  /// The id: the element's `_soupEntryId`; 0 before it is saved.
+  /// The ID, which is the element's `_soupEntryId`; 0 before it is saved.
   public var id: Int64
   /// The direction.
   public var type: SyncType
-  /// The name; a sync made by an app may have none.
+  /// The name; a sync that an app creates may have none.
   public var name: String?
   /// The soup that is synced.
   public var soupName: String
-  /// Where the sync stands.
+  /// The sync's status.
   public var status: Status
-  /// Whole percents of the last run.
+  /// The progress of the last run in whole percent.
   public var progress: Int
-  /// The records expected in the last run; -1 before one.
+  /// The number of records expected in the last run; -1 before the first one.
   public var totalSize: Int
-  /// The cursor that an incremental run starts from, in milliseconds; -1 before a full run.
+  /// The cursor from which an incremental run starts, in milliseconds; -1 before a full run.
   public var maxTimeStamp: Int64
-  /// When the last run began, in milliseconds.
+  /// When the last run started, in milliseconds.
   public var startTime: Int64
   /// When the last run ended, in milliseconds.
   public var endTime: Int64
   /// Why the last run failed; empty after a success.
   public var error: String
-  /// The ids of records to fetch whenever they were modified, by soup.
+  /// The IDs of records to fetch regardless of when they were modified, by soup.
   ///
-  /// They are what LEAVE_IF_CHANGED left, and what the org has and the soup has not. The SDKs do not
-  /// read this member.
+  /// They are the records that LEAVE_IF_CHANGED skipped, and records that the org has and the soup
+  /// lacks. The SDKs ignore this member.
   package var refetch: [String: [String]] = [:]
   /// The target with every default made explicit.
   package var target: JSONValue
   /// The merge mode and, for a sync up, the fields.
   package var options: JSONValue
 
-  /// A sync that has not run.
+  /// Creates the state of a sync that has not run.
   package init(
     type: SyncType, name: String?, target: JSONValue, options: JSONValue, soupName: String
   ) {
@@ -62,9 +62,9 @@ public struct SyncState: Sendable, Hashable {
     error = ""
   }
 
-  /// Reads an element of `syncs_soup`; nil when it is none.
+  /// Reads an element of `syncs_soup`; nil if it is not a sync.
   ///
-  /// What a device may leave out is read as not set.
+  /// Members that a device may omit are read as unset.
   package init?(element: JSONValue) {
     guard let type = element["type"]?.string.flatMap(SyncType.init(rawValue:)),
       let soupName = element["soupName"]?.string,
@@ -89,10 +89,10 @@ public struct SyncState: Sendable, Hashable {
 
   private static let refetchMember = "attache_refetch"
 
-  /// The sync as JSON text, with its target and options, as the SDKs write it.
+  /// The sync, with its target and options, as the JSON text that the SDKs write.
   public var json: String { element.text }
 
-  /// The element as the SDKs write it; a sync without a name has no member for it.
+  /// The element as the SDKs write it; without a name it has no member for the name.
   package var element: JSONValue {
     var object = JSONObject()
     if id > 0 { object["_soupEntryId"] = JSONValue(id) }
@@ -116,7 +116,7 @@ public struct SyncState: Sendable, Hashable {
     return .object(object)
   }
 
-  /// Marks a run as done; an old error does not stay.
+  /// Marks a run as done and clears the previous error.
   package mutating func finish(totalSize: Int, maxTimeStamp: Int64, started: Int64, ended: Int64) {
     status = .done
     progress = 100

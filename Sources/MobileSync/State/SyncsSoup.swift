@@ -11,7 +11,7 @@ package enum SyncsSoup {
     IndexSpec(path: $0, type: .json1)
   }
 
-  /// Makes the soup where it is missing, and gives one of an old app its three indexes.
+  /// Creates the soup if it is missing, and adds the three indexes to a soup of an old app.
   package static func register(in store: Store) throws(SyncError) {
     try SyncError.inStore {
       guard try store.hasSoup(name) else {
@@ -22,7 +22,7 @@ package enum SyncsSoup {
     }
   }
 
-  /// The syncs of a store by id.
+  /// The syncs of a store, ordered by ID.
   package static func states(in store: Store) throws(SyncError) -> [SyncState] {
     try SyncError.inStore {
       guard try store.hasSoup(name) else { return [] }
@@ -35,7 +35,7 @@ package enum SyncsSoup {
     }
   }
 
-  /// The sync of an id; nil when there is none.
+  /// The sync with an ID; nil if there is none.
   package static func state(id: Int64, in store: Store) throws(SyncError) -> SyncState? {
     let rows = try SyncError.inStore {
       try store.hasSoup(name) ? try store.retrieve([id], from: name) : []
@@ -43,7 +43,8 @@ package enum SyncsSoup {
     return rows.first.flatMap { try? JSONValue(parsing: $0) }.flatMap(SyncState.init(element:))
   }
 
-  /// Writes a sync that is there and answers whether it is; one that was deleted meanwhile stays so.
+  /// Updates an existing sync and returns whether it exists; a sync deleted in the meantime is not
+  /// recreated.
   @discardableResult
   package static func update(_ state: SyncState, in store: Store) throws(SyncError) -> Bool {
     try SyncError.inStore {
@@ -56,12 +57,12 @@ package enum SyncsSoup {
     }
   }
 
-  /// Removes a sync; an id that is not there is no error.
+  /// Removes a sync; an unknown ID is not an error.
   package static func remove(id: Int64, from store: Store) throws(SyncError) {
     try SyncError.inStore { try store.remove([id], from: name) }
   }
 
-  /// Writes a sync, a new one or one that is there, and returns it with its id.
+  /// Inserts or updates a sync and returns it with its ID.
   ///
   /// A name that another sync of the store has is refused.
   package static func save(_ state: SyncState, in store: Store) throws(SyncError) -> SyncState {
@@ -69,7 +70,7 @@ package enum SyncsSoup {
       try states(in: store).contains(where: { $0.name == name && $0.id != state.id })
     {
       throw SyncError(
-        .definition, "there is a sync of this name in the store already",
+        .definition, "the store already has a sync with this name",
         fix: "give it another name", syncName: name)
     }
     return try SyncError.inStore {

@@ -3,7 +3,7 @@ import Salesforce
 
 /// One object type of a briefcase target.
 public struct BriefcaseObjectInfo: Sendable, Hashable {
-  /// The soup that takes the records.
+  /// The soup for the records.
   public var soupName: String
   /// The object type.
   public var sobjectType: String
@@ -11,10 +11,10 @@ public struct BriefcaseObjectInfo: Sendable, Hashable {
   public var fieldlist: [String]
   /// The field that identifies a record.
   public var idFieldName: String
-  /// The field that says when a record was last modified.
+  /// The field that has a record's modification date.
   public var modificationDateFieldName: String
 
-  /// An object type made in code.
+  /// Creates the info of an object type.
   public init(
     soupName: String, sobjectType: String, fieldlist: [String],
     idFieldName: String = TargetFields().idFieldName,
@@ -54,17 +54,17 @@ public struct BriefcaseObjectInfo: Sendable, Hashable {
 
 /// A sync down of the records that briefcases assign to the user.
 public struct BriefcaseTarget: ConfiguredDownKind {
-  /// The most ids in one retrieve, and the SDK's default.
+  /// The maximum number of IDs per request, and the SDK's default.
   public static let mostIds = RequestLimits.retrieve
 
   /// The object types, each with its soup and fields.
   public var infos: [BriefcaseObjectInfo]
-  /// The ids in one retrieve, at most 2,000.
+  /// The number of IDs per request, at most 2,000.
   public var countIdsPerRetrieve: Int
-  /// The field names and classes that all targets have; the infos' own names count.
+  /// The field names and classes common to all targets; the infos' field names take precedence.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(
     infos: [BriefcaseObjectInfo], countIdsPerRetrieve: Int = mostIds,
     fields: TargetFields = TargetFields()
@@ -97,24 +97,23 @@ public struct BriefcaseTarget: ConfiguredDownKind {
   private static func checkDoubles(
     _ infos: [(BriefcaseObjectInfo?, JSONNode)], _ reader: ConfigurationReader
   ) {
-    // What a store holds was accepted before.
+    // Stored targets were accepted before.
     guard !reader.isLenient else { return }
     var soups: [String: (type: String, line: Int)] = [:]
     for case (let info?, let node) in infos {
       let type = info.sobjectType.lowercased()
-      // Two infos of one type are one, or fill a soup each.
+      // Two infos of one type are combined or fill different soups.
       if let other = soups[info.soupName], other.type != type, let place = node["soupName"] {
         reader.report(
           place,
           "two infos fill the soup \(JSONText.quoted(info.soupName)); "
             + "a device that cleans ghosts of one type deletes the other's records",
-          "give each its soup; the other is on line \(other.line)")
+          "use a separate soup for each; the other is on line \(other.line)")
       }
       soups[info.soupName] = soups[info.soupName] ?? (type, node.line)
     }
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
       type: Self.type,

@@ -1,27 +1,27 @@
 import JSON
 
-/// A target whose code is in the app: its class names and whatever else it has are carried
+/// A target whose code is in the app; its class names and all other members are preserved
 /// unchanged.
 public struct CustomTarget: ConfiguredDownKind {
-  /// The class that runs it on iOS.
+  /// The class that implements it on iOS.
   public var iOSImpl: String?
-  /// The class that runs it on Android.
+  /// The class that implements it on Android.
   public var androidImpl: String?
-  /// The target as the file has it.
+  /// The target as written in the file.
   package var json: JSONValue
 
-  /// A target made in code.
+  /// Creates a target.
   ///
   /// - Parameters:
-  ///   - iOSImpl: The class by which the target is found, on iOS.
-  ///   - androidImpl: The class by which the target is found, on Android.
-  ///   - json: The JSON text of an object with whatever else the target needs.
+  ///   - iOSImpl: The class name of the target on iOS.
+  ///   - androidImpl: The class name of the target on Android.
+  ///   - json: The JSON text of an object with further members of the target.
   public init(iOSImpl: String? = nil, androidImpl: String? = nil, json: String = "{}") throws {
     let value = try JSONValue(parsing: json)
     guard var object = value.object, iOSImpl != nil || androidImpl != nil else {
       throw SyncError(
-        .definition, "a custom target is a JSON object with the class that runs it",
-        fix: "give iOSImpl or androidImpl, and an object")
+        .definition, "a custom target is a JSON object with the class that implements it",
+        fix: "set iOSImpl or androidImpl, and an object")
     }
     object["type"] = .string(Self.type)
     object["iOSImpl"] = iOSImpl.map(JSONValue.string)
@@ -41,7 +41,7 @@ public struct CustomTarget: ConfiguredDownKind {
     let android = node["androidImpl"].flatMap(reader.string)
     if ios == nil, android == nil {
       reader.report(
-        node, "a custom target needs the class that runs it",
+        node, "a custom target requires the class that implements it",
         "add \"iOSImpl\": \"…\" and \"androidImpl\": \"…\"")
       return nil
     }

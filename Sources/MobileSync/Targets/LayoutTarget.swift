@@ -20,30 +20,30 @@ public struct LayoutTarget: ConfiguredDownKind {
     case full = "Full"
   }
 
-  /// What the layout is used for.
+  /// The purpose of a layout.
   public enum Mode: String, Sendable, Hashable, CaseIterable {
-    /// A new record.
+    /// Creating a record.
     case create = "Create"
-    /// An existing record that is edited.
+    /// Editing a record.
     case edit = "Edit"
-    /// An existing record that is read.
+    /// Viewing a record.
     case view = "View"
   }
 
   /// The object type.
   public var sobjectType: String
-  /// The screen; nil leaves it to the org.
+  /// The form factor; nil uses the org's default.
   public var formFactor: FormFactor?
   /// How much of a record is shown.
   public var layoutType: LayoutType
-  /// What the layout is used for; nil leaves it to the org.
+  /// The purpose of the layout; nil uses the org's default.
   public var mode: Mode?
   /// The record type; nil for the user's default.
   public var recordTypeId: String?
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(
     sobjectType: String, formFactor: FormFactor? = nil, layoutType: LayoutType,
     mode: Mode? = nil, recordTypeId: String? = nil, fields: TargetFields = TargetFields()
@@ -74,7 +74,6 @@ public struct LayoutTarget: ConfiguredDownKind {
       recordTypeId: object.string("recordTypeId"), fields: TargetFields(object))
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
       type: Self.type,

@@ -4,10 +4,10 @@ import JSON
 public struct MetadataTarget: ConfiguredDownKind {
   /// The object type.
   public var sobjectType: String
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(sobjectType: String, fields: TargetFields = TargetFields()) {
     self.sobjectType = sobjectType
     self.fields = fields
@@ -21,7 +21,6 @@ public struct MetadataTarget: ConfiguredDownKind {
     self.init(sobjectType: type, fields: TargetFields(object))
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(type: Self.type, [("sobjectType", .string(sobjectType))])
   }

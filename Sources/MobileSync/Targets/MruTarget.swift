@@ -6,10 +6,10 @@ public struct MruTarget: ListedFields, ConfiguredDownKind {
   public var sobjectType: String
   /// The fields to fetch.
   public var fieldlist: [String]
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(sobjectType: String, fieldlist: [String], fields: TargetFields = TargetFields()) {
     self.sobjectType = sobjectType
     self.fieldlist = fieldlist
@@ -26,7 +26,6 @@ public struct MruTarget: ListedFields, ConfiguredDownKind {
     self.init(sobjectType: type, fieldlist: list, fields: TargetFields(object))
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
       type: Self.type,

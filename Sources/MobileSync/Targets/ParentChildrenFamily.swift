@@ -1,10 +1,10 @@
 import JSON
 
-/// How children hang on their parent.
+/// The relationship between children and their parent.
 public enum RelationshipType: String, Sendable, Hashable, CaseIterable {
-  /// Children go with their parent.
+  /// Children are deleted with their parent.
   case masterDetail = "MASTER_DETAIL"
-  /// Children live on without it.
+  /// Children remain when their parent is deleted.
   case lookup = "LOOKUP"
 }
 
@@ -16,16 +16,16 @@ public struct FamilyMember: Sendable, Hashable {
   public var soupName: String
   /// The field that identifies a record.
   public var idFieldName = TargetFields().idFieldName
-  /// The field that says when a record was last modified.
+  /// The field that has a record's modification date.
   public var modificationDateFieldName = TargetFields().modificationDateFieldName
-  /// The external id by which creates are upserted.
+  /// The external ID by which creates are upserted.
   public var externalIdFieldName: String?
-  /// The relationship's name in a nested query; children only.
+  /// The relationship's name in a nested query; for children only.
   public var sobjectTypePlural: String?
-  /// The field that refers to the parent; children only.
+  /// The field that refers to the parent; for children only.
   public var parentIdFieldName: String?
 
-  /// A member made in code.
+  /// Creates a member.
   public init(sobjectType: String, soupName: String) {
     self.sobjectType = sobjectType
     self.soupName = soupName
@@ -65,16 +65,16 @@ public struct FamilyMember: Sendable, Hashable {
   }
 }
 
-/// What the two directions of a parent-children target share.
+/// The part of a parent-children target that both directions share.
 public struct ParentChildrenFamily: Sendable, Hashable {
   /// The parents.
   public var parent: FamilyMember
   /// The children.
   public var children: FamilyMember
-  /// How children hang on their parent.
+  /// The relationship between children and their parent.
   public var relationshipType: RelationshipType
 
-  /// A family made in code.
+  /// Creates a family.
   public init(parent: FamilyMember, children: FamilyMember, relationshipType: RelationshipType) {
     self.parent = parent
     self.children = children
@@ -111,12 +111,12 @@ public struct ParentChildrenFamily: Sendable, Hashable {
     ]
   }
 
-  /// The object types of the members in a soup.
+  /// Returns the object types of the members in a soup.
   func types(of soup: String) -> [String] {
     [parent, children].filter { $0.soupName == soup }.map(\.sobjectType)
   }
 
-  /// What binds children to their parent.
+  /// The org's fields that link children to their parent.
   var link: [OrgNeed] {
     guard let field = children.parentIdFieldName else { return [] }
     return [

@@ -3,18 +3,18 @@ import Salesforce
 
 /// A sync down of records with their children, into two soups.
 public struct ParentChildrenTarget: ConfiguredDownKind {
-  /// The parents, the children and what binds them.
+  /// The parents, the children and their relationship.
   public var family: ParentChildrenFamily
   /// The parents' fields to fetch.
   public var parentFieldlist: [String]
   /// The children's fields to fetch.
   public var childrenFieldlist: [String]
-  /// The condition that parents must meet, as in a WHERE clause; empty for all.
+  /// The condition for parents, as in a WHERE clause; empty for all.
   public var parentSoqlFilter: String
-  /// The field names and classes that all targets have; the parent's own names count.
+  /// The field names and classes common to all targets; the parent's field names take precedence.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(
     family: ParentChildrenFamily, parentFieldlist: [String], childrenFieldlist: [String],
     parentSoqlFilter: String = "", fields: TargetFields = TargetFields()
@@ -43,7 +43,6 @@ public struct ParentChildrenTarget: ConfiguredDownKind {
       parentSoqlFilter: filter, fields: TargetFields(object))
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
       type: Self.type,

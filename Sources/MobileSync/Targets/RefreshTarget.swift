@@ -1,9 +1,9 @@
 import JSON
 import Salesforce
 
-/// A sync down of the records that are in a soup already.
+/// A sync down that updates the records already in a soup.
 public struct RefreshTarget: ListedFields, ConfiguredDownKind {
-  /// The most ids in one query, and the SDK's default.
+  /// The maximum number of IDs in one query, and the SDK's default.
   public static let mostIds = RequestLimits.idsPerQuery
 
   /// The object type.
@@ -12,12 +12,12 @@ public struct RefreshTarget: ListedFields, ConfiguredDownKind {
   public var fieldlist: [String]
   /// The soup whose records are fetched again.
   public var soupName: String
-  /// The ids in one query, at most 500.
+  /// The number of IDs in one query, at most 500.
   public var countIdsPerSoql: Int
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(
     sobjectType: String, fieldlist: [String], soupName: String, countIdsPerSoql: Int = mostIds,
     fields: TargetFields = TargetFields()
@@ -29,7 +29,7 @@ public struct RefreshTarget: ListedFields, ConfiguredDownKind {
     self.fields = fields
   }
 
-  /// iOS misspells the last key's name; a file that was written for it has that spelling.
+  /// The SDK for iOS misspells the name of the last key; a file written for it has that spelling.
   static let misspelled = "coundIdsPerSoql"
   static let type = "refresh"
   static let keys = ["sobjectType", "fieldlist", "soupName", "countIdsPerSoql", misspelled]
@@ -48,7 +48,8 @@ public struct RefreshTarget: ListedFields, ConfiguredDownKind {
       fields: TargetFields(object))
   }
 
-  /// The target as a device stores it, with the key that Android reads and the one that iOS does.
+  /// The target as a device stores it, with both the key that Android reads and the one that iOS
+  /// reads.
   package var json: JSONValue {
     fields.json(
       type: Self.type,

@@ -1,21 +1,21 @@
 import JSON
 import Salesforce
 
-/// A sync down of the records that a SOQL query finds.
+/// A sync down of the records found by a SOQL query.
 public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
   /// The largest page, and the SDK's default.
   public static let defaultBatchSize = RequestLimits.queryPage.upperBound
   /// The smallest page that an org accepts.
   public static let smallestBatchSize = RequestLimits.queryPage.lowerBound
 
-  /// The query as the file has it.
+  /// The query as written in the file.
   public var query: String
-  /// The records of a page, asked for when it is not the default; sent as 200 to 2,000.
+  /// The number of records per page, requested if it is not the default; sent as 200 to 2,000.
   public var maxBatchSize: Int
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(
     query: String, maxBatchSize: Int = defaultBatchSize, fields: TargetFields = TargetFields()
   ) {
@@ -48,7 +48,8 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
       fields: TargetFields(object))
   }
 
-  /// Refuses a field with an alias, which an org takes where rows are grouped alone: a comma is missing.
+  /// Rejects a field with an alias, which an org accepts only in grouped queries; usually a comma
+  /// is missing.
   private static func checkAliases(
     _ query: String, _ node: JSONNode, _ reader: ConfigurationReader
   ) {
@@ -57,11 +58,11 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
     else { return }
     let words = aliased.split(separator: " ").joined(separator: " ")
     reader.report(
-      node, "the query gives a field an alias: \(JSONText.quoted(words)), which an org refuses",
+      node, "the query has a field alias, which an org refuses: \(JSONText.quoted(words))",
       "write a comma between the fields: \(words.replacing(" ", with: ", "))")
   }
 
-  /// Says of a LIMIT or OFFSET that Android's SDK would lose.
+  /// Reports a LIMIT or OFFSET that Android's SDK would drop.
   private static func checkLimit(_ query: String, _ node: JSONNode, _ reader: ConfigurationReader) {
     guard let soql = try? SOQLText(query), soql.isBounded,
       let last = [SOQLText.Clause.for, .allRows].first(where: { soql[$0] != nil })
@@ -71,10 +72,9 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
     reader.report(
       node,
       "Android's SDK finds no number in the \(clause) before \(word), and fetches without it",
-      "leave out \(word), or the \(clause)")
+      "remove \(word), or the \(clause)")
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     fields.json(
       type: Self.type, [("query", .string(query)), ("maxBatchSize", JSONValue(maxBatchSize))])
@@ -94,7 +94,7 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
   }
 
   func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
-    // A query that cannot be read is refused before anything is primed.
+    // An unreadable query is refused before anything is primed.
     guard soup == sync.soupName, let query = try? SOQLText(query) else { return [] }
     return query.readPaths
   }

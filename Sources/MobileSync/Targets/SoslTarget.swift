@@ -1,14 +1,14 @@
 import JSON
 import Salesforce
 
-/// A sync down of the records that a SOSL search finds.
+/// A sync down of the records found by a SOSL search.
 public struct SoslTarget: FieldNaming, ConfiguredDownKind {
-  /// The search as the file has it.
+  /// The search as written in the file.
   public var query: String
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
 
-  /// A target made in code.
+  /// Creates a target.
   public init(query: String, fields: TargetFields = TargetFields()) {
     self.query = query
     self.fields = fields
@@ -23,14 +23,13 @@ public struct SoslTarget: FieldNaming, ConfiguredDownKind {
     let words = query.split(maxSplits: 1) { $0.isWhitespace || $0 == "{" }
     if let node = object["query"], words.first?.lowercased() != "find" {
       object.reader.report(
-        node, "a SOSL search begins with FIND",
+        node, "a SOSL search starts with FIND",
         words.first?.lowercased() == "select"
           ? "this is SOQL: write \"type\": \"soql\"" : "write FIND {…} RETURNING …")
     }
     self.init(query: query, fields: TargetFields(object))
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue { fields.json(type: Self.type, [("query", .string(query))]) }
 
   var queries: [String] { [query] }

@@ -1,34 +1,36 @@
 import JSON
 
-/// A kind of target: what its configuration says, and what that needs of a store and of an org.
+/// A kind of target: its configuration, and what that needs from a store and from an org.
 ///
-/// A new kind is a type of its own, with a file here; how a sync down of it fetches is in another one
-/// (`SyncDownTarget`). `SyncTarget.downKinds` lists those that a file may name.
+/// Each kind is a separate type with a file here; another file implements how a sync down of it
+/// fetches (`SyncDownTarget`). `SyncTarget.downKinds` lists the kinds that a file may name.
 protocol SyncTargetKind: Sendable, Hashable {
-  /// The target as a file has it.
+  /// The target as written in a file.
   var json: JSONValue { get }
-  /// The texts in which `:name` stands for a value.
+  /// The texts in which `:name` is a variable.
   var queries: [String] { get }
 
-  /// The target as a device stores it once it has constructed it: defaults explicit, query
-  /// completed.
+  /// Returns the target as a device stores it once it was constructed, with explicit defaults and a
+  /// completed query.
   ///
-  /// `variables` are SOQL literals for `:name` in a query; a device knows nothing of them.
+  /// `variables` are SOQL literals for `:name` in a query; a device does not know them.
   func stored(variables: [String: String]) throws(SyncError) -> JSONValue
 
-  /// What it needs of the soups that it reads or writes; `soupName` is the one that its definition names.
+  /// Returns what it needs from the soups that it reads or writes; `soupName` is the one named by
+  /// its definition.
   func soups(soupName: String) -> [SoupUse]
 
-  /// The objects whose records it puts into a soup.
+  /// Returns the objects whose records it writes to a soup.
   func objects(in soup: String, soupName: String) -> [String]
 
-  /// The object types that it names for a soup.
+  /// Returns the object types that it names for a soup.
   func objectTypes(of soup: String, soupName: String) -> [String]
 
-  /// The fields that it fetches into a soup, or may send from it.
+  /// Returns the fields that it fetches into a soup or may send from it.
   func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String]
 
-  /// What it needs of the org's objects; `objects` are those whose records a soup holds.
+  /// Returns what it needs from the org's objects; `objects` returns the objects whose records a
+  /// soup contains.
   func needs(
     _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
   ) -> [OrgNeed]
@@ -36,43 +38,38 @@ protocol SyncTargetKind: Sendable, Hashable {
 
 /// A kind of sync down that a file may name.
 protocol ConfiguredDownKind: SyncTargetKind {
-  /// The word for it under `type`.
+  /// Its value of `type`.
   static var type: String { get }
-  /// The keys of its own.
+  /// Its specific keys.
   static var keys: [String] { get }
 
-  /// Reads a target; nil with problems when it is none.
+  /// Reads a target; nil, with problems reported, if it is invalid.
   init?(_ object: ConfigurationObject)
 }
 
 extension SyncTargetKind {
   var queries: [String] { [] }
 
-  /// As the file has it.
   func stored(variables: [String: String]) throws(SyncError) -> JSONValue { json }
 
-  /// None.
   func soups(soupName: String) -> [SoupUse] { [] }
 
-  /// None.
   func objects(in soup: String, soupName: String) -> [String] { [] }
 
-  /// Those whose records it puts there.
+  /// The objects whose records it writes there.
   func objectTypes(of soup: String, soupName: String) -> [String] {
     objects(in: soup, soupName: soupName)
   }
 
-  /// None.
   func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] { [] }
 
-  /// Nothing.
   func needs(
     _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
   ) -> [OrgNeed] { [] }
 }
 
 extension SyncTargetKind where Self: FieldNaming {
-  /// The soup that the definition names.
+  /// The soup named by the definition.
   func soups(soupName: String) -> [SoupUse] {
     [
       SoupUse(
@@ -81,21 +78,20 @@ extension SyncTargetKind where Self: FieldNaming {
   }
 }
 
-/// A kind that names one object type and the fields to fetch of it.
+/// A kind with one object type and a list of fields to fetch.
 protocol ListedFields: FieldNaming, SyncTargetKind {
-  /// The object type.
   var sobjectType: String { get }
   /// The fields to fetch.
   var fieldlist: [String] { get }
 }
 
 extension ListedFields {
-  /// The object, in the soup that the definition names.
+  /// The object, if the soup is the one named by the definition.
   func objects(in soup: String, soupName: String) -> [String] {
     soup == soupName ? [sobjectType] : []
   }
 
-  /// The fields, in the soup that the definition names.
+  /// The fields, if the soup is the one named by the definition.
   func fieldNames(of soup: String, _ sync: SyncDefinition) -> [String] {
     soup == sync.soupName ? fieldlist : []
   }

@@ -25,8 +25,8 @@ extension SyncUpTarget {
     return names
   }
 
-  /// What is sent is held against an object where its soup holds one kind of records only: which
-  /// object a record is of is said by the record itself.
+  /// The sent fields are validated against an object if the soup contains only one kind of record;
+  /// otherwise each record names its object.
   func needs(
     _ sync: SyncDefinition, objects: (_ soupName: String) -> Set<String>
   ) -> [OrgNeed] {
@@ -54,7 +54,7 @@ extension SyncUpTarget {
       + family.link
   }
 
-  /// The one object of some that are written in any case.
+  /// Returns the only object of the set, ignoring case; nil if there are several.
   private static func only(_ objects: Set<String>) -> String? {
     Set(objects.map { $0.lowercased() }).count == 1 ? objects.min() : nil
   }
@@ -68,7 +68,7 @@ extension SyncUpTarget {
       (SyncOperation.create, lists.create, createFieldlist, OrgNeed.Use.create),
       (.update, lists.update, updateFieldlist, .update),
     ] {
-      // A sync up without any list is told when the file is read.
+      // A sync up without any list is reported when the file is read.
       let fields =
         (try? FieldSelection.fields(for: operation, target: self, options: options)) ?? []
       let keys = own == nil ? ["options", "fieldlist"] : ["target", list]

@@ -1,22 +1,22 @@
 import JSON
 import Salesforce
 
-/// A sync up: which fields are sent, and in what kind of request.
+/// A sync up: the fields to send and the kind of request.
 public struct SyncUpTarget: FieldNaming, SyncTargetKind {
-  /// The kind of request that carries the changes.
+  /// The kind of request for the changes.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// Collections of up to 200 records: the default since SDK 10.1.
     case collection
     /// Composite requests of up to 25 records.
     case batch
-    /// One request a record.
+    /// One request per record.
     case single
-    /// One composite request a parent with its children.
+    /// One composite request per parent with its children.
     case parentChildren
-    /// An app's own class; read as a `CustomTarget`.
+    /// A class of the app; read as a `CustomTarget`.
     case custom
 
-    /// The most records in one request, and the default.
+    /// The maximum number of records in one request, and the default.
     public var mostRecords: Int {
       switch self {
       case .collection: RequestLimits.collection
@@ -25,7 +25,7 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
       }
     }
 
-    /// The SDK's class; nil for the one that needs no name, and for an app's own.
+    /// The SDK's class; nil for the kind that needs no name, and for a class of the app.
     var className: String? {
       switch self {
       case .collection, .custom: nil
@@ -38,15 +38,19 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
 
   /// The kind of request.
   public var kind: Kind
-  /// The fields that a create sends: nil for those of the options; an empty list is a list.
+  /// The fields that a create sends; nil for those of the options.
+  ///
+  /// An empty list sends no fields.
   public var createFieldlist: [String]?
-  /// The fields that an update sends: nil for those of the options; an empty list is a list.
+  /// The fields that an update sends; nil for those of the options.
+  ///
+  /// An empty list sends no fields.
   public var updateFieldlist: [String]?
-  /// The external id by which creates are upserted.
+  /// The external ID by which creates are upserted.
   public var externalIdFieldName: String?
-  /// The records of one request, never more than the kind allows.
+  /// The number of records per request, at most what the kind allows.
   public var maxBatchSize: Int
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   public var fields: TargetFields
   /// The parents and children of a parent-children sync up.
   public var family: ParentChildrenFamily?
@@ -55,7 +59,7 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
   /// The fields that an update of a child sends.
   public var childrenUpdateFieldlist: [String]?
 
-  /// A target made in code.
+  /// Creates a target.
   public init(
     kind: Kind = .collection, createFieldlist: [String]? = nil, updateFieldlist: [String]? = nil,
     externalIdFieldName: String? = nil, maxBatchSize: Int? = nil,
@@ -67,7 +71,7 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
     self.externalIdFieldName = externalIdFieldName
     self.maxBatchSize = min(maxBatchSize ?? kind.mostRecords, kind.mostRecords)
     self.fields = fields
-    // A stored target tells its kind by its classes alone.
+    // A stored target shows its kind only by its classes.
     if fields.iOSImpl == nil, fields.androidImpl == nil, let name = kind.className {
       self.fields.iOSImpl = "SF" + name
       self.fields.androidImpl = "com.salesforce.androidsdk.mobilesync.target." + name
@@ -83,16 +87,16 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
       externalIdFieldName: object.text("externalIdFieldName"),
       maxBatchSize: object.int("maxBatchSize", default: kind.mostRecords, in: 1...Int.max),
       fields: TargetFields(object))
-    // A stock class may stand under "custom" as well.
+    // An SDK class may also be listed under "custom".
     let isCustom =
       object["type"]?.string == "custom" && (fields.iOSImpl ?? fields.androidImpl) != nil
     if let type = object["type"], type.string != "rest", !isCustom {
       object.reader.report(
-        type, "the target of a sync up has no \"type\" but \"rest\"", "remove \"type\"")
+        type, "the target of a sync up has no \"type\" other than \"rest\"", "remove \"type\"")
     }
     guard kind == .parentChildren else { return }
     family = ParentChildrenFamily(object)
-    // An empty list is a list: the SDK takes it.
+    // The SDK accepts an empty list.
     func list(_ name: String) -> [String]? {
       object.required(name, "[\"LastName\"]").flatMap { object.reader.strings($0) }
     }
@@ -101,7 +105,6 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
     if family == nil { return nil }
   }
 
-  /// The target as a device stores it.
   package var json: JSONValue {
     let sized = kind == .collection || kind == .batch
     return fields.json(
@@ -120,24 +123,25 @@ public struct SyncUpTarget: FieldNaming, SyncTargetKind {
 }
 
 extension SyncUpTarget {
-  /// Why the target cannot send by the field that it knows records by; nil where it can.
+  /// Why the target cannot send by its ID field; nil if it can.
   ///
-  /// An org changes and deletes a record by its Id alone: by the SDK, any other value fails for each record.
+  /// An org updates and deletes a record only by its Id; in the SDK, any other value fails for each
+  /// record.
   package var idProblem: (field: String, message: String, fix: String)? {
     let standard = TargetFields().idFieldName
     let names = family.map { [$0.parent.idFieldName, $0.children.idFieldName] } ?? [idFieldName]
     guard let field = names.first(where: { $0 != standard }) else { return nil }
     return (
       field,
-      "a sync up cannot know its records by \(field): the org changes and deletes a record by its \(standard)",
-      "leave out \"idFieldName\", select \(standard) and \(field) in the sync down, and name \(field) as "
-        + "\"externalIdFieldName\" to upsert new records"
+      "a sync up cannot identify records by \(field): the org updates and deletes them by \(standard)",
+      "remove \"idFieldName\", select \(standard) and \(field) in the sync down, and name \(field) "
+        + "as \"externalIdFieldName\" to upsert new records"
     )
   }
 
-  /// The moment that a request names so that the org does it only to the record that was read.
+  /// Returns the time that a request names so that the org changes only the version that was read.
   ///
-  /// The org takes one with an update alone, and compares its own modification date with it.
+  /// The org accepts it only with an update, and compares it with its own modification date.
   func condition(of operation: SyncOperation, _ server: ServerState?) -> Int64? {
     guard operation == .update, fields.hasOrgDate, case .alive(let date?)? = server else {
       return nil
@@ -145,7 +149,7 @@ extension SyncUpTarget {
     return date.milliseconds
   }
 
-  /// The kind that the class names of a target stand for.
+  /// Returns the kind to which a target's class names map.
   static func kind(of node: JSONNode, _ reader: ConfigurationReader) -> Kind {
     let named = ["iOSImpl", "androidImpl"].compactMap { key -> (JSONNode, Kind)? in
       guard let value = node[key], let name = reader.string(value), !name.isEmpty else {
@@ -157,13 +161,13 @@ extension SyncUpTarget {
     if let other = named.dropFirst().first, other.1 != first.1 {
       reader.report(
         other.0,
-        "this class is a \(other.1.rawValue) target, that of iOS a \(first.1.rawValue) one",
+        "this class is a \(other.1.rawValue) target, the class for iOS a \(first.1.rawValue) target",
         "name the same kind for both platforms")
     }
     return first.1
   }
 
-  /// The kind that the name of a class stands for.
+  /// Returns the kind to which a class name maps.
   static func kind(ofClass name: String) -> Kind {
     let last = name.split(separator: ".").last.map(String.init) ?? name
     return switch last.hasPrefix("SF") ? String(last.dropFirst(2)) : last {

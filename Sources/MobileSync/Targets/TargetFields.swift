@@ -1,18 +1,18 @@
 import JSON
 import Salesforce
 
-/// What every target's configuration has in common: the two field names and an app's own classes.
+/// The members common to all targets: the two field names and the app's own classes.
 public struct TargetFields: Sendable, Hashable {
   /// The field that identifies a record.
   public var idFieldName: String
-  /// The field that says when a record was last modified.
+  /// The field that has a record's modification date.
   public var modificationDateFieldName: String
-  /// The class that runs the target on iOS, where the file names one.
+  /// The class that implements the target on iOS, if the file names one.
   public var iOSImpl: String?
-  /// The class that runs the target on Android, where the file names one.
+  /// The class that implements the target on Android, if the file names one.
   public var androidImpl: String?
 
-  /// The SDK's defaults.
+  /// Creates the fields; the defaults are the SDK's.
   public init(
     idFieldName: String = "Id", modificationDateFieldName: String = "LastModifiedDate",
     iOSImpl: String? = nil, androidImpl: String? = nil
@@ -23,14 +23,14 @@ public struct TargetFields: Sendable, Hashable {
     self.androidImpl = androidImpl
   }
 
-  /// Reads the members of a target; an empty field name is the default, as on iOS.
+  /// Reads the members of a target; an empty field name means the default, as on iOS.
   init(_ object: ConfigurationObject) {
     self.init(reading: object.string)
     iOSImpl = object.string("iOSImpl")
     androidImpl = object.string("androidImpl")
   }
 
-  /// Reads the field names alone.
+  /// Reads only the field names.
   init(reading member: (String) -> String?) {
     self.init()
     if let name = member("idFieldName"), !name.isEmpty { idFieldName = name }
@@ -39,10 +39,10 @@ public struct TargetFields: Sendable, Hashable {
     }
   }
 
-  /// Whether a record's modification date is the one that an org compares conditional requests with.
+  /// Whether the modification date is the one that an org uses for conditional requests.
   var hasOrgDate: Bool { modificationDateFieldName == TargetFields().modificationDateFieldName }
 
-  /// The members of a stored target; the SDK's classes only where they were configured.
+  /// Returns the members of a stored target, with the SDK's classes only if they were configured.
   func json(type: String?, _ members: [(String, JSONValue?)]) -> JSONValue {
     var object = JSONObject()
     if let type { object["type"] = .string(type) }
@@ -55,21 +55,21 @@ public struct TargetFields: Sendable, Hashable {
   }
 }
 
-/// A target with the field names that all targets have.
+/// A target with the field names common to all targets.
 public protocol FieldNaming {
-  /// The field names and classes that all targets have.
+  /// The field names and classes common to all targets.
   var fields: TargetFields { get }
 }
 
 extension FieldNaming {
   /// The field that identifies a record.
   public var idFieldName: String { fields.idFieldName }
-  /// The field that says when a record was last modified.
+  /// The field that has a record's modification date.
   public var modificationDateFieldName: String { fields.modificationDateFieldName }
 }
 
 extension ConfigurationObject {
-  /// The API name of an object that must be there.
+  /// Reads the API name of an object, which is required.
   func objectName(_ name: String) -> String? {
     guard let text = requiredText(name, "\"Account\"") else { return nil }
     if let node = self[name], !APIName.isValid(text) {
@@ -80,7 +80,7 @@ extension ConfigurationObject {
     return text
   }
 
-  /// A field list that must be there and name at least one field.
+  /// Reads a field list, which is required and must not be empty.
   func fields(_ name: String) -> [String]? {
     guard let node = required(name, "[\"Id\", \"Name\"]"), let fields = reader.strings(node) else {
       return nil
@@ -89,12 +89,12 @@ extension ConfigurationObject {
       reader.report(node, "the field list is empty", "name at least one field")
     }
     for (index, field) in fields.enumerated() where field.isEmpty {
-      reader.report(node.array?[index] ?? node, "this is empty", "write a field's name")
+      reader.report(node.array?[index] ?? node, "this field name is empty", "write a field's name")
     }
     return fields
   }
 
-  /// A count that the SDK caps without a word.
+  /// Reads a count, which the SDK limits silently.
   func count(_ name: String, most: Int) -> Int {
     min(int(name, default: most, in: 1...Int.max), most)
   }

@@ -2,17 +2,19 @@ import JSON
 import Salesforce
 import System
 
-/// Whether a write without an answer has arrived, where an org's own rules make something else of what it is sent.
+/// Whether a write without a response has arrived, in an org whose automation changes what it
+/// receives.
 ///
-/// A trigger writes a name in capitals, a currency field keeps two digits, a flow moves a status on. So the values that
-/// were sent are not all that shows that a write arrived: who wrote last, and that a field holds no longer what it held
-/// before, do so too.
+/// A trigger writes a name in capitals, a currency field keeps two digits, a flow advances a
+/// status. Equal values are therefore not the only evidence that a write arrived: the last writer,
+/// and a field that no longer has its earlier value, are evidence too.
 package enum ArrivedWrite {
-  /// Says whether an update has changed its record, by what that held before and holds now.
+  /// Whether an update has changed its record, judged by the record before and now.
   ///
-  /// Every field that it was to change holds something else than before, at least one of them what was sent, or what
-  /// rules most likely make of that; and its sender wrote last. It never holds for a record that has not changed since it
-  /// was read: a device that only wants capitals back is not taken for one that has them.
+  /// Every field that the update changes must differ from before, at least one of them must have
+  /// the value that was sent or what automation most likely makes of it, and the sender must be the
+  /// last writer. The result is false for a record that has not changed since it was read, so a
+  /// device that only restores capitals does not count as applied.
   package static func hasChanged(
     _ record: JSONObject, by senderID: String?, from before: JSONObject?, to sent: JSONObject
   ) -> Bool {
@@ -26,15 +28,16 @@ package enum ArrivedWrite {
       && changes.contains { mayBe(record[$0.name], of: $0.value) }
   }
 
-  /// Says whether a record holds what was sent, or what rules most likely make of it, in every field that it has.
+  /// Whether a record has, in each of its fields that were sent, the value that was sent or what
+  /// automation most likely makes of it.
   package static func holds(_ record: JSONObject, _ sent: JSONObject) -> Bool {
     let compared = sent.filter { record[$0.name] != nil }
     return compared.contains { !FieldValue.isSame($0.value, nil) }
       && compared.allSatisfy { mayBe(record[$0.name], of: $0.value) }
   }
 
-  /// Says whether a value is what was sent, or most likely made of it: a text in other letters, blanks or signs, a
-  /// number of fewer digits, a moment without its milliseconds.
+  /// Whether a value is the one that was sent or most likely derived from it: a text with other
+  /// case, white space or punctuation, a number with fewer digits, or a time without milliseconds.
   package static func mayBe(_ held: JSONValue?, of sent: JSONValue?) -> Bool {
     if FieldValue.isSame(sent, held) { return true }
     switch (held, sent) {
@@ -58,7 +61,7 @@ package enum ArrivedWrite {
     func decimals(_ literal: String) -> Int? {
       if literal.contains(where: { $0 == "e" || $0 == "E" }) { return nil }
       guard let point = literal.firstIndex(of: ".") else { return 0 }
-      // An org writes 1235 as 1235.0.
+      // An org returns 1235 as 1235.0.
       var digits = literal[literal.index(after: point)...]
       while digits.last == "0" { digits.removeLast() }
       return digits.count

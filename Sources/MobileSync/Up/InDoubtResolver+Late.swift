@@ -1,13 +1,15 @@
 import JSON
 import Salesforce
 
-// Creates that were held to have made nothing, and whose requests may have arrived since.
+// Creates that were resolved as not done, and whose requests may have arrived since.
 extension InDoubtResolver {
-  /// The records that creates have made after all, in their order; nil for one of which none is known.
+  /// Returns the records that the creates have made after all, in order; nil for those without a
+  /// known record.
   ///
-  /// Nobody waits for an answer: only a record that holds all of a create still is taken for it, that nothing
-  /// accounts for and that none of the `rivals` can have made. `wasTaken` says whether the org took the same when it
-  /// was sent again: else what it most likely refuses has made nothing.
+  /// These creates no longer wait for a response. A record matches only if it still has everything
+  /// that was sent, nothing else accounts for it, and none of the `rivals` can have made it.
+  /// `wasTaken` tells whether the org accepted the same create when it was sent again; otherwise a
+  /// create that the org most likely refuses has made nothing.
   package func arrived(
     _ creates: [PendingWrite], of sobject: String, wasTaken: (_ place: Int) throws -> Bool
   ) async throws -> [UnacknowledgedCreates.Made?] {
@@ -47,9 +49,11 @@ extension InDoubtResolver {
     return arrived
   }
 
-  /// The record that the org's rules most likely made of what a create sent; nil where none is, or several are.
+  /// Returns the record that the org's automation most likely made from a create; nil if there is
+  /// none, or several.
   ///
-  /// It is no proof: only beside a record that the create has made since is it told, for a person to compare both.
+  /// This is no proof. It is reported only in addition to a record that the create has made since,
+  /// so that an operator can compare both.
   private static func rewritten(
     _ create: UnacknowledgedCreates.Lost, _ found: [JSONObject], besides given: Set<String>
   ) -> UnacknowledgedCreates.Made? {

@@ -1,71 +1,70 @@
 import JSON
 import Salesforce
 
-/// Finds out what writes without an answer have done: the one place that does, for every journal.
+/// Determines what writes without a response have done, for every journal.
 ///
-/// - What went in a bulk job is told by the job, as long as the org keeps it; while its results cannot be had, by
-///   nothing else.
-/// - An update is done if the record holds what was sent, or what the org's rules make of it; a delete if its record
-///   is proved deleted, an undelete if it is there.
+/// - The outcome of a write in a bulk job comes only from the job while the org keeps it, even if
+///   its results are temporarily unavailable.
+/// - An update is done if the record has what was sent, or what the org's automation makes of it. A
+///   delete is done if the record is verified as deleted, an undelete if the record exists.
 /// - An upsert, or a create with a correlation field, is looked up by that field.
 /// - A create is searched by its type, its sender and the time (`UnacknowledgedCreates`).
 ///
-/// It asks as the reader's user, best an integration user: what a sender has written may since be
-/// somebody else's, or deleted. What was created is asked for as its sender too, where that user can
-/// log in: an integration user need not see all.
+/// Requests use the reader's user, ideally an integration user, because a sender's records may
+/// since be owned by another user or deleted. Created records are also searched as their sender, if
+/// that user can log in, since an integration user may not see all of them.
 package struct InDoubtResolver {
-  /// What was found out about a write.
+  /// What is known about a write.
   package enum Resolution: Sendable {
-    /// What a write that is done has left.
+    /// The result of a write that was done.
     package struct Done: Sendable {
-      /// The record.
       package var id: String?
-      /// What an upsert did; nil where it is not known, and for other writes.
+      /// What an upsert did; nil if unknown, and for other writes.
       package var isCreated: Bool?
-      /// What a create has made, as it stands now.
+      /// The record that a create has made, in its current state.
       package var made: UnacknowledgedCreates.Made?
       /// Whether another user wrote last, so that the values may be theirs.
       package var isSomebodyElses = false
-      /// Whether the record that an update has changed was deleted since.
+      /// Whether the record that an update changed was deleted since.
       package var isDeletedSince = false
     }
 
     case done(Done)
-    /// It was not done; of an upsert with the record that stands under its external id.
+    /// The write was not done; for an upsert, with the record that has its external ID.
     case notDone(standing: JSONObject? = nil)
-    /// Only a person can tell; with the ids of the records that it may have made.
+    /// An operator must decide; `ids` are the records that the write may have made.
     case unclear(String, ids: [String] = [])
-    /// Nobody can tell yet: a bulk job may be at work on it.
+    /// Not known yet: a bulk job may still be processing it.
     case atWork(String)
   }
 
-  /// Who asks.
+  /// The reader for lookups.
   package let reader: RecordReader
-  /// The senders' own readers, by their Ids.
+  /// The senders' own readers, by user ID.
   package var senders: [String: RecordReader] = [:]
-  /// How long a request may be on its way, in seconds.
+  /// How long a request may be in transit, in seconds.
   package let quietWindowSeconds: Int64
-  /// Other creates in doubt, which may own what is found.
+  /// Other unconfirmed creates, which may have made the records found.
   package var rivals: [PendingWrite] = []
-  /// Whether creates are searched in the quiet window already: what agrees as a whole is theirs then.
+  /// Whether creates are searched within the quiet window; a full match then counts as theirs.
   package var searchesEarly = false
-  /// Whether a person can be asked about what is not clear.
+  /// Whether an operator can decide unclear cases.
   package var asksPerson = true
-  /// Whether there is time to wait for a bulk job that is at work.
+  /// Whether there is time to wait for a running bulk job.
   package var mayWait: @Sendable () -> Bool = { false }
-  /// How many questions there are at once.
+  /// The number of concurrent requests.
   package var inFlight = 1
-  /// Whether only a record that holds all that was sent is looked at; tests show by it what for.
+  /// Whether only records that have everything that was sent are considered (in tests).
   package var takesLikenessesOnly = false
-  /// How far the org's answers may be dated ahead of its records, in milliseconds.
+  /// How far the dates of the org's responses may be ahead of its records, in milliseconds.
   ///
-  /// An answer gets its date from the org, or from a proxy whose clock is wrong. Where that date is more ahead of this
-  /// machine's clock than an org's clocks lie apart, one of the two is wrong; beyond a day it is this machine's.
+  /// A response gets its date from the org, or from a proxy with a wrong clock. If the date is
+  /// ahead of this machine's clock by more than the clocks of an org can differ, one of the two is
+  /// wrong; beyond a day, it is this machine's.
   package var ahead: Int64
-  /// Whether a record is known to be what something else has made.
+  /// Whether a record is known to have been made by something else.
   package let isTaken: (String) throws -> Bool
 
-  /// A resolver.
   package init(
     reader: RecordReader, quietWindowSeconds: Int64, isTaken: @escaping (String) throws -> Bool
   ) {
@@ -77,7 +76,7 @@ package struct InDoubtResolver {
     self.ahead = isDoubtful && ahead <= UnacknowledgedCreates.lateMilliseconds ? ahead : 0
   }
 
-  /// What became of writes to one object; a finding for each, in their order.
+  /// Resolves writes to one object and returns a resolution for each, in order.
   package func resolve(_ writes: [PendingWrite], of sobject: String) async throws -> [Resolution] {
     var findings = writes.map { _ in Resolution.notDone() }
     let told = try await tellOfJobs(writes)
@@ -99,17 +98,19 @@ package struct InDoubtResolver {
     return findings
   }
 
-  // MARK: bulk jobs
+  // MARK: Bulk jobs
 
-  /// What bulk jobs say of the writes that went in them, by the place of each; nothing of a job that the org
-  /// has forgotten, and of a row that its results, where all are here, leave out.
+  /// Returns what bulk jobs report about the writes sent in them, by index.
+  ///
+  /// A job that the org no longer has is omitted, and so is a row that is missing from complete
+  /// results.
   private func tellOfJobs(_ writes: [PendingWrite]) async throws -> [Int: Resolution] {
     var told: [Int: Resolution] = [:]
     let jobs = Dictionary(grouping: writes.indices.filter { writes[$0].job != nil }) {
       writes[$0].job ?? ""
     }
     for (id, places) in jobs.sorted(by: { $0.key < $1.key }) {
-      // A job is seen by whoever made it.
+      // A job is visible to the user who created it.
       let asker = writes[places[0]].userID.flatMap { senders[$0] } ?? reader
       let (mayWait, isPresumed) = (self.mayWait, reader.presumed != nil)
       let results: BulkIngestJob.Results?
@@ -140,7 +141,7 @@ package struct InDoubtResolver {
           let isCreated = writes[place].action == .create ? true : created
           told[place] = .done(Resolution.Done(id: id, isCreated: isCreated))
         case .unknown: told[place] = lacking.map { .atWork($0) }
-        // What was refused is refused again, and told then.
+        // A refused write is refused again when resent, and reported then.
         default: told[place] = .notDone()
         }
       }
@@ -148,8 +149,8 @@ package struct InDoubtResolver {
     return told
   }
 
-  /// What is told of the writes of a job that could not be asked; nil where the org has forgotten the job, so
-  /// that they are looked for as any other.
+  /// Returns the message for the writes of a job that could not be queried; nil if the org no
+  /// longer has the job, so that they are resolved like other writes.
   private func words(
     _ error: OrgError, ofJob id: String, _ write: PendingWrite, _ asker: RecordReader
   ) async throws(OrgError) -> String? {
@@ -158,29 +159,28 @@ package struct InDoubtResolver {
     case .invalidResponse, .tooLarge:
       return "the results of the bulk job \(id) cannot be read: \(error.message)"
     case .refused, .notFound, .permission:
-      // Another user does not see it; a day later no job is at work any more.
+      // Another user does not see the job; after a day, no job is still running.
       let now = asker.session.serverDate ?? asker.session.estimatedServerDate
       return isSender || now - write.sent > Self.longestJobMilliseconds
-        ? nil : "only its sender can be asked about the bulk job \(id)"
+        ? nil : "only its sender can query the bulk job \(id)"
     case .authentication where asker !== reader:
-      return "only its sender can be asked about the bulk job \(id), and cannot log in"
+      return "only its sender can query the bulk job \(id), and the sender cannot log in"
     case .unreachable, .timeout:
-      // One question that is never answered, of an org that answers others, ends nobody else's work.
+      // If one request never gets a response but the org answers others, the other work continues.
       if !error.isFailedAnswer, await !asker.session.isAnswered() { throw error }
-      return "the org could not answer for the bulk job \(id): \(error.message)"
+      return "the org failed to return the bulk job \(id): \(error.message)"
     default: throw error
     }
   }
 
-  /// No job is at work longer, in milliseconds of the org's time.
+  /// The longest run time of a job, in milliseconds of the org's time.
   private static let longestJobMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  // MARK: updates and deletes
+  // MARK: Updates and deletes
 
-  /// Where the record holds what was sent and another wrote last, somebody may have entered the same:
-  /// nothing is to be sent, and it is not said that we did it.
+  /// If another user wrote last, the same values may be theirs: the update is not sent again.
   ///
-  /// A record that was deleted since holds in the recycle bin what it held.
+  /// A record deleted since then still has its values in the recycle bin.
   private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     let fields = try await readable(writes, sobject, and: ["LastModifiedById"])
     let ids = writes.compactMap(\.recordID)
@@ -206,7 +206,7 @@ package struct InDoubtResolver {
   private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Resolution.Done {
     var done = Resolution.Done(id: id)
     done.isDeletedSince = record["IsDeleted"]?.bool == true
-    // Who deletes a record has written last.
+    // The user who deletes a record is its last writer.
     done.isSomebodyElses =
       !done.isDeletedSince
       && (write.userID == nil || record["LastModifiedById"]?.string?.recordID18 != write.userID)
@@ -233,11 +233,9 @@ package struct InDoubtResolver {
     }
   }
 
-  // MARK: by a unique field
+  // MARK: Lookup by a unique field
 
-  /// An upsert is done if its sender has made the record of its external id since, or if that holds what was sent.
-  ///
-  /// All else is to be compared with what stands there.
+  /// An upsert is done if its sender has created its record since, or if that has what was sent.
   private func upserts(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
     var findings: [Resolution] = []
     try await askForKeyed(writes, sobject)
@@ -247,13 +245,13 @@ package struct InDoubtResolver {
         continue
       }
       let times = unacknowledged(write)
-      // What another write has made, and deleted since, is not what this one made.
+      // A record that another write made and that was deleted since is not this write's.
       let own = try rows.filter { record in
         try record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
           && UnacknowledgedCreates.isInTime(of: times, record)
           && !isTaken(UnacknowledgedCreates.id(of: record) ?? "")
       }
-      // A request that names its record by Id makes none.
+      // A request that names its record by Id creates none.
       if write.externalField?.isIDName != true, write.seen?.object == nil, own.count == 1,
         let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)
       {
@@ -274,12 +272,10 @@ package struct InDoubtResolver {
     return findings
   }
 
-  /// A create that bears its edit's identity is found by that, at once.
-  ///
-  /// If it is not there it may be sent again: of two, the org refuses the later.
+  /// A create with a correlation ID is looked up at once, and may be sent again if it is missing.
   private func correlated(_ write: PendingWrite, _ sobject: String) async throws -> Resolution {
     guard let rows = try await keyedRecords(of: write, sobject) else {
-      return .unclear("\(write.externalField ?? "") cannot be asked for")
+      return .unclear("\(write.externalField ?? "") cannot be queried")
     }
     let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
     guard let record = standing, let made = UnacknowledgedCreates.Made(record, sent: write.fields)
@@ -287,7 +283,8 @@ package struct InDoubtResolver {
     return .done(Resolution.Done(id: made.id, isCreated: true, made: made))
   }
 
-  /// The records of a write's unique field, deleted ones too; nil where it cannot be asked for.
+  /// Returns the records with the value of a write's unique field, including deleted ones; nil if
+  /// the field cannot be queried.
   package func keyedRecords(
     of write: PendingWrite, _ sobject: String
   ) async throws -> [JSONObject]? {
@@ -307,7 +304,7 @@ package struct InDoubtResolver {
     return (fields, condition)
   }
 
-  /// Asks for the records of several writes' unique fields beside each other.
+  /// Fetches the records of several writes' unique fields concurrently.
   private func askForKeyed(_ writes: [PendingWrite], _ sobject: String) async throws {
     let keyed = writes.filter { $0.externalField != nil }
     if keyed.count < 2 { return }
@@ -321,10 +318,10 @@ package struct InDoubtResolver {
       }, inFlight: inFlight)
   }
 
-  // MARK: creates
+  // MARK: Creates
 
   private func creates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
-    var findings = writes.map { _ in Resolution.unclear("nobody knows who sent it") }
+    var findings = writes.map { _ in Resolution.unclear("the sender is unknown") }
     var groups: [String: [Int]] = [:]
     try await askForKeyed(writes, sobject)
     for (place, write) in writes.enumerated() {
@@ -342,11 +339,12 @@ package struct InDoubtResolver {
     return findings
   }
 
-  /// Creates are compared with all that their sender has made in their time: long text cannot be
-  /// filtered, and the org may have trimmed a value.
+  /// Compares creates with all records that their sender made in their time, since long text cannot
+  /// be filtered and the org may have trimmed values.
   ///
-  /// What an org most likely refuses is given no record: only one that holds all of it and that nothing else
-  /// accounts for leaves it in doubt, as automation may have filled what was sent empty.
+  /// A create that the org most likely refuses is assigned no record. It becomes unconfirmed only
+  /// if a record has everything that was sent and nothing else accounts for that record, because
+  /// automation may have filled fields that were sent empty.
   private func search(
     _ writes: [PendingWrite], _ user: String, _ sobject: String
   ) async throws -> [Resolution] {
@@ -365,7 +363,7 @@ package struct InDoubtResolver {
             try await own.describe(sobject), of: wanted, userID: user)
         ).filter { UnacknowledgedCreates.id(of: $0).map { !known.contains($0) } ?? false }
       } catch {
-        // A sender whose login ends now is one who cannot log in.
+        // A sender whose login fails now counts as one who cannot log in.
         guard error.isAboutTheUser else { throw error }
       }
     }
@@ -398,23 +396,23 @@ package struct InDoubtResolver {
     return findings
   }
 
-  /// The reader of a sender who can log in and is not who asks anyway.
+  /// Returns the reader of a sender who can log in and is not the user of the lookups.
   private func ownReader(of user: String) -> RecordReader? {
     senders[user].flatMap {
       $0.session.identity.userID == reader.session.identity.userID ? nil : $0
     }
   }
 
-  /// What is searched for the creates of one sender, and what is known of them before.
+  /// The creates of one sender to search for, and what is already known about them.
   private struct Search {
     var findings: [Resolution]
-    /// The places of those that are searched.
+    /// The indexes of the creates to search for.
     var asked: [Int] = []
-    /// They, and others that may own what is found.
+    /// Those creates, and others that may have made the records found.
     var all: [UnacknowledgedCreates.Lost] = []
-    /// Those that the org most likely refused, by their places.
+    /// The creates that the org most likely refused, by index.
     var presumedRefused: [(place: Int, lost: UnacknowledgedCreates.Lost)] = []
-    /// All that the org is asked for; empty where nothing is to be asked.
+    /// All creates for which the org is queried; empty if no query is needed.
     var wanted: [UnacknowledgedCreates.Lost] {
       asked.isEmpty && presumedRefused.isEmpty ? [] : all + presumedRefused.map(\.lost)
     }
@@ -427,7 +425,7 @@ package struct InDoubtResolver {
       for (place, write) in writes.enumerated() {
         if !resolver.searchesEarly, !resolver.unacknowledged(write).isOver {
           findings[place] = .unclear(
-            "it may still be on its way; the org is asked after the quiet window")
+            "it may still be in transit; it is looked up after the quiet window")
         } else if UnacknowledgedCreates.isRefused(write.fields, describe) {
           presumedRefused.append((place, resolver.unacknowledged(write)))
         } else {
@@ -442,7 +440,7 @@ package struct InDoubtResolver {
     }
   }
 
-  /// Asks for what several senders have made, beside each other.
+  /// Fetches what several senders have created, concurrently.
   private func askForCreates(_ groups: [String: [PendingWrite]], _ sobject: String) async throws {
     if groups.count < 2 { return }
     let describe = try await reader.describe(sobject)
@@ -465,7 +463,7 @@ package struct InDoubtResolver {
       }, inFlight: inFlight)
   }
 
-  /// Says whether a record is there and holds all that one of the creates has sent.
+  /// Whether a record exists and has everything that one of the creates sent.
   private static func isLikeness(_ record: JSONObject, of creates: [UnacknowledgedCreates.Lost])
     -> Bool
   {
@@ -473,7 +471,7 @@ package struct InDoubtResolver {
       && creates.contains { UnacknowledgedCreates.agreement(of: $0.fields, with: record) == .whole }
   }
 
-  /// A write with the time in which it can have made its record.
+  /// Returns a write with the time range in which it can have made its record.
   package func unacknowledged(_ write: PendingWrite) -> UnacknowledgedCreates.Lost {
     let window = quietWindowSeconds * 1000
     let session = reader.session
@@ -487,9 +485,9 @@ package struct InDoubtResolver {
     return lost
   }
 
-  // MARK: comparing
+  // MARK: Comparison
 
-  /// The fields that were sent, as far as the org lets them be read, with `Id` and `others`.
+  /// Returns the readable fields among those that were sent, with `Id` and `others`.
   private func readable(
     _ writes: [PendingWrite], _ sobject: String, and others: [String]
   ) async throws -> [String] {

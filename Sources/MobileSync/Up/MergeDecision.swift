@@ -1,63 +1,59 @@
 import System
 
-/// A modification date as a record carries it.
+/// A modification date as found in a record.
 package struct ModificationDate: Sendable, Hashable, CustomStringConvertible {
-  /// The text of the record.
+  /// The record's text.
   package let text: String
 
-  /// Takes the text of a record.
   package init(_ text: String) { self.text = text }
 
-  /// The instant, where the text is a date.
+  /// The time in milliseconds; nil if the text is not a date.
   package var milliseconds: Int64? { Dates.milliseconds(iso8601: text) }
 
-  /// True when this date is the other or after it.
+  /// Whether this date is equal to the other or later.
   ///
-  /// Dates are compared as instants (iOS does), and as text where one of them is none (Android
+  /// Dates are compared as times (as on iOS), and as text if either is not a date (as Android
   /// always does).
   package func isAtLeast(_ other: ModificationDate) -> Bool {
     if let mine = milliseconds, let theirs = other.milliseconds { return mine >= theirs }
     return text >= other.text
   }
 
-  /// The text of the record.
   package var description: String { text }
 }
 
-/// What is known about the server's record when a local change is about to go up.
+/// What is known about the org's record before a local change is sent.
 package enum ServerState: Sendable, Hashable {
-  /// Nobody asked, or the answer was an error.
+  /// The org was not asked, or the response was an error.
   case unknown
-  /// The record is proved to be deleted: it reads as absent *and* `queryAll` says so.
+  /// The record is verified as deleted: it cannot be read *and* `queryAll` returns it as deleted.
   case deleted
-  /// The record is there; nil where it has no modification date.
+  /// The record exists; nil if it has no modification date.
   case alive(ModificationDate?)
 }
 
-/// What becomes of a local change, by operation, dates and merge mode.
+/// What to do with a local change, by operation, dates and merge mode.
 package enum MergeDecision: Sendable, Hashable {
-  /// There is nothing to do.
   case nothing
-  /// The element leaves the store; no request is made.
+  /// The element is removed from the store without a request.
   case dropLocally
-  /// The change is sent as it is.
+  /// The change is sent unchanged.
   case send
-  /// The record is made anew: it was deleted on the server, and the mode overwrites.
+  /// The record is recreated: it was deleted in the org, and the mode overwrites.
   case recreate
-  /// Deleted on both sides: the element leaves the store, no request is needed.
+  /// The record was deleted on both sides: the element is removed from the store without a request.
   case alreadyDeleted
   /// The change stays on the device.
   case leave(Reason)
 
-  /// Why a change is left.
   package typealias Reason = SyncReport.MergeReason
 
-  /// Decides as the SDK does.
+  /// Decides like the SDK.
   ///
-  /// LEAVE_IF_CHANGED sends what is at least as new as the server's record, what carries no date,
-  /// and what was created on the device; OVERWRITE sends everything. The SDK asks nothing before it
-  /// overwrites and learns of a deleted record from the answer; here `server` may know, and the
-  /// decision is the same.
+  /// LEAVE_IF_CHANGED sends changes that are at least as new as the org's record, changes without a
+  /// date, and elements created on the device; OVERWRITE sends everything. The SDK sends no query
+  /// before it overwrites and learns of a deleted record from the response. Here `server` may
+  /// already be known, and the decision is the same.
   package static func decide(
     _ operation: SyncOperation, local: ModificationDate?, server: ServerState, mode: MergeMode
   ) -> MergeDecision {

@@ -1,36 +1,37 @@
 import Salesforce
 
-/// What it means that the org says of a change that its record is not there (404 NOT_FOUND, `ENTITY_IS_DELETED` and
-/// the like, which `RowAnswer` reads as `absent`), or that it does not read, and what a merge mode does about it.
+/// What to do if the org responds to a change that its record does not exist (404 NOT_FOUND,
+/// `ENTITY_IS_DELETED` and similar errors, which `RowAnswer` reads as `absent`), or if the record
+/// cannot be read.
 ///
-/// A deletion is done. An update under OVERWRITE is looked into: a record that is proved to be deleted is made
-/// anew, and of one that is hidden or merged the answer stands. Under LEAVE_IF_CHANGED the answer stands. A pipeline
-/// plans the edit once more, so that `ThreeWayRule` asks for the step with what became of the record.
+/// A deletion is done. For an update under OVERWRITE, the record is checked: if it is verified as
+/// deleted it is recreated; if it is hidden or was merged, the error stands. Under LEAVE_IF_CHANGED
+/// the error stands. A pipeline plans the edit again, so that `ThreeWayRule` decides with the
+/// record's state.
 package enum MissingRecordRule {
-  /// When a record that is gone is made anew under OVERWRITE.
+  /// When a missing record is recreated under OVERWRITE.
   package enum Recreate: String, Sendable, Hashable, CaseIterable {
-    /// When it is proved that it was deleted.
+    /// If it is verified as deleted.
     case whenProvedDeleted
-    /// Never.
     case never
     /// Whenever it cannot be read.
     case asSDK
 
-    /// What holds where nobody says otherwise.
+    /// The default.
     package static let standard = whenProvedDeleted
   }
 
-  /// What becomes of a change whose record is not there.
+  /// The next step for a change whose record is missing.
   package enum Step: Sendable, Hashable {
-    /// Nothing is left to do: it was to be deleted.
+    /// Nothing is left to do: the change was a deletion.
     case done
-    /// The record is made anew.
+    /// The record is recreated.
     case recreate
-    /// It is not made anew: whoever made the change is told.
+    /// The record is not recreated, and the error is reported.
     case stands
   }
 
-  /// What becomes of a change once it is known what its record's fate was.
+  /// Returns the next step once the record's state is known.
   package static func step(
     _ operation: SyncOperation, _ fate: RecordFate, _ mode: MergeMode,
     _ recreate: Recreate = .standard
@@ -44,7 +45,8 @@ package enum MissingRecordRule {
     }
   }
 
-  /// What a live store is told of a record that does not read; nil where nothing is proved.
+  /// Returns the state that a live store uses for a record that cannot be read; nil if its deletion
+  /// is not verified.
   package static func state(_ fate: RecordFate?) -> ServerState? {
     switch fate {
     case .deleted, .merged: .deleted
@@ -52,8 +54,8 @@ package enum MissingRecordRule {
     }
   }
 
-  /// The refusal of an update whose record, or whose parent in the field `parentKey`, may be deleted and could then
-  /// be made anew: it is looked into.
+  /// Returns the refusal of an update if its record, or its parent in the field `parentKey`, may be
+  /// deleted and could be recreated, so that it must be checked.
   package static func suspect(
     _ answer: RowAnswer, _ action: SyncUpAction, _ mode: MergeMode, parentKey: String? = nil
   ) -> RowRefusal? {
@@ -68,20 +70,20 @@ package enum MissingRecordRule {
     }
   }
 
-  /// What the answer means for an element where nothing is made anew.
+  /// Returns the outcome of an element whose record is not recreated.
   package static func end(
     _ refusal: RowRefusal, _ action: SyncUpAction, _ kind: SyncUpTarget.Kind, _ mode: MergeMode
   ) -> SyncUpSettled.End {
     switch (action, kind) {
     case (.delete, _): .removed
-    // The SDK's target of single records keeps no error then, the others do.
+    // The SDK's target for single records stores no error here; the others do.
     case (.update, .single), (.update, .custom): .left(.deletedOnServer)
     case (.update, .parentChildren) where mode == .leaveIfChanged: .left(.deletedOnServer)
     default: .refused(refusal)
     }
   }
 
-  /// What is told of an element whose record was looked into and is not made anew.
+  /// Returns the outcome of an element whose record was checked and is not recreated.
   package static func end(_ refusal: RowRefusal, _ fate: RecordFate?) -> SyncUpSettled.End {
     var refusal = refusal
     if case .merged(let master)? = fate {

@@ -1,16 +1,16 @@
 import JSON
 
-/// What is to be done with the records of one tree: a pure reading of their flags.
+/// The requests needed for the records of one tree, derived only from their flags.
 package struct ParentChildrenPlan: Sendable {
   /// A record that needs a request.
   package struct Item: Sendable {
     package var place: ParentChildrenPlace
     var record: SyncUpRecord
     package var operation: SyncOperation
-    /// Whether the record had been in the org and was deleted there.
+    /// Whether the record existed in the org and was deleted there.
     package var isRecreated = false
     package var namesParent = false
-    /// The moment after which the record must not have been modified.
+    /// The time after which the record must not have been modified.
     package var unmodifiedSince: Int64?
   }
 
@@ -21,7 +21,7 @@ package struct ParentChildrenPlan: Sendable {
     var end: SyncUpSettled.End
   }
 
-  /// In the order in which they are sent, but that a deleted parent goes last.
+  /// The records in sending order; a deleted parent comes last.
   package var items: [Item] = []
   package var settled: [Settled] = []
 
@@ -30,9 +30,9 @@ package struct ParentChildrenPlan: Sendable {
   private let states: [ParentChildrenPlace: ServerState]
   private let mode: MergeMode
 
-  /// The first request of a tree.
+  /// Plans the first request of a tree that may be sent.
   ///
-  /// `states` says what the org has, where the mode made us ask; the tree may be sent.
+  /// `states` is the org's state of the records, if the mode requires a check.
   package init(
     _ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, mode: MergeMode,
     states: [ParentChildrenPlace: ServerState] = [:]
@@ -54,12 +54,12 @@ package struct ParentChildrenPlan: Sendable {
     var operation = child.operation
     switch parent {
     case .delete where targets.isMasterDetail:
-      // The org deletes the details with their master; here they go when it has.
+      // The org deletes the details with their master; they are removed here after that.
       return
     case .dropLocally where targets.isMasterDetail && child.serverID == nil:
       operation = .dropLocally
     case .create where operation == .none:
-      // The parent gets another id, which the child has to learn.
+      // The parent gets another ID, which the child must be given.
       operation = .update
     default: break
     }
@@ -97,13 +97,13 @@ package struct ParentChildrenPlan: Sendable {
     }
   }
 
-  // MARK: a second request
+  // MARK: Second request
 
-  /// What the org's refusals of the first request made us find out.
+  /// What was found out after the org refused records of the first request.
   package struct Facts: Sendable {
-    /// The parent is gone, and is made anew.
+    /// The parent was deleted and is recreated.
     package var remakesParent = false
-    /// The children that are gone, and are made anew.
+    /// The children that were deleted and are recreated.
     package var remadeChildren: Set<Int64> = []
     /// The records that were refused because something is missing.
     package var refused: Set<ParentChildrenPlace> = []
@@ -118,15 +118,15 @@ package struct ParentChildrenPlan: Sendable {
     }
   }
 
-  /// The one request that follows where something is made anew that the org had deleted.
+  /// Plans the single follow-up request that recreates what the org had deleted.
   ///
-  /// A deleted parent is made anew, and its children with it where they are deleted too; those that
-  /// are there learn the new id. Without that only what was refused is looked at.
+  /// A deleted parent is recreated, together with those of its children that are deleted too;
+  /// existing children get the new ID. Otherwise only refused records are planned.
   package init(_ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, after facts: Facts) {
     self.tree = tree
     self.targets = targets
     (states, mode) = ([:], .overwrite)
-    // Deleted by the app while the first request was on its way: that is for the next sync.
+    // The app deleted it while the first request was in transit; the next sync handles that.
     if [.delete, .dropLocally].contains(tree.parent.operation) { return }
     if facts.remakesParent {
       items.append(

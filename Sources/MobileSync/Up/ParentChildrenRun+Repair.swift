@@ -1,14 +1,14 @@
 import JSON
 import Salesforce
 
-// The second round, where the org had deleted something.
+// The second round, after something was found deleted in the org.
 extension ParentChildrenRun {
-  /// Finds out what is deleted, and makes it anew.
+  /// Determines what is deleted and recreates it.
   func repair(
     _ row: Int64, _ first: ParentChildrenRound, of sent: ParentChildrenTree
   ) async throws(SyncError) {
     guard let tree = try elements.tree(row) else {
-      // The parent has left the store; what was refused of its children is still to be told of.
+      // The parent was removed from the store; refused children are still to be reported.
       try refuse(first.missing, fates: [:], sent)
       return
     }
@@ -41,7 +41,7 @@ extension ParentChildrenRun {
     MissingRecordRule.step(.update, fate ?? .unproved, context.options.mergeMode) == .recreate
   }
 
-  /// Enters the org's refusals of what is not made anew.
+  /// Records the org's refusals of records that are not recreated.
   private func refuse(
     _ missing: [ParentChildrenRound.Missing], fates: [ParentChildrenPlace: RecordFate],
     _ tree: ParentChildrenTree

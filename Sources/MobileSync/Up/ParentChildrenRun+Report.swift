@@ -1,11 +1,11 @@
 import JSON
 
-// What became of the records of a tree, in the store and in the report.
+// The outcomes of a tree's records, in the store and in the report.
 extension ParentChildrenRun {
-  /// A record of the tree with what became of it.
+  /// A record of the tree with its outcome.
   typealias Settled = (place: ParentChildrenPlace, settled: SyncUpSettled)
 
-  /// Enters what became of records of the tree in work, and tells of it.
+  /// Stores outcomes of records of the current tree and reports them.
   func commit(_ settled: [Settled], also body: () throws -> Void = {}) throws(SyncError) {
     var settled = settled
     var waiting: [Settled] = []
@@ -13,7 +13,7 @@ extension ParentChildrenRun {
       let parent = settled.first(where: { $0.place == .parent })?.settled
     {
       switch parent.end {
-      // Details go with their master.
+      // Details are deleted with their master.
       case .deleted, .removed: settled += tree.children.map { ended($0, .removed) }
       default:
         waiting = tree.children.filter(\.state.isLocal).map { ended($0, parent.end) }
@@ -30,7 +30,7 @@ extension ParentChildrenRun {
     )
   }
 
-  /// Puts a record into the report, in the place of what the tree's first round told of it.
+  /// Adds a record to the report, replacing its outcome from the tree's first round.
   func note(_ place: ParentChildrenPlace, _ one: SyncUpSettled) {
     let member = place == .parent ? targets.family.parent : targets.family.children
     let row = one.reportRow(soupName: member.soupName)
@@ -44,11 +44,12 @@ extension ParentChildrenRun {
     }
   }
 
-  /// Tells of the changed children whose parent is not in the store: no tree brings them up.
+  /// Reports the changed children whose parent is not in the store; they are not sent with any
+  /// tree.
   func noteOrphans() throws(SyncError) {
     treeStart = context.report.records.count
     let words = "its parent is not in the soup \"\(targets.family.parent.soupName)\": not sent"
-    // One that cannot be read is told by itself.
+    // An unreadable child is reported separately.
     try elements.children.forEach(elements.orphans(), damaged: { _ in }) { child in
       let missing = SyncUpSettled.End.failed(code: "", message: words, error: nil)
       let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? missing)
@@ -56,7 +57,7 @@ extension ParentChildrenRun {
     }
   }
 
-  /// Leaves a tree, and tells it of each of its changed records.
+  /// Skips a tree and reports each of its changed records.
   func leave(_ tree: ParentChildrenTree, _ end: SyncUpSettled.End) {
     if tree.parent.state.isLocal {
       note(
@@ -69,10 +70,10 @@ extension ParentChildrenRun {
     }
   }
 
-  /// The tree without the children that must wait; nil where all of it must.
+  /// Returns the tree without the children that must wait; nil if all of it must.
   ///
-  /// What somebody else has changed since it was sent holds all of its tree, as everything does that
-  /// LEAVE_IF_CHANGED leaves.
+  /// A record that another user has changed since it was sent blocks its whole tree, like
+  /// everything that LEAVE_IF_CHANGED skips.
   func withoutHeld(_ tree: ParentChildrenTree?) -> ParentChildrenTree? {
     guard let tree else { return nil }
     let held = tree.children.filter { heldChildren[$0.soupEntryID] != nil }
@@ -86,9 +87,9 @@ extension ParentChildrenRun {
     if ofParent != nil || !held.isEmpty && tree.parent.state.isDeleted {
       leave(
         ParentChildrenTree(parent: tree.parent, children: []),
-        ofParent ?? .unconfirmed("a child has to be looked for first"))
+        ofParent ?? .unconfirmed("a child must be looked up first"))
       for child in tree.children where child.state.isLocal {
-        let why = SyncUpSettled.End.unconfirmed("its parent has to be looked for first")
+        let why = SyncUpSettled.End.unconfirmed("its parent must be looked up first")
         let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? why)
         note(place, settled)
       }

@@ -2,45 +2,44 @@ import JSON
 import Salesforce
 import SmartStore
 
-/// A record of a tree with what is sent of it.
+/// A record of a tree with its request.
 struct ParentChildrenChange: SyncUpChange {
   var item: ParentChildrenPlan.Item
-  /// A child names its parent in it, unless the parent is made in the same request.
+  /// The write; a child names its parent in it, unless the same request creates the parent.
   var send: SyncUpSend
 
   var write: SyncUpWrite { send.write }
   var row: Int64 { item.record.soupEntryID }
 }
 
-/// What the requests of one tree have come to.
+/// The results of a tree's requests so far.
 struct ParentChildrenRound {
-  /// The parent's id in the org; nil as long as it has none.
+  /// The parent's ID in the org; nil while it has none.
   var parentID: String?
-  /// Whether the parent was to be made and was not.
+  /// Whether the creation of the parent failed.
   var parentFailed = false
-  /// Whether the org has said that the parent is there.
+  /// Whether the org has confirmed that the parent exists.
   var parentIsAlive = false
-  /// Whether this is the second and last round.
   var isLast = false
-  /// Whether a request of it has left.
+  /// Whether one of its requests was sent.
   var isBegun = false
   /// Records that were refused because something is missing in the org.
   var missing: [Missing] = []
 
-  /// A record that the org refused because it, or its parent, is not there.
+  /// A record that the org refused because the record or its parent does not exist.
   struct Missing {
     var item: ParentChildrenPlan.Item
     var refusal: RowRefusal
   }
 }
 
-// The requests of one tree, and what the org said.
+// The requests of one tree and their responses.
 extension ParentChildrenRun: SyncUpJournal {
   typealias Change = ParentChildrenChange
-  /// The request in the journal of the parents' soup, and in that of the children's.
+  /// The request in the journal of the parents' soup and in that of the children's soup.
   typealias Intention = (parents: PendingRequest?, children: PendingRequest?)
 
-  /// Sends items of a tree, in as many requests as they need; the round goes on.
+  /// Sends items of a tree, in as many requests as needed, and updates the round.
   func send(
     _ items: [ParentChildrenPlan.Item], of tree: ParentChildrenTree, _ round: ParentChildrenRound
   ) async throws(SyncError) {
@@ -76,9 +75,10 @@ extension ParentChildrenRun: SyncUpJournal {
     return ParentChildrenChange(item: item, send: send)
   }
 
-  // MARK: the engine's journal
+  // MARK: Journal
 
-  /// Children whose parent was to be made and was not are not sent: an org would say the same of each.
+  /// If the creation of the parent failed, its children are not sent: the org would refuse each for
+  /// the same reason.
   func prepare(
     _ batch: SyncUpRequest.Batch<ParentChildrenChange>
   ) async throws -> [ParentChildrenChange] {
@@ -96,8 +96,8 @@ extension ParentChildrenRun: SyncUpJournal {
     return try items.map { try change($0) }
   }
 
-  /// Items whose records may have learned their parent's id from an earlier request; what the app
-  /// did otherwise meanwhile waits for the next sync.
+  /// Returns the items with their parent's ID from an earlier request; items that the app has
+  /// changed in the meantime wait for the next sync.
   private func fresh(
     _ items: [ParentChildrenPlan.Item]
   ) throws(SyncError) -> [ParentChildrenPlan.Item] {
@@ -166,9 +166,9 @@ extension ParentChildrenRun: SyncUpJournal {
     }
   }
 
-  // MARK: answers
+  // MARK: Responses
 
-  /// What the parent's own answer says.
+  /// Reads the parent's own response.
   private func learn(_ answer: RowAnswer, _ change: ParentChildrenChange) {
     guard change.item.operation != .delete else { return }
     switch answer {
@@ -213,11 +213,12 @@ extension ParentChildrenRun: SyncUpJournal {
       })
   }
 
-  // MARK: dates
+  // MARK: Modification dates
 
-  /// The tree's dates, asked for when it is written: nobody comes between.
+  /// The query for the tree's dates in the same request as its writes, so that no other change
+  /// comes between.
   func read(after batch: [ParentChildrenChange]) -> CompositeRequest? {
-    // Without a parent in the org there is nothing to name in the query.
+    // Without a parent in the org, the query has nothing to select.
     guard round.parentID != nil || batch.contains(where: \.write.isParent),
       let session = parents.reader?.session
     else { return nil }

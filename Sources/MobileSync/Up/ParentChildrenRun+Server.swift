@@ -1,7 +1,7 @@
 import JSON
 import Salesforce
 
-/// What the org has of parents and children, by the 18 characters of their ids.
+/// The org's state of parents and children, by 18-character ID.
 struct ParentChildrenStates: Sendable {
   var parents: [String: ServerState] = [:]
   var children: [String: ServerState] = [:]
@@ -19,15 +19,15 @@ struct ParentChildrenStates: Sendable {
   }
 }
 
-// What a sync up of families asks of the org beside its writes.
+// The queries of a sync up of families.
 extension ParentChildrenRun {
-  /// How many trees' dates are asked for at once.
+  /// The number of trees whose dates are fetched in one query.
   static let treesOfOneCheck = 100
 
-  /// What the org has of the trees of rows, where the merge mode wants to know.
+  /// Returns the org's state of the rows' trees, if the merge mode requires it.
   ///
-  /// The trees' dates come in one query. A record that is not in it may have moved to another
-  /// parent, be deleted, or be hidden: it is asked for by its id, and its deletion is proved.
+  /// One query fetches the trees' dates. A record that is missing from it may have moved to another
+  /// parent, be deleted, or be hidden. It is requested by its ID, and its deletion is verified.
   func serverStates(of rows: [Int64]) async throws(SyncError) -> ParentChildrenStates {
     var states = ParentChildrenStates()
     guard context.options.mergeMode == .leaveIfChanged else { return states }
@@ -40,7 +40,7 @@ extension ParentChildrenRun {
     }
     try context.checkStop()
     let reader = try await parents.reader()
-    // One text that is no id would have the org refuse the whole query.
+    // A single invalid ID would make the org refuse the whole query.
     let asked =
       targets.family.parent.idFieldName == "Id"
       ? parentIDs.filter { RecordID($0) != nil } : parentIDs
@@ -54,7 +54,7 @@ extension ParentChildrenRun {
     return states
   }
 
-  /// Reads the dates of parents and of the children that hang on them now.
+  /// Reads the dates of parents and of their current children.
   private func readTrees(
     _ parentIDs: [String], _ session: Session, into states: inout ParentChildrenStates
   ) async throws(SyncError) {
@@ -88,13 +88,13 @@ extension ParentChildrenRun {
     }
   }
 
-  /// Asks for the records that did not come with their trees, and for the proof of their deletion.
+  /// Fetches the records that did not arrive with their trees, and verifies deletions.
   private func complete(
     _ states: inout [String: ServerState], _ ids: [String], _ member: FamilyMember,
     _ reader: RecordReader
   ) async throws(SyncError) {
     let missing = ids.filter { states[$0.recordID18 ?? $0] == nil }
-    // Only record ids can be asked for.
+    // Only record IDs can be queried.
     guard !missing.isEmpty, member.idFieldName == "Id" else { return }
     let field = member.modificationDateFieldName
     do throws(OrgError) {
@@ -115,7 +115,7 @@ extension ParentChildrenRun {
     }
   }
 
-  /// What became of records that the org says are not there.
+  /// Returns the state of records that the org reports as missing.
   func fates(
     of ids: [String], _ member: FamilyMember
   ) async throws(SyncError) -> [String: RecordFate] {

@@ -4,25 +4,25 @@ import System
 
 /// One run of a parent-children sync up.
 ///
-/// Trees go one after the other, each in a composite request of its own; what does not fit goes
-/// with the next ones. Each answer is in the store before the next request is made. Where the org
-/// had deleted something, and OVERWRITE makes it anew, a second round follows: never a third.
+/// Trees are sent one after the other, each in its own composite request, with further requests for
+/// what does not fit. Each response is stored before the next request is sent. If the org had
+/// deleted something and OVERWRITE recreates it, a second round follows; there is never a third.
 final class ParentChildrenRun {
   let target: SyncUpTarget
   let targets: ParentChildrenUpTargets
   let context: SyncContext
   let elements: ParentChildrenElements
-  /// What is known of earlier requests without an answer.
+  /// The journal of the parents' soup, with earlier requests without a response.
   let parents: StoreJournal
   let children: StoreJournal
   var parentBodies: SyncUpBodies
   var childBodies: SyncUpBodies
-  /// The tree in work, and what its requests have come to.
+  /// The current tree and the results of its requests.
   var tree: ParentChildrenTree?
   var round = ParentChildrenRound()
-  /// Where the rows of the tree in work begin in the report.
+  /// The index at which the current tree's rows start in the report.
   var treeStart = 0
-  /// How the rows end that must not be sent by this run.
+  /// The outcomes of rows that this run must not send.
   private(set) var heldParents: [Int64: SyncUpSettled.End] = [:]
   private(set) var heldChildren: [Int64: SyncUpSettled.End] = [:]
 
@@ -54,7 +54,7 @@ final class ParentChildrenRun {
     _ = try elements.children.damaged(among: try elements.children.dirtyIDs(), context)
     try context.update { $0.totalSize = rows.count }
     try noteOrphans()
-    // Only what leaves changed records alone has to ask the org before it sends.
+    // Only LEAVE_IF_CHANGED has to query the org before sending.
     let window = context.options.mergeMode == .leaveIfChanged ? Self.treesOfOneCheck : rows.count
     var done = 0
     for part in rows.parts(of: window) {
@@ -73,10 +73,10 @@ final class ParentChildrenRun {
     try await children.readDates()
   }
 
-  // MARK: one tree
+  // MARK: Tree
 
   private func take(_ row: Int64, _ states: ParentChildrenStates) async throws(SyncError) {
-    // Removed by the app since the run began.
+    // The app has removed it since the run started.
     guard let tree = try withoutHeld(elements.tree(row)) else { return }
     if ([tree.parent] + tree.children).allSatisfy({ !$0.state.isLocal }),
       try elements.dirtyRows().contains(row)
@@ -103,7 +103,7 @@ final class ParentChildrenRun {
     if !self.round.missing.isEmpty { try await repair(row, self.round, of: tree) }
   }
 
-  /// Why LEAVE_IF_CHANGED leaves a tree: one of its records is newer in the org, or gone from it.
+  /// Returns why LEAVE_IF_CHANGED skips a tree: one of its records is newer in the org, or deleted.
   private func blocks(
     _ tree: ParentChildrenTree, _ states: [ParentChildrenPlace: ServerState]
   ) -> SyncReport.MergeReason? {

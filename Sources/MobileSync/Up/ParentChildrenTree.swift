@@ -1,16 +1,16 @@
 import JSON
 import SmartStore
 
-/// A parent and its children as they are in the store.
+/// A parent with its children, as stored.
 package struct ParentChildrenTree: Sendable {
   package let parent: SyncUpRecord
   let children: [SyncUpRecord]
 }
 
-/// A record's place in its family.
+/// A record's position in its family.
 package enum ParentChildrenPlace: Sendable, Hashable {
   case parent
-  /// The child of a row.
+  /// The child in a row.
   case child(Int64)
 }
 
@@ -30,23 +30,23 @@ package struct ParentChildrenElements {
       store: store, soupName: targets.family.children.soupName, target: targets.children)
   }
 
-  /// The rows of parents that are dirty or have a dirty child, in their numeric order.
+  /// The rows of parents that are dirty or have a dirty child, in numeric order.
   func dirtyRows() throws(SyncError) -> [Int64] {
     let sql = try ParentChildrenSQL(targets.family, store)
     return try rows(sql.dirty(StoreField.soupEntryID)).sorted()
   }
 
-  /// The tree of a parent's row; nil when the row is gone.
+  /// The tree of a parent's row; nil if the row no longer exists.
   package func tree(_ row: Int64) throws(SyncError) -> ParentChildrenTree? {
     guard let parent = try parents.read(row) else { return nil }
     guard let id = parent.id else { return ParentChildrenTree(parent: parent, children: []) }
     var offspring: [SyncUpRecord] = []
-    // One that cannot be read is told by itself.
+    // An unreadable child is reported separately.
     try children.forEach(try childRows(of: id), damaged: { _ in }) { offspring.append($0) }
     return ParentChildrenTree(parent: parent, children: offspring)
   }
 
-  /// The changed children that have no parent in the store, so that no family brings them up.
+  /// The changed children without a parent in the store; they are not sent with any family.
   func orphans() throws(SyncError) -> [Int64] {
     let (parent, child) = (targets.family.parent, targets.family.children)
     let dirty = Set(try children.dirtyIDs())
@@ -75,10 +75,10 @@ package struct ParentChildrenElements {
     }
   }
 
-  /// Enters what became of records of one tree, and whatever belongs to it, in one transaction.
+  /// Stores outcomes of one tree's records, and what belongs to them, in one transaction.
   ///
-  /// Where the parent has got another id, all of its children learn it there and then, those too
-  /// that were refused or are still to be sent.
+  /// If the parent got another ID, all of its children get it in the same transaction, including
+  /// those that were refused or are still to be sent.
   func commit(
     _ settled: [(place: ParentChildrenPlace, settled: SyncUpSettled)], also body: () throws -> Void
   ) throws(SyncError) {
@@ -91,7 +91,7 @@ package struct ParentChildrenElements {
     }
   }
 
-  /// Gives the children of parents that have got another id that id.
+  /// Updates the children of parents whose ID has changed.
   func rekey(_ parents: [SyncUpSettled]) throws(SyncError) {
     for one in parents {
       guard case .sent(let id?) = one.end, let old = one.record.id, old != id else { continue }

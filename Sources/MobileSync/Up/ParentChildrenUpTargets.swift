@@ -1,27 +1,27 @@
 /// A parent-children sync up as two targets: one for the parents, one for the children.
 package struct ParentChildrenUpTargets: Sendable {
-  /// The parents, the children and what binds them.
+  /// The parents, the children and their relationship.
   package let family: ParentChildrenFamily
-  /// How parents are read, sent and saved.
+  /// The target for parents.
   package let parents: SyncUpTarget
-  /// How children are; the field that names the parent is in none of its lists.
+  /// The target for children; none of its field lists contains the parent field.
   package let children: SyncUpTarget
-  /// Whether the list of an update names the field that names the parent.
+  /// Whether the update list contains the parent field.
   private let listsKey: Bool
 
-  /// Reads a sync up; throws where it does not say what is sent of whom.
+  /// Reads a sync up; throws if it does not define what to send.
   package init(_ target: SyncUpTarget) throws(SyncError) {
     guard let family = target.family, let key = family.children.parentIdFieldName,
       family.children.sobjectTypePlural != nil
     else {
       throw SyncError(
-        .definition, "the sync up does not say what its parents and children are",
+        .definition, "the sync up does not define its parents and children",
         fix: "set \"parent\" and \"children\" in the target")
     }
     guard let create = target.childrenCreateFieldlist, let update = target.childrenUpdateFieldlist
     else {
       throw SyncError(
-        .definition, "the sync up names no fields of children to send",
+        .definition, "the sync up names no child fields to send",
         fix: "set target.childrenCreateFieldlist and target.childrenUpdateFieldlist")
     }
     self.family = family
@@ -42,20 +42,20 @@ package struct ParentChildrenUpTargets: Sendable {
         modificationDateFieldName: member.modificationDateFieldName))
   }
 
-  /// The field of a child that names its parent.
+  /// The child's field that refers to its parent.
   package var key: String { family.children.parentIdFieldName ?? "" }
 
-  /// Whether children go with their parent.
+  /// Whether children are deleted with their parent.
   package var isMasterDetail: Bool { family.relationshipType == .masterDetail }
 
-  /// Whether an update of a child names its parent although the parent has kept its id.
+  /// Whether an update of a child sends its parent field although the parent's ID is unchanged.
   ///
-  /// A detail cannot be moved to another master unless its object allows it, and an org refuses the
-  /// field altogether then: it is sent where the list names it.
+  /// A detail cannot be moved to another master unless its object allows it; otherwise the org
+  /// refuses the field altogether. It is sent if the list contains it.
   package var sendsKey: Bool { listsKey || !isMasterDetail }
 
-  /// The query for the dates of parents and of the children that hang on them, up to the value of the
-  /// condition.
+  /// Returns the query for the dates of parents and of their current children, without the
+  /// condition's value.
   func dates(where comparison: String) -> String {
     let (parent, children) = (family.parent, family.children)
     return "select \(parent.idFieldName), \(parent.modificationDateFieldName), "

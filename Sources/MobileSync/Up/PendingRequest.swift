@@ -2,17 +2,18 @@ import JSON
 import Salesforce
 import SmartStore
 
-/// What is committed to a live store before a request leaves whose answer matters: if none comes, the
-/// next run looks for the records instead of sending them twice.
+/// The entry committed to a live store before a request is sent whose response matters.
 ///
-/// One element a request in a soup of its own: noting it in the elements themselves would write every
-/// one of them once more, and leave our member in what an app reads.
+/// If no response arrives, the next run looks up the records instead of sending them again.
+///
+/// Each request is one element in a dedicated soup. Storing it in the edited elements would rewrite
+/// each of them and leave our member in data that an app reads.
 package struct PendingRequest: Sendable {
   struct Change: Sendable {
     var soupEntryID: Int64
-    /// When the row was made: a row that has another birth is another element.
+    /// The row's creation time; a row with another creation time is a different element.
     var created: Int64
-    /// The id in the element before the request; that of a new record is a local one, or none.
+    /// The element's ID before the request; for a new record a local one, or nil.
     var id: String?
     var write: PendingWrite
   }
@@ -20,25 +21,25 @@ package struct PendingRequest: Sendable {
   /// The request's own row.
   var rowID: Int64 = 0
   var userID: String
-  /// The org's clock as its last answer before had told it: nothing was made earlier.
+  /// The org's time at its previous response; nothing was created before it.
   var since: Int64
-  /// The org's clock when it was sent, as well as that is known.
+  /// The org's time when the request was sent, as far as known.
   var sent: Int64
   var changes: [Change]
-  /// Records of this device that are known to be others than those that these creates may have made.
+  /// Records of this device that are known not to be made by these creates.
   package var claimed: [String] = []
 
   package static let soupName = "attache_sent"
   private static let soupPath = "soupName"
 
-  /// The requests that are left of a soup's sync ups.
+  /// The unresolved requests of a soup's sync ups.
   package static func all(of soup: String, in store: Store) throws(StoreError) -> [PendingRequest] {
     guard try store.hasSoup(soupName) else { return [] }
     return try store.elements(in: soupName, where: soupPath, is: soup).compactMap(
       PendingRequest.init)
   }
 
-  /// Writes a request down and answers its row.
+  /// Inserts a request and returns its row.
   static func put(
     _ request: PendingRequest, of soup: String, in store: Store
   ) throws(StoreError) -> Int64 {
@@ -52,7 +53,7 @@ package struct PendingRequest: Sendable {
     return stored.first?[StoreField.soupEntryID]?.int ?? 0
   }
 
-  /// Removes a request, or leaves in it what is still in doubt.
+  /// Removes a request, or keeps only its unconfirmed rows.
   static func keep(
     _ rows: Set<Int64>, of request: PendingRequest, isLater: Bool, _ soup: String, in store: Store
   ) throws(StoreError) {
@@ -67,11 +68,11 @@ package struct PendingRequest: Sendable {
 }
 
 extension PendingRequest {
-  /// From 1970 to the year 9999.
+  /// The years 1970 to 9999.
   private static let times: Range<Int64> = 0..<253_402_300_800_000
 
   private init?(_ element: JSONValue) {
-    // A store may come from elsewhere: the user goes into a query, and there are sums with the times.
+    // A store may be untrusted input: the user goes into a query, and the times are used in sums.
     guard let id = element[StoreField.soupEntryID]?.int,
       let user = element["user"]?.string?.recordID18,
       let since = element["since"]?.int, let sent = element["sent"]?.int,
@@ -94,7 +95,7 @@ extension PendingRequest {
 }
 
 extension PendingRequest.Change {
-  /// Reads a change; one of an earlier version says only whether it is a create.
+  /// Reads a change; one from an earlier version only records whether it is a create.
   fileprivate init?(_ json: JSONValue, of request: PendingRequest) {
     guard let row = json["row"]?.int, let created = json["created"]?.int,
       let isCreate = json["create"]?.bool, let type = json["type"]?.string,

@@ -1,39 +1,39 @@
 import JSON
 import Salesforce
 
-/// A write that left and was not answered, as a journal has noted it.
+/// A write that was sent without a response, as recorded in a journal.
 package struct PendingWrite: Sendable, Hashable {
-  /// What was asked of the org.
+  /// The requested action.
   package var action: SyncUpAction
-  /// The sObject type.
   package var objectType: String
-  /// Who sent it; nil where a ledger of an earlier version does not tell.
+  /// The sender; nil if a ledger of an earlier version does not record it.
   package var userID: String?
-  /// The record that was meant; nil for a new one.
+  /// The record to change; nil for a new one.
   package var recordID: String?
-  /// The unique field that names the record: an upsert's, or the correlation field of a create.
+  /// The unique field that identifies the record: an upsert's key, or the correlation field of a
+  /// create.
   package var externalField: String?
-  /// Its value.
+  /// The value of that field.
   package var externalValue: String?
-  /// What was sent.
+  /// The fields that were sent.
   package var fields: JSONObject
-  /// Of an upsert: the record of its external id as it was read before, null for none; nil where
-  /// that is not known.
+  /// For an upsert, the record with its external ID as it was read before, null for none; nil if
+  /// unknown.
   package var seen: JSONValue?
-  /// The org's clock before it was sent: nothing was made earlier.
+  /// The org's time before the write was sent; nothing was created before it.
   package var since: Int64
-  /// The org's clock when it was sent, as well as that is known.
+  /// The org's time when the write was sent, as far as known.
   package var sent: Int64
-  /// Whether nobody noted that it was sent: it may have been, at any time from `since` to `sent`.
+  /// Whether there is no record of the sending: it may have been sent at any time from `since` to
+  /// `sent`.
   package var isPresumed = false
-  /// Others who may have sent it, where nobody knows who did.
+  /// Other possible senders, if the sender is unknown.
   package var otherSenders: [String] = []
   /// Whether another state of it may have been sent before.
   package var isRevised = false
-  /// The bulk job that carries it; nil for a request of its own.
+  /// The bulk job in which it was sent; nil for an ordinary request.
   package var job: String?
 
-  /// A write.
   package init(
     _ action: SyncUpAction, _ objectType: String, userID: String?, recordID: String? = nil,
     externalField: String? = nil, externalValue: String? = nil, fields: JSONObject,

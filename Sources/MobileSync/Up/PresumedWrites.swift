@@ -2,14 +2,14 @@ import JSON
 import Salesforce
 import System
 
-/// The org as it would be after writes that nobody has sent: what a dry run writes to.
+/// The org as it would be after writes that are not sent; a dry run writes here.
 ///
-/// Each write is presumed done, unless what the org says of its object tells that it would be refused. A
-/// `RecordReader` shows records as these writes leave them. What only the org knows is not foreseen: its
-/// triggers, validation rules and locks.
+/// Each write is assumed to succeed, unless the org's description of the object shows that it would
+/// be refused. A `RecordReader` returns records with these writes applied. The org's triggers,
+/// validation rules and locks are not simulated.
 package final class PresumedWrites {
   private enum Record {
-    /// `maker` made it; nil for one that the org has.
+    /// A record with its creator; nil for a record that exists in the org.
     case written(JSONObject, maker: String?)
     case deleted
   }
@@ -27,25 +27,24 @@ package final class PresumedWrites {
   }
 
   private var records: [String: Record] = [:]
-  /// The ids of the records that external ids are known to name.
+  /// The IDs of the records with known external IDs.
   private var byKey: [Key: String] = [:]
   private var made = 0
-  /// What records hold that are in the recycle bin, by their ids.
+  /// The values of records in the recycle bin, by ID.
   private var binned: [String: JSONObject] = [:]
-  /// What users may do with records, by user and record.
+  /// The users' access to records, by user and record.
   private var access: [String: [String: RecordAccess]] = [:]
 
-  /// An org in which nothing was written.
   package init() {}
 
-  /// Whether a record is one of those that are only presumed to be made.
+  /// Whether a record exists only as a simulated create.
   package func hasMade(_ id: String) -> Bool {
     if case .written(_, maker: .some)? = records[id] { true } else { false }
   }
 
-  // MARK: writing
+  // MARK: Writing
 
-  /// Asks what `reader`'s user may do with records that he is going to write.
+  /// Fetches the access of `reader`'s user to records that are going to be written.
   package nonisolated(nonsending) func learn(
     accessTo ids: [String], of reader: RecordReader
   ) async throws(OrgError) {
@@ -55,12 +54,12 @@ package final class PresumedWrites {
     do throws(OrgError) {
       access[user, default: [:]].merge(try await reader.session.access(to: unknown)) { $1 }
     } catch {
-      // An org or a user without that object: then it is not foreseen.
+      // The org or the user does not have that object, so access is not simulated.
       guard error.isAboutTheObject else { throw error }
     }
   }
 
-  /// Asks what records hold that `reader`'s user is going to take out of the recycle bin.
+  /// Fetches the values of records that `reader`'s user is going to undelete.
   package nonisolated(nonsending) func learn(
     binned ids: [String], of sobject: String, _ reader: RecordReader
   ) async throws(OrgError) {
@@ -72,17 +71,18 @@ package final class PresumedWrites {
         try await reader.withBin(sobject, ids: unknown, fields: names.map(\.name))
       ) { $1 }
     } catch {
-      // Then what they will hold is not foreseen.
+      // The values after the undelete are then not simulated.
       guard error.isAboutTheObject else { throw error }
     }
   }
 
-  /// Notes which record the org holds under an external id.
+  /// Records which record the org has with an external ID.
   package func know(_ id: String, under value: String, in field: String, of sobject: String) {
     byKey[Key(sobject, field, value)] = id.recordID18 ?? id
   }
 
-  /// What the org would answer to a write of `reader`'s user at `now`, in ms of the org's time.
+  /// Returns the org's expected response to a write of `reader`'s user at `now`, in milliseconds of
+  /// the org's time.
   package nonisolated(nonsending) func answer(
     _ write: SyncUpWrite, as reader: RecordReader, now: Int64
   ) async throws -> RowAnswer {
@@ -106,7 +106,7 @@ package final class PresumedWrites {
         return .refused(
           RowRefusal(
             code: ErrorCodes.duplicate,
-            message: "\(key.field) has this value in a record that the user does not see",
+            message: "a record that the user cannot see has this value in \(key.field)",
             fields: [key.field]))
       }
     }
@@ -133,7 +133,7 @@ package final class PresumedWrites {
     return .done(id: new, created: true)
   }
 
-  /// A record comes back as it was deleted; whether the org lets the user bring it back is not foreseen.
+  /// A record is restored with its values at deletion; whether the org allows it is not simulated.
   private func undelete(_ id: String, by user: String, now: Int64) -> RowAnswer {
     var fields = binned[id] ?? [:]
     fields["IsDeleted"] = false
@@ -145,7 +145,7 @@ package final class PresumedWrites {
     return .done(id: id, created: nil)
   }
 
-  /// Whether the org holds an external id in a record that the user does not see.
+  /// Whether a record that the user cannot see has the external ID in the org.
   private nonisolated(nonsending) func isTaken(
     _ key: SyncUpWrite.ExternalKey, _ describe: Describe, _ reader: RecordReader
   ) async throws(OrgError) -> Bool {
@@ -155,7 +155,7 @@ package final class PresumedWrites {
     return rows?.isEmpty == false
   }
 
-  /// A record that another user is presumed to make is taken for his own alone.
+  /// A record created by another simulated user counts as visible to that user only.
   private func isHidden(_ id: String, from reader: RecordReader) -> Bool {
     guard case .written(_, let maker?)? = records[id] else { return false }
     return maker != reader.session.identity.userID && !reader.seesAll
@@ -172,13 +172,13 @@ package final class PresumedWrites {
     records[id] = .written(before, maker: known)
   }
 
-  /// What stands for the server in an id that no org gives.
+  /// The server part of an ID that no org generates.
   private static let server = "zzz"
 
-  /// Says whether an id is one that no org gives, of a record that is only presumed.
+  /// Whether an ID belongs to a simulated record; no org generates such IDs.
   package static func isMade(_ id: String) -> Bool { id.dropFirst(3).hasPrefix(server) }
 
-  /// An id that no org gives.
+  /// Returns an ID that no org generates.
   private func newID(_ prefix: String?) -> String {
     made += 1
     let number = String(made)
@@ -187,9 +187,9 @@ package final class PresumedWrites {
     return text.recordID18 ?? text
   }
 
-  // MARK: what an org refuses
+  // MARK: Refusals
 
-  /// Why the org would refuse to let a user at a record, as far as it was asked.
+  /// Returns why the org would refuse a user access to a record, as far as access was fetched.
   private func refusal(of action: SyncUpAction, _ id: String?, _ user: String) -> RowRefusal? {
     guard let id, let access = access[user]?[id] else { return nil }
     if action == .delete ? access.mayDelete : access.mayEdit { return nil }
@@ -198,13 +198,13 @@ package final class PresumedWrites {
       code: "INSUFFICIENT_ACCESS_OR_READONLY", message: "the user may not \(verb) the record")
   }
 
-  /// Why the org would refuse the fields of a row, as far as its description of the object tells.
+  /// Returns why the org would refuse a row's fields, judged by its description of the object.
   private static func refusal(
     of fields: JSONObject, isNew: Bool, _ describe: Describe
   ) -> RowRefusal? {
     var readOnly: [String] = []
     for (name, value) in fields where name.lowercased() != "attributes" {
-      // A name that is none may be that of a relationship.
+      // An unknown name may be the name of a relationship.
       guard let field = describe.field(name) else { continue }
       guard isNew ? field.isCreateable : field.isUpdateable else {
         readOnly.append(field.name)
@@ -213,7 +213,8 @@ package final class PresumedWrites {
       if let text = value.string, isTooLong(text, for: field) {
         return RowRefusal(
           code: "STRING_TOO_LONG",
-          message: "\(field.name) takes at most \(field.length) characters", fields: [field.name])
+          message: "\(field.name) has a maximum length of \(field.length) characters",
+          fields: [field.name])
       }
     }
     if !readOnly.isEmpty {
@@ -236,15 +237,16 @@ package final class PresumedWrites {
       message: "required fields are missing: \(missing.joined(separator: ", "))", fields: missing)
   }
 
-  /// The org counts without the blanks at the end.
+  /// The org does not count trailing white space.
   private static func isTooLong(_ text: String, for field: Describe.Field) -> Bool {
     guard field.length > 0, text.utf8.count > field.length else { return false }
     return FieldValue.withoutTrailingBlanks(text).utf16.count > field.length
   }
 
-  // MARK: reading
+  // MARK: Reading
 
-  /// The ids whose records have to be asked for: what is presumed new or gone, or is known whole, has not.
+  /// Returns the IDs whose records must be fetched, without those that are simulated as new or
+  /// deleted or are fully known.
   func unknown(_ ids: [String], _ fields: [String]) -> [String] {
     ids.filter { id in
       guard case .written(let written, let maker)? = records[id.recordID18 ?? id] else {
@@ -254,12 +256,12 @@ package final class PresumedWrites {
     }
   }
 
-  /// Whether what was written to a record is all that is asked of it.
+  /// Whether the values written to a record cover all requested fields.
   private static func isWhole(_ written: JSONObject, _ fields: [String]) -> Bool {
     fields.allSatisfy { $0.isIDName || written[anyCase: $0] != nil }
   }
 
-  /// Records as they are presumed to be, where `found` is what the org holds of `ids`.
+  /// Returns records with the simulated writes applied; `found` are the org's records with `ids`.
   func applied(
     to found: [String: JSONObject], _ ids: [String], _ fields: [String], for reader: RecordReader
   ) -> [String: JSONObject] {
@@ -270,7 +272,7 @@ package final class PresumedWrites {
       case .deleted?: result[id] = nil
       case .written(let written, let maker)?:
         var record = found[id] ?? [:]
-        // What was asked of the org and did not come is not there, or not the user's to see.
+        // A record that was requested and did not arrive is missing or not visible to the user.
         if found[id] == nil, maker == nil, !Self.isWhole(written, fields) { continue }
         for field in fields {
           if field.isIDName { record[field] = .string(id) }
@@ -282,7 +284,7 @@ package final class PresumedWrites {
     return result
   }
 
-  /// Rows of a query for external ids with the records that are presumed under them.
+  /// Returns the rows of a query for external IDs with the simulated records added.
   func applied(
     to rows: [JSONObject], _ fields: [String], of sobject: String, field: String, values: [String],
     for reader: RecordReader
@@ -294,19 +296,19 @@ package final class PresumedWrites {
     return applied.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Whether a record is presumed deleted.
+  /// Whether a record is deleted in the simulation.
   func isDeleted(_ id: String) -> Bool {
     if case .deleted? = records[id.recordID18 ?? id] { true } else { false }
   }
 }
 
 extension String {
-  /// Whether a field of this name is a record's Id.
+  /// Whether a field name is a record's Id.
   var isIDName: Bool { lowercased() == "id" }
 }
 
 extension JSONObject {
-  /// A member by its name in any case.
+  /// The member with this name, ignoring case.
   fileprivate subscript(anyCase name: String) -> JSONValue? {
     if let value = self[name] { return value }
     let lowered = name.lowercased()

@@ -1,15 +1,13 @@
 import JSON
 
-/// The members of an element that are sent to the server.
+/// The members of an element that are sent to the org.
 ///
-/// Values are the element's own bytes: a number keeps its literal, a string its escapes. A member
-/// that is missing is left out, one that is null is sent as null, and a dotted path is sent under
-/// that path.
+/// Values are the element's own bytes: a number keeps its literal, a string its escapes. A missing
+/// member is omitted, null is sent as null, and a dotted path is sent under that path.
 package struct RecordBody: Sendable {
   private let names: [String]
   private let scanner: RecordScanner
 
-  /// Prepares the sending of these fields.
   package init(fields names: [String]) {
     self.names = names
     scanner = RecordScanner(paths: names)
@@ -23,7 +21,7 @@ package struct RecordBody: Sendable {
     }
   }
 
-  /// The fields of an element as a tree.
+  /// Returns the fields of an element as a tree.
   package func object(of element: [UInt8]) throws(JSONError) -> JSONObject {
     var object = JSONObject()
     for (name, value) in try members(of: element) {
@@ -32,7 +30,7 @@ package struct RecordBody: Sendable {
     return object
   }
 
-  /// The fields of an element as a tree, by the names of the fields.
+  /// Returns the fields of an element as a tree, by field name.
   package static func fields(
     _ names: [String], of element: [UInt8]
   ) throws(JSONError) -> JSONObject {
@@ -73,7 +71,7 @@ package struct RecordBody: Sendable {
     case .string, .escapedString:
       return [0x22] + element[span.range] + [0x22]
     case .array where name.contains("."):
-      // The array may lie on the way: the path's value is found in it.
+      // The path may lead through an array, in which case its value is found there.
       let whole = try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: element[...]))
       return JSONProjection.project(name, from: whole)?.bytes
     case .number, .array, .object: return Array(element[span.range])

@@ -2,18 +2,18 @@ import JSON
 import Salesforce
 import System
 
-// What is asked beside other questions, of several users at once, before somebody needs it.
+// Requests sent in advance, concurrently and for several users at once.
 extension RecordReader {
-  /// A question whose answer nobody has to wait for alone.
+  /// A request that can be sent in advance.
   package enum Question: Hashable, Sendable {
-    /// What the org says of an object.
+    /// The description of an object.
     case describe(String)
-    /// The records of ids.
+    /// The records with some IDs.
     case records(String, ids: [String], fields: [String])
-    /// What a query selects; `all` with the recycle bin.
+    /// A query's result; `all` includes the recycle bin.
     case query(String, all: Bool)
 
-    /// The question for the records that a condition selects.
+    /// Returns the request for the records that a condition selects.
     package static func search(
       _ describe: Describe, fields: [String], where condition: String, all: Bool
     ) -> Question {
@@ -28,7 +28,7 @@ extension RecordReader {
     case records([String: JSONObject])
     case rows([JSONObject])
 
-    /// One answer of those of its parts; a refusal of one is that of all.
+    /// Combines the responses to parts of a request; if one is refused, the result is its error.
     static func whole(_ parts: some Sequence<Result<Answer, OrgError>>) -> Result<Answer, OrgError>
     {
       var whole: Result<Answer, OrgError>?
@@ -44,12 +44,11 @@ extension RecordReader {
     }
   }
 
-  /// A question with the one who asks it.
+  /// A request with its reader.
   package struct Inquiry {
     let reader: RecordReader
     let question: Question
 
-    /// A question of a reader.
     package init(_ reader: RecordReader, _ question: Question) {
       self.reader = reader
       self.question = question
@@ -59,7 +58,7 @@ extension RecordReader {
       if case .records(_, let ids, _) = question { ids } else { [] }
     }
 
-    /// What asks it, in whatever task.
+    /// The request as a function that can run in any task.
     var request: @concurrent @Sendable () async -> Result<Answer, OrgError> {
       let (session, question) = (reader.session, question)
       return {
@@ -71,11 +70,11 @@ extension RecordReader {
       }
     }
 
-    /// Leaves the answer with the reader.
+    /// Stores the response in the reader.
     func keep(_ answer: Result<Answer, OrgError>) { reader.keep(answer, to: question) }
   }
 
-  /// Questions that are asked as one: for records of one object, with the same fields, by one reader.
+  /// Requests combined into one: for records of one object, with the same fields, by one reader.
   private struct Errand {
     var members: [Inquiry]
 
@@ -100,7 +99,7 @@ extension RecordReader {
       return errands
     }
 
-    /// As many requests as they need.
+    /// The actual requests; as many as needed.
     var requests: [@concurrent @Sendable () async -> Result<Answer, OrgError>] {
       guard case .records(let sobject, _, let fields) = members[0].question else {
         return [members[0].request]
@@ -112,7 +111,7 @@ extension RecordReader {
       }
     }
 
-    /// Leaves with each reader what it has asked for.
+    /// Stores in each reader what it requested.
     func keep(_ answer: Result<Answer, OrgError>) {
       for member in members {
         if members.count > 1, case .success(.records(let found)) = answer {
@@ -127,8 +126,9 @@ extension RecordReader {
     }
   }
 
-  /// Asks questions beside each other; the readers keep the answers, refusals too, for whoever asks the
-  /// same of them.
+  /// Sends requests concurrently.
+  ///
+  /// The readers store the responses, including refusals, for later calls that request the same.
   package static func ask(_ inquiries: [Inquiry], inFlight: Int) async {
     var seen: Set<Key> = []
     let open = inquiries.filter { inquiry in
@@ -141,25 +141,25 @@ extension RecordReader {
     }
     let errands = Errand.all(for: open)
     let parts = errands.map { $0.requests }
-    // One alone is asked as well by whoever needs it.
+    // A single request is as fast when it is needed.
     if errands.count < 2, open.count < 2, parts.reduce(0, { $0 + $1.count }) < 2 { return }
     var answers = await InFlight.all(inFlight, parts.flatMap(\.self), stops: Self.stops)[...]
     for (errand, requests) in zip(errands, parts) {
-      // What was not asked any more is asked by whoever needs it.
+      // Requests that were not sent are sent when they are needed.
       let own = answers.prefix(requests.count).compactMap(\.self)
       if own.count == requests.count { errand.keep(Answer.whole(own)) }
       answers = answers.dropFirst(requests.count)
     }
   }
 
-  /// Says whether an answer is that of an org which answers nothing else either.
+  /// Whether the response shows that the org will not answer other requests either.
   private static func stops(_ answer: Result<Answer, OrgError>) -> Bool {
     if case .failure(let error) = answer { return !error.isAboutTheObject && !error.isAboutTheUser }
     return false
   }
 
-  /// Asks what became of the records that were asked for ahead and do not read: for all users at once,
-  /// where one proves it for them.
+  /// Checks the records that were requested in advance and cannot be read, with one query for all
+  /// users if a prover covers them.
   package static func askForAbsent(of inquiries: [Inquiry]) async throws(OrgError) {
     var absent: [String: Set<String>] = [:]
     var provers: [String: RecordReader] = [:]
@@ -179,16 +179,16 @@ extension RecordReader {
         let fates = try await prover.fates(of: ids.sorted(), sobject)
         prover.knownFates[sobject.lowercased(), default: [:]].merge(fates) { $1 }
       } catch {
-        // Whoever needs it is told by the same question.
+        // The caller that needs it gets the error from the same request.
         guard error.isAboutTheObject || error.isFailedAnswer else { throw error }
       }
     }
   }
 
-  /// Whether answers may be asked for ahead: what is presumed of the org is looked at when it is needed.
+  /// Whether requests may be sent in advance; a simulated state must be read when it is needed.
   package var asksAhead: Bool { presumed == nil }
 
-  /// Lets go of what was asked for ahead: later it may be otherwise.
+  /// Discards the responses fetched in advance, since they may be outdated later.
   package func forgetAnswers() {
     answers = [:]
     knownFates = [:]
@@ -196,7 +196,7 @@ extension RecordReader {
   }
 
   private func keep(_ answer: Result<Answer, OrgError>, to question: Question) {
-    // What describes an object the session keeps.
+    // The session caches descriptions.
     if case .success(.describe) = answer { return }
     answers[question.folded] = answer
   }
@@ -208,7 +208,7 @@ extension RecordReader {
 }
 
 extension RecordReader.Question {
-  /// The question whatever the case of an object's name in it is.
+  /// The request with object names in lower case.
   var folded: RecordReader.Question {
     if case .describe(let name) = self { return .describe(name.lowercased()) }
     return self

@@ -2,19 +2,21 @@ import JSON
 import Salesforce
 import System
 
-// The recycle bin: records that are there no more, with what they held.
+// Lookups in the recycle bin.
 extension RecordReader {
-  /// Records whether they are deleted or not, by their 18 characters, with `IsDeleted` and those of `fields` that
-  /// the object has; what is purged, and what the reader sees as little as the prover, is missing.
+  /// Returns records by 18-character ID, whether deleted or not, with `IsDeleted` and those of
+  /// `fields` that the object has.
   ///
-  /// That a record is in the recycle bin is proved by whoever sees it there.
+  /// Purged records, and records that neither the reader nor the prover sees, are missing.
+  ///
+  /// Any user who sees a record in the recycle bin verifies its deletion.
   package func withBin(
     _ sobject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
     var found: [String: JSONObject] = [:]
     for asker in [prover, self].compactMap(\.self) {
       let describe = try await asker.describe(sobject)
-      // An object without the field has no recycle bin.
+      // An object without this field has no recycle bin.
       guard describe.field("IsDeleted") != nil else { continue }
       let missing = Set(ids.compactMap(\.recordID18)).filter { found[$0] == nil }.sorted()
       let names = Set(["Id", "IsDeleted"] + fields.filter { describe.field($0) != nil }).sorted()

@@ -1,27 +1,27 @@
 import JSON
 import Salesforce
 
-/// What one user may read of an org's records, in one run.
+/// Reads an org's records as one user, for one run.
 ///
 /// A run describes an object once for each of its users.
 package final class RecordReader {
-  /// Who reads.
+  /// The session to read with.
   package let session: Session
-  /// Who proves deletions; nil where no one sees more than the user.
+  /// The reader that verifies deletions; nil if no one sees more than the user.
   package let prover: RecordReader?
-  /// Answers that were asked for ahead; each is good once.
+  /// Responses fetched in advance; each is used once.
   var answers: [Question: Result<Answer, OrgError>] = [:]
-  /// By object: what became of records, where that was asked for ahead.
+  /// The state of missing records that was fetched in advance, by object.
   var knownFates: [String: [String: RecordFate]] = [:]
-  /// What a dry run presumes to have written; nil where writes are sent.
+  /// The simulated writes of a dry run; nil if writes are sent.
   let presumed: PresumedWrites?
 
-  /// A reader that proves deletions itself.
+  /// Creates a reader that verifies deletions itself.
   package convenience init(_ session: Session, presumed: PresumedWrites? = nil) {
     self.init(session, isProver: true, prover: nil, presumed)
   }
 
-  /// A reader for whom another one proves deletions.
+  /// Creates a reader with another one that verifies deletions.
   package convenience init(
     _ session: Session, prover: RecordReader?, presumed: PresumedWrites? = nil
   ) {
@@ -39,24 +39,25 @@ package final class RecordReader {
     self.presumed = presumed
   }
 
-  /// Whether what is deleted can be told from what the user does not see, whatever that is.
+  /// Whether deletions can be verified even of records that the user does not see.
   package var provesDeletions: Bool { isProver || prover != nil }
 
-  /// Whether it is the one who proves deletions, and therefore sees all records.
+  /// Whether it is the reader that verifies deletions and therefore sees all records.
   var seesAll: Bool { isProver }
 
-  /// What the org says of an object to this user.
+  /// Returns the description of an object for this user.
   package func describe(_ sobject: String) async throws(OrgError) -> Describe {
     if let known = known(sobject) { return known }
-    // Only a refusal waits there.
+    // Only an error can be waiting here.
     _ = try takeAnswer(to: Question.describe(sobject).folded)
     return try await session.describe(sobject)
   }
 
-  /// What the org has said of an object to this user; nil where it was not asked yet.
+  /// The cached description of an object for this user; nil if it was not fetched yet.
   package func known(_ sobject: String) -> Describe? { session.knownObject(sobject) }
 
-  /// The records of any number of ids, by their 18 characters; those that do not read are missing.
+  /// Returns the records with any number of IDs, by 18-character ID; those that cannot be read are
+  /// missing.
   package func records(
     _ sobject: String, ids: [String], fields: [String]
   ) async throws(OrgError) -> [String: JSONObject] {
@@ -71,8 +72,8 @@ package final class RecordReader {
     return presumed.applied(to: found, ids, fields, for: self)
   }
 
-  /// The records that have one of some values in a field that holds external ids; nil where the field
-  /// cannot be asked for in that way.
+  /// Returns the records with one of the given values in an external ID field; nil if the field
+  /// cannot be queried in this way.
   package func records(
     _ describe: Describe, fields: [String], externalID field: String, among values: [String]
   ) async throws(OrgError) -> [JSONObject]? {
@@ -85,24 +86,25 @@ package final class RecordReader {
       to: rows, fields, of: describe.name, field: field, values: values, for: self)
   }
 
-  /// The records that a condition selects, those in the recycle bin too.
+  /// Returns the records that a condition selects, including those in the recycle bin.
   package func records(
     _ describe: Describe, fields: [String], where condition: String, all: Bool
   ) async throws(OrgError) -> [JSONObject] {
     try await rows(.search(describe, fields: fields, where: condition, all: all))
   }
 
-  /// What a query selects.
+  /// Returns the rows of a query.
   package func rows(_ question: Question) async throws(OrgError) -> [JSONObject] {
     if case .rows(let ahead)? = try takeAnswer(to: question) { return ahead }
     guard case .rows(let rows) = try await question.ask(session) else { return [] }
     return rows
   }
 
-  /// The fates of records that do not read; unproved where no recycle bin shows them.
+  /// Returns the states of records that cannot be read; a deletion is unverified if no recycle bin
+  /// shows the record.
   ///
-  /// Without a prover the user's own recycle bin tells: it shows what the user could see before.
-  /// Every id has an answer.
+  /// Without a prover, the user's own recycle bin is used: it shows records that the user could see
+  /// before. The result has every ID.
   package func fates(
     of ids: [String], _ sobject: String
   ) async throws(OrgError) -> [String: RecordFate] {

@@ -2,13 +2,13 @@ import JSON
 import Salesforce
 import System
 
-// What records look like after they were sent.
+// Modification dates of sent records.
 extension StoreJournal {
-  /// Reads the modification dates that the records bear after they were sent, so that the next
-  /// sync up does not take our own write for somebody else's.
+  /// Reads the modification dates of sent records, so that the next sync up does not treat our own
+  /// write as another user's.
   ///
-  /// A date that is later than the org's answer, or of a record that somebody else wrote last, is
-  /// not ours, and is not taken: the next LEAVE_IF_CHANGED has to see it.
+  /// A date that is later than the org's response, or of a record that another user wrote last, is
+  /// not stored: the next LEAVE_IF_CHANGED must see it.
   func readDates() async throws(SyncError) {
     let sent = unread
     unread = []
@@ -39,7 +39,7 @@ extension StoreJournal {
     guard let answered = sent.answered, let moment = Dates.milliseconds(iso8601: date) else {
       return true
     }
-    // The clock of the answer is told to the second.
+    // The response's date has whole seconds.
     return moment < answered + 1000
   }
 
@@ -52,7 +52,7 @@ extension StoreJournal {
       do throws(OrgError) {
         return try await reader.records(type, ids: ids, fields: fields + ["LastModifiedById"])
       } catch {
-        // Not every object has it.
+        // Not every object has this field.
         guard error.code == ErrorCodes.unknownField else { throw error }
         return try await reader.records(type, ids: ids, fields: fields)
       }

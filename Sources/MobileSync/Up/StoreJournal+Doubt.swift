@@ -3,16 +3,16 @@ import Salesforce
 import SmartStore
 import System
 
-/// One change without an answer, with its element as it is now.
+/// One unconfirmed change with its current element.
 private struct Doubt {
   var request: PendingRequest
   var change: PendingRequest.Change
   var record: SyncUpRecord
 
-  /// Whether the element has other values to send, or is to be deleted, since.
+  /// Whether the element has other values to send since, or is to be deleted.
   ///
-  /// `sendable` are the fields that a sync up sends: one that the element has got since, and had not
-  /// when it was sent, is in none that were.
+  /// `sendable` are the fields that a sync up sends. A field that the element lacked when it was
+  /// sent is not among the sent ones.
   func isEdited(_ sendable: [String]) -> Bool {
     if record.state.isDeleted { return true }
     let write = change.write
@@ -23,12 +23,12 @@ private struct Doubt {
   }
 }
 
-// What becomes of requests whose answer was lost, or whose program died.
+// Resolves requests whose response was lost or whose program was interrupted.
 extension StoreJournal {
-  /// Finds out what earlier requests without an answer did, and answers how the rows end that must
-  /// not be sent by this run.
+  /// Resolves earlier requests without a response and returns the outcomes of the rows that this
+  /// run must not send.
   ///
-  /// `body` runs in the transaction in which what was found is entered.
+  /// `body` runs in the transaction that stores the resolutions.
   func settleDoubts(
     also body: ([SyncUpSettled]) throws -> Void = { _ in }
   ) async throws(SyncError) -> [Int64: SyncUpSettled.End] {
@@ -78,8 +78,8 @@ extension StoreJournal {
     return ends
   }
 
-  /// Whether LEAVE_IF_CHANGED leaves the record that stands under the external id of an upsert that
-  /// was not done, or was written over: somebody has changed it since the upsert was sent.
+  /// Whether LEAVE_IF_CHANGED skips the record with the external ID of an upsert that was not done
+  /// or was overwritten, because another user has changed the record since the upsert was sent.
   private func hasChanged(_ record: JSONObject, since write: PendingWrite) -> Bool {
     guard context.options.mergeMode == .leaveIfChanged else { return false }
     let date = record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
@@ -87,8 +87,10 @@ extension StoreJournal {
     return date >= write.since / 1000 * 1000
   }
 
-  /// The fields that an element may still have to send: what a create did not, an update may have to;
-  /// what only creates send, no update does.
+  /// Returns the fields that an element may still have to send: an update may have to send what a
+  /// create did not.
+  ///
+  /// Fields sent only by creates are excluded.
   private func sendableFields(after action: SyncUpAction) -> [String] {
     let operations: [SyncOperation] = action == .update ? [.update] : [.create, .update]
     let lists = operations.compactMap {
@@ -112,7 +114,7 @@ extension StoreJournal {
     do {
       let found = try await resolver.resolve(group.map(\.change.write), of: type)
       return zip(group, found).map { doubt, finding in
-        // An update that another user may have made is decided as any is, by the dates.
+        // An update that another user may have made is decided by the dates like any other.
         guard case .done(let done) = finding, done.isSomebodyElses,
           doubt.change.write.action == .update
         else { return finding }
@@ -120,18 +122,18 @@ extension StoreJournal {
       }
     } catch let error as OrgError {
       try context.giveUp(
-        on: SyncError(error), "what was sent of \(type) without an answer could not be looked for")
-      let words = "it could not be looked for: \(error.message)"
+        on: SyncError(error), "the \(type) records sent without a response could not be looked up")
+      let words = "it could not be looked up: \(error.message)"
       return group.map { _ in .unclear(words) }
     } catch {
       throw SyncError(store: error)
     }
   }
 
-  /// Whether an element of the soup stands for a record already, so that none of these creates made
+  /// Whether an element of the soup already represents a record, so that none of these creates made
   /// it.
   ///
-  /// What a sync down brought since they were sent may be just what they made.
+  /// A record that a sync down fetched after they were sent may be exactly what they made.
   private func isTaken(_ id: String, _ creates: [Doubt]) -> Bool {
     let first = creates.map(\.change.soupEntryID).min() ?? 0
     do {
@@ -143,7 +145,7 @@ extension StoreJournal {
           return !isLater || !wasBrought || creates.contains { $0.request.claimed.contains(id) }
         }
     } catch {
-      // Not to be taken for another's.
+      // Must not be assigned to another element.
       return true
     }
   }

@@ -2,8 +2,9 @@ import JSON
 import Salesforce
 import SmartStore
 
-/// The journal of a sync up on a live store: requests that are about to leave stand in
-/// `attache_sent`, and what became of them in the elements.
+/// The journal of a sync up on a live store.
+///
+/// Requests about to be sent are stored in `attache_sent`, and their outcomes in the elements.
 final class StoreJournal: SyncUpJournal {
   typealias Change = SyncUpSend
   typealias Intention = PendingRequest?
@@ -11,43 +12,43 @@ final class StoreJournal: SyncUpJournal {
   let context: SyncContext
   let target: SyncUpTarget
   let soupName: String
-  /// The sObject type where it is the same for all, whatever the elements say.
+  /// The sObject type, if it is the same for all elements regardless of their own.
   let objectType: String?
   let elements: SyncUpElements
-  /// Whether a program's own code sends; it is asked about nothing afterwards.
+  /// Whether a custom target sends; it is not queried afterwards.
   let isCustom: Bool
-  /// Who reads in this run, once that is known.
+  /// The reader of this run, once created.
   var reader: RecordReader?
-  /// The org's clock at its last answer to a write.
+  /// The org's time at its last response to a write.
   private(set) var answered: Int64?
-  /// The ids of records that this run has made lately, and the org's clock when it was known.
+  /// The IDs of records that this run has created recently, with the org's time of each.
   private var made: [(id: String, known: Int64)] = []
-  /// The requests of earlier runs of which it is still not known what they did.
+  /// The unconfirmed requests of earlier runs.
   private var held: [PendingRequest] = []
-  /// Records that were sent, and whose dates are to be read.
+  /// Sent records whose modification dates are to be read.
   var unread: [SentRecord] = []
-  /// Updates of records that the org said are not there, where OVERWRITE can make them anew.
+  /// Updates of records that the org reported as missing, if OVERWRITE can recreate them.
   private var missing: [Missing] = []
 
   struct SentRecord: Sendable {
     var soupEntryID: Int64
     var objectType: String
     var id: String
-    /// The org's clock when the answer was there: a later modification is somebody else's.
+    /// The org's time at the response; a later modification is another user's.
     var answered: Int64?
   }
 
-  /// An update of a record that the org says is not there.
+  /// An update of a record that the org reported as missing.
   struct Missing: Sendable {
     var send: SyncUpSend
     var refusal: RowRefusal
   }
 
-  /// How long records of this run are told from those that a create without an answer has made: the
+  /// How long this run's records are kept apart from those of creates without a response; the
   /// clocks of an org's servers differ by less.
   private static let claimedMilliseconds: Int64 = 60_000
 
-  /// A journal of the soup of the sync's definition, or of another one.
+  /// Creates a journal of the soup in the sync's definition, or of another one.
   init(
     _ target: SyncUpTarget, _ context: SyncContext, soupName: String? = nil,
     objectType: String? = nil, isCustom: Bool = false
@@ -60,7 +61,7 @@ final class StoreJournal: SyncUpJournal {
     elements = SyncUpElements(store: context.store, soupName: self.soupName, target: target)
   }
 
-  /// Who reads, as the store's user.
+  /// Returns the reader for the store's user.
   func reader() async throws(SyncError) -> RecordReader {
     if let reader { return reader }
     let made = RecordReader(try await context.session())
@@ -68,7 +69,7 @@ final class StoreJournal: SyncUpJournal {
     return made
   }
 
-  // MARK: the engine's journal
+  // MARK: Journal
 
   func prepare(_ batch: SyncUpRequest.Batch<SyncUpSend>) async throws -> [SyncUpSend] {
     try context.checkStop()
@@ -76,11 +77,12 @@ final class StoreJournal: SyncUpJournal {
     return batch.changes
   }
 
-  /// The request that is about to leave; nil where sending it again does no harm.
+  /// Returns the request that is about to be sent; nil if sending it twice does no harm.
   ///
-  /// New records could be made twice. An update is the same a second time, but under LEAVE_IF_CHANGED
-  /// our own write would look like somebody else's. An upsert would go over what somebody made of its
-  /// record, unless it names it by its Id and overwrites anyway. A delete finds no record.
+  /// New records could be created twice. An update has the same effect twice, but under
+  /// LEAVE_IF_CHANGED our own write would look like another user's. An upsert would overwrite later
+  /// changes of its record, unless it names the record by Id and overwrites anyway. A delete finds
+  /// no record.
   func intend(_ batch: [SyncUpSend], job: String?) throws -> PendingRequest? {
     guard let session = reader?.session, !isCustom else { return nil }
     let isCareful = context.options.mergeMode == .leaveIfChanged
@@ -95,7 +97,8 @@ final class StoreJournal: SyncUpJournal {
     guard !sends.isEmpty else { return nil }
     let now = session.estimatedServerDate
     let since = session.serverDate ?? now - 600_000
-    // What was made long before is no candidate; to name it in each request would fill the store.
+    // Records created long before are not candidates, and listing them in each request would fill
+    // the store.
     made.removeAll { $0.known < since - Self.claimedMilliseconds }
     var request = PendingRequest(
       userID: session.identity.userID, since: since, sent: now, changes: [],
@@ -138,7 +141,8 @@ final class StoreJournal: SyncUpJournal {
             isRecreated: send.isRecreated))
       }
     }
-    // It may have waited between attempts, as long as the org asked for: it was sent just now at the latest.
+    // The request may have waited between attempts as long as the org required; the current time is
+    // the latest possible one.
     var intention = intention
     if let session = reader?.session {
       let noted = intention?.sent ?? 0
@@ -147,24 +151,24 @@ final class StoreJournal: SyncUpJournal {
     try commit(entered) { try self.keep(doubtful, of: intention, isLater: true) }
   }
 
-  /// Takes a request back, but for rows that are still in doubt.
+  /// Removes a request, except for rows that are still unconfirmed.
   func keep(_ rows: Set<Int64>, of request: PendingRequest?, isLater: Bool = false) throws {
     guard let request else { return }
     try PendingRequest.keep(rows, of: request, isLater: isLater, soupName, in: elements.store)
   }
 
-  /// Notes the org's clock at its last answer.
+  /// Records the org's time at its last response.
   func noteAnswered() { answered = reader?.session.serverDate ?? answered }
 
-  /// The updates whose records were not there, once.
+  /// Returns and clears the updates whose records were missing.
   func takeMissing() -> [Missing] {
     defer { missing = [] }
     return missing
   }
 
-  // MARK: entering
+  // MARK: Outcomes
 
-  /// Enters what became of changes, and whatever belongs to it, in one transaction.
+  /// Stores the outcomes of changes, and what belongs to them, in one transaction.
   func commit(_ settled: [SyncUpSettled], also body: () throws -> Void = {}) throws(SyncError) {
     let overwritten = try elements.commit(settled) {
       try self.claim(settled)
@@ -176,7 +180,7 @@ final class StoreJournal: SyncUpJournal {
     for one in settled { note(one) }
   }
 
-  /// Puts a change into the report, and a sent one among those whose dates are to be read.
+  /// Adds a change to the report and, if it was sent, to the records whose dates are to be read.
   private func note(_ one: SyncUpSettled) {
     let row = one.reportRow(soupName: soupName)
     context.report.records.append(row)
@@ -187,7 +191,7 @@ final class StoreJournal: SyncUpJournal {
         id: id, answered: answered))
   }
 
-  /// Notes, in the requests that are still in doubt, the records that other creates have made.
+  /// Adds to the unconfirmed requests the records that other creates have made.
   func claim(_ settled: [SyncUpSettled]) throws {
     var ids: [String] = []
     for one in settled {
@@ -203,7 +207,7 @@ final class StoreJournal: SyncUpJournal {
     }
   }
 
-  /// Reads anew which requests are in doubt.
+  /// Re-reads which requests are unconfirmed.
   func refreshHeld() throws {
     held = try PendingRequest.all(of: soupName, in: elements.store)
   }

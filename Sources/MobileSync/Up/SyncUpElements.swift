@@ -2,21 +2,21 @@ import JSON
 import Salesforce
 import SmartStore
 
-/// What became of a local change, as its element has to show it.
+/// The outcome of a local change, as its element must show it.
 package struct SyncUpSettled: Sendable {
-  /// What became of a change.
+  /// The outcome of a change.
   package enum End: Sendable, Hashable {
-    /// The org did it; the id that the record has now.
+    /// The org applied it; `id` is the record's ID now.
     case sent(id: String?)
-    /// The org deleted the record: the element leaves the store.
+    /// The org deleted the record; the element is removed from the store.
     case deleted
-    /// The record was gone already, or never there: the element leaves the store.
+    /// The record was already deleted or never existed; the element is removed from the store.
     case removed
-    /// The org said no; the text is kept in the element where there is one.
+    /// The org refused the change; `error`, if any, is stored in the element.
     case failed(code: String, message: String, error: String?)
-    /// The change stays as it is.
+    /// The change stays local.
     case left(SyncReport.MergeReason)
-    /// It is not known whether the org did it.
+    /// It is not known whether the org applied it.
     case unconfirmed(String)
   }
 
@@ -24,7 +24,7 @@ package struct SyncUpSettled: Sendable {
   let operation: SyncOperation
   let end: End
   var isRecreated = false
-  /// Members that the element gets beside, where it has not been edited in them meanwhile.
+  /// Further members for the element, unless they have been edited in the meantime.
   var members: [(name: String, value: JSONValue)] = []
   /// Whether the element is known to differ from what was sent.
   var isEdited = false
@@ -42,7 +42,7 @@ package struct SyncUpSettled: Sendable {
   }
 }
 
-/// The elements of a sync up: which are dirty, and how they look afterwards.
+/// The elements of a sync up: finds the dirty ones and stores their outcomes.
 package struct SyncUpElements {
   let store: Store
   let soupName: String
@@ -54,7 +54,7 @@ package struct SyncUpElements {
     self.target = target
   }
 
-  /// The rows that have local changes, in their numeric order.
+  /// The rows with local changes, in numeric order.
   package func dirtyIDs() throws(SyncError) -> [Int64] {
     try SyncError.inStore {
       var ids: [Int64] = []
@@ -65,18 +65,18 @@ package struct SyncUpElements {
     }
   }
 
-  /// What is said of an element whose index and flags contradict each other.
+  /// The message for an element whose index and flags contradict each other.
   package static let unclear =
-    "the index on __local__ calls the element changed, its __local__ does not: nothing was sent"
+    "the index on __local__ marks the element as changed, its __local__ does not: nothing was sent"
 
-  /// Whether the store still calls a row changed; what a sync found may have been saved since.
+  /// Whether a row is still dirty; an element that a sync found may have been saved since.
   func isFoundDirty(_ id: Int64) throws(SyncError) -> Bool { try dirtyIDs().contains(id) }
 
-  /// What is said of an element that cannot be read.
+  /// The message for an element that cannot be read.
   static let damaged =
-    "the element is no JSON object: nothing was sent; the app has to save it anew, or remove it"
+    "the element is not a JSON object: nothing was sent; the app must save it again or remove it"
 
-  /// Those of changed rows whose elements cannot be read; each is told.
+  /// Returns the changed rows whose elements cannot be read, and reports each.
   func damaged(among ids: [Int64], _ context: SyncContext) throws(SyncError) -> Set<Int64> {
     var damaged: [Int64] = []
     try SyncError.inStore {
@@ -91,7 +91,7 @@ package struct SyncUpElements {
     return Set(damaged)
   }
 
-  /// Hands the elements of rows to `body`, one after the other; rows that are gone are left out.
+  /// Passes the rows' elements to `body`, one after the other; missing rows are skipped.
   func forEach(
     _ ids: [Int64], damaged: ((Int64) -> Void)? = nil, _ body: (SyncUpRecord) throws -> Void
   ) throws(SyncError) {
@@ -103,18 +103,18 @@ package struct SyncUpElements {
     }
   }
 
-  /// The element of a row as it is now; nil when it is gone.
+  /// The current element of a row; nil if it no longer exists.
   package func read(_ id: Int64) throws(SyncError) -> SyncUpRecord? {
     var record: SyncUpRecord?
     try forEach([id]) { record = $0 }
     return record
   }
 
-  /// Enters what became of changes, all of them or none.
+  /// Stores the outcomes of changes in one transaction.
   ///
-  /// An element that is not what was sent was edited while the request was on its way: that edit
-  /// stays, and stays to be sent. Answers the ids of records of which a second element was edited,
-  /// and had to give way.
+  /// If an element differs from what was sent, it was edited while the request was in transit; that
+  /// edit is kept and remains to be sent. Returns the IDs of records of which a second, edited
+  /// element had to be removed.
   @discardableResult
   package func commit(
     _ settled: [SyncUpSettled], also body: () throws -> Void = {}
@@ -130,7 +130,7 @@ package struct SyncUpElements {
   }
 
   private func enter(_ one: SyncUpSettled) throws -> [String] {
-    // Gone meanwhile: the app has removed it, and nothing is to be kept.
+    // The app has removed it in the meantime, so nothing is stored.
     guard let now = try read(one.record.soupEntryID) else { return [] }
     let isEdited = one.isEdited || now.bytes != one.record.bytes
     switch one.end {
@@ -140,7 +140,7 @@ package struct SyncUpElements {
       }
     case .sent(let id):
       let twins = try twins(of: now, id)
-      // Of two elements of one record the one stays that has something to be sent.
+      // Of two elements of one record, the one with changes to send stays.
       if !isEdited, twins.contains(where: \.isDirty) {
         try store.remove([now.soupEntryID], from: soupName)
         return []
@@ -158,15 +158,16 @@ package struct SyncUpElements {
     return []
   }
 
-  /// Another element of a record that was just made.
+  /// Another element of a record that was just created.
   private struct Twin {
     let soupEntryID: Int64
     let isDirty: Bool
   }
 
-  /// What a sync down brought of a record while nobody knew that an element stands for it.
+  /// Elements that a sync down fetched for a record before it was known that this element
+  /// represents it.
   ///
-  /// Its create had no answer. A device fails at two elements of one id.
+  /// The create had no response. A device fails if two elements have the same ID.
   private func twins(of now: SyncUpRecord, _ id: String?) throws -> [Twin] {
     guard let id, now.id != id else { return [] }
     return try store.elements(in: soupName, where: target.idFieldName, is: id)
@@ -178,15 +179,14 @@ package struct SyncUpElements {
       }
   }
 
-  /// Gives an element the members that came with the answer, but for those that were edited
-  /// meanwhile.
+  /// Sets the members that came with the response, except those edited in the meantime.
   private func set(_ one: SyncUpSettled, in object: inout JSONObject) throws {
     if one.members.isEmpty { return }
     let sent = try self.object(one.record)
     for (name, value) in one.members where object[name] == sent[name] { object[name] = value }
   }
 
-  /// A sent element: the server's id, clean unless it was edited meanwhile.
+  /// Saves a sent element with the org's ID; it becomes clean unless it was edited in the meantime.
   private func save(_ now: SyncUpRecord, _ one: SyncUpSettled, id: String?, isEdited: Bool) throws {
     var object = try self.object(now)
     try set(one, in: &object)
@@ -199,14 +199,14 @@ package struct SyncUpElements {
         object[name] = false
       }
     } else if now.state.isLocal {
-      // The server has the record now, so that the newer content is an update of it, or a delete.
+      // The org has the record now, so the newer content is an update or a delete.
       object[LocalFields.created] = false
       if !now.state.isDeleted { object[LocalFields.updated] = true }
     }
     try save(object)
   }
 
-  /// Writes the modification dates that records have after they were sent.
+  /// Writes the modification dates of sent records.
   package func setDates(_ dates: [(soupEntryID: Int64, id: String, date: String)]) throws(SyncError)
   {
     try SyncError.inStore {

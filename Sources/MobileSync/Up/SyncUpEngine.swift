@@ -1,96 +1,94 @@
 import JSON
 import Salesforce
 
-/// Where intentions are written down before the first byte leaves, and answers as they arrive.
+/// The journal that records intentions before requests are sent, and responses as they arrive.
 ///
-/// A live store notes them in `attache_sent` and in its elements, a pipeline in its ledger.
+/// A live store records them in `attache_sent` and in its elements, a pipeline in its ledger.
 package protocol SyncUpJournal: AnyObject {
   associatedtype Change: SyncUpChange
   associatedtype Intention
 
-  /// What is to be read right before a batch is prepared: it is asked beside other requests.
+  /// Returns what must be read right before a batch is prepared, so that it can be fetched
+  /// concurrently with other requests.
   func questions(before batch: SyncUpRequest.Batch<Change>) -> [RecordReader.Inquiry]
 
-  /// What is still to be sent of a batch, as it is to be sent; all else the journal has settled.
+  /// Returns the changes of a batch that are still to be sent, in their final form; the journal has
+  /// resolved the others.
   func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change]
 
-  /// What a composite is to read after its writes.
+  /// Returns the query that a composite runs after its writes.
   func read(after batch: [Change]) -> CompositeRequest?
 
-  /// Writes down, for good, that a batch is about to leave; in which bulk job, where it goes in one.
+  /// Durably records that a batch is about to be sent, and in which bulk job, if any.
   func intend(_ batch: [Change], job: String?) throws -> Intention
 
-  /// Takes an intention back: the org has certainly done nothing.
+  /// Removes an intention because the org has certainly done nothing.
   func withdraw(_ intention: Intention) throws
 
-  /// Enters answers. Those of rows that another writer held are not the last, unless it `isLast`.
+  /// Records responses. Those of rows locked by another writer are not final unless `isLast`.
   ///
-  /// They are kept by the next intention or by `keep`, one of which comes before anything is waited for.
+  /// They become durable with the next intention or with `keep`; one of the two happens before any
+  /// wait.
   func settle(
     _ answers: [(change: Change, answer: RowAnswer)], of intention: Intention,
     read: CompositeResult?, isLast: Bool
   ) async throws
 
-  /// Keeps for good what was settled.
+  /// Makes the recorded outcomes durable.
   func keep() throws
 
-  /// Takes note that the org knows the sender no more; false where that is the end for everybody.
+  /// Records that the sender's session is no longer valid; returns false if this ends the work for
+  /// all senders.
   func end(_ error: OrgError) async throws -> Bool
 
-  /// Whether nothing leaves any more, as its sender is known no more.
+  /// Whether nothing more may be sent, because the sender's session is no longer valid.
   var isEnded: Bool { get }
 
-  /// Tells a person something about the way that changes go.
+  /// Reports a problem with sending to the operator.
   func warn(_ words: String)
 }
 
 extension SyncUpJournal {
-  /// Nothing.
   package func questions(before batch: SyncUpRequest.Batch<Change>) -> [RecordReader.Inquiry] { [] }
-  /// All of it.
   package func prepare(_ batch: SyncUpRequest.Batch<Change>) async throws -> [Change] {
     batch.changes
   }
-  /// It is kept at once.
+  /// Does nothing: outcomes are durable at once.
   package func keep() throws {}
-  /// It is the end for everybody.
+  /// Returns false: it ends the work for all senders.
   package func end(_ error: OrgError) async throws -> Bool { false }
-  /// It may.
   package var isEnded: Bool { false }
-  /// Nobody.
   package func warn(_ words: String) {}
-  /// Nothing.
   package func read(after batch: [Change]) -> CompositeRequest? { nil }
 }
 
 /// Sends local changes of one target to an org; `SyncUpTraffic` makes the requests.
 package struct SyncUpEngine<Journal: SyncUpJournal> {
-  /// How a target's requests are carried.
+  /// How a target's requests are sent.
   package enum Carrier {
-    /// By the org's own resources.
+    /// Through the org's resources.
     case org(Session)
-    /// By a program's own code.
+    /// Through the code of a custom target.
     case custom((SyncUpWrite) async throws -> RowAnswer)
   }
 
-  /// What is done where a request as a whole went wrong.
+  /// How to handle a failed request.
   package struct Patience {
-    /// How often a row that another writer held is tried.
+    /// The number of attempts for a row that another writer locked.
     package var lockAttempts: Int
-    /// Whether the work goes on after a request without an answer, or one that the sender may not make, whatever it
-    /// carries.
+    /// Whether the work continues after a request without a response, or after one that the sender
+    /// is not allowed to make.
     package var survivesDoubt: Bool
     /// Whether there is time to wait for a bulk job.
     package var mayWait: @Sendable () -> Bool = { true }
-    /// Waits so many milliseconds.
+    /// Waits for the given number of milliseconds.
     package var pause: @Sendable (Int64) async throws -> Void
 
-    /// The SDK's: the first such request ends the sync.
+    /// Like the SDK: the first failed request ends the sync.
     package static var none: Patience {
       Patience(lockAttempts: 1, survivesDoubt: false) { _ in }
     }
 
-    /// A patience.
     package init(
       lockAttempts: Int, survivesDoubt: Bool,
       pause: @escaping @Sendable (Int64) async throws -> Void
@@ -108,11 +106,10 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
   let patience: Patience
   /// Whether composites read something after their writes.
   let reads: Bool
-  /// Above how many changes of one action and object the org does them in a bulk job; nil for never, as the
-  /// SDK has it.
+  /// The number of changes of one action and object above which they are sent as a bulk job; nil
+  /// for never, as in the SDK.
   private let bulkAbove: Int?
 
-  /// An engine for a target.
   package init(
     _ target: SyncUpTarget, _ carrier: Carrier, _ journal: Journal, patience: Patience = .none,
     reads: Bool = false, bulkAbove: Int? = nil
@@ -126,7 +123,8 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     self.bulkAbove = if case .org = carrier { bulkAbove } else { nil }
   }
 
-  /// The batches that carry changes; those that a job did not do go by the target's own requests.
+  /// Returns the batches for changes; those that a job did not process are sent with the target's
+  /// own requests.
   func batches(
     _ changes: [Journal.Change], afterJob: Bool = false
   ) -> [SyncUpRequest.Batch<Journal.Change>] {
@@ -135,12 +133,12 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
       bulkAbove: afterJob ? nil : bulkAbove)
   }
 
-  /// Sends changes, in their order, one request at a time.
+  /// Sends changes in order, one request at a time.
   package func send(_ changes: [Journal.Change]) async throws {
     try await SyncUpTraffic([Load(self, changes)], inFlight: 1).run()
   }
 
-  /// Sends changes of a live store: the errors are a sync's.
+  /// Sends changes of a live store; throws a sync's errors.
   func sendAll(_ changes: [Journal.Change]) async throws(SyncError) {
     do {
       try await send(changes)
@@ -153,14 +151,14 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     }
   }
 
-  /// Changes with the target that sends them.
+  /// Changes with the engine that sends them.
   package struct Load {
     let engine: SyncUpEngine
     let steps: [[SyncUpRequest.Batch<Journal.Change>]]
     let isBeside: Bool
 
-    /// Changes of a target, whose requests go one after another, or `beside` each other as far as the
-    /// order of operations lets them.
+    /// Creates the load of a target whose requests are sent one after another, or concurrently
+    /// (`beside`) as far as the order of operations allows.
     package init(_ engine: SyncUpEngine, _ changes: [Journal.Change], beside: Bool = false) {
       self.engine = engine
       isBeside = beside
@@ -171,7 +169,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
 }
 
 extension OrgError {
-  /// Whether it is about what was asked for; another request may fare better.
+  /// Whether the error concerns the requested object; another request may succeed.
   package var isAboutTheObject: Bool {
     switch kind {
     case .refused, .notFound, .permission, .tooLarge: true
@@ -179,7 +177,7 @@ extension OrgError {
     }
   }
 
-  /// Whether it is about the rows of a request, so that fewer of them may fare better.
+  /// Whether the error concerns the rows of a request; a request with fewer rows may succeed.
   package var isAboutTheRows: Bool {
     switch kind {
     case .refused, .tooLarge: !isAmbiguous
@@ -187,13 +185,14 @@ extension OrgError {
     }
   }
 
-  /// Whether it is about who asks: the org knows the user no more, and what others ask may fare better.
+  /// Whether the error concerns the user, whose session is no longer valid; requests of other users
+  /// may succeed.
   package var isAboutTheUser: Bool { kind == .authentication }
 
-  /// Whether the org has answered that it could not: it may be this request alone that it cannot do.
+  /// Whether the org responded that it failed; it may fail for this request only.
   package var isFailedAnswer: Bool { kind == .unreachable && status != nil }
 
-  /// Whether another request would fare no better: the org is out of reach, or takes no more.
+  /// Whether another request would fail too: the org is unreachable or accepts no more requests.
   package var isOutage: Bool {
     switch kind {
     case .unreachable, .timeout, .certificate, .limit: true

@@ -1,6 +1,6 @@
 import Salesforce
 
-/// What is done beside the rest: a request and its answer.
+/// A request and its response, run concurrently with others.
 enum SyncUpErrand {
   typealias Carried = Result<(answers: [RowAnswer], read: CompositeResult?), OrgError>
   typealias Request = @concurrent @Sendable () async -> (flight: Int, answer: Answer)
@@ -11,18 +11,18 @@ enum SyncUpErrand {
     case carried(Carried)
   }
 
-  /// Why no bulk job is there.
+  /// The reason why no bulk job exists.
   struct NotOpened: Error {
     var error: OrgError
-    /// The jobs that may have been made all the same.
+    /// The jobs that may have been created anyway.
     var lost: Set<String> = []
-    /// Whether the org answers something else.
+    /// Whether the org answers other requests.
     var isAlone = false
 
-    /// Whether the changes may go in requests: what the org does not do in a job it may do in those.
+    /// Whether the changes may be sent in requests, which may succeed if a job does not.
     ///
-    /// A job without rows does nothing, whether it was made or not. What an outage stopped fares no better another
-    /// way.
+    /// A job without rows does nothing, whether it was created or not. What an outage stopped would
+    /// also fail in requests.
     var mayGoInRequests: Bool {
       error.isAboutTheObject || error.isFailedAnswer || error.kind == .invalidResponse || isAlone
     }
@@ -53,7 +53,7 @@ enum SyncUpErrand {
     }
   }
 
-  /// How far the org's clock is told apart from what is estimated of it.
+  /// The tolerance between the org's time and the estimate of it.
   private static let slackMilliseconds: Int64 = 60_000
 
   static func look(_ questions: [RecordReader.Inquiry], number: Int) -> Request {

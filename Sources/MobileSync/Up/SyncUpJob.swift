@@ -1,20 +1,21 @@
 import JSON
 import Salesforce
 
-/// Writes of one action to one object that the org does by itself, in an ingest job of Bulk API 2.0.
+/// Writes of one action to one object that the org processes in an ingest job of Bulk API 2.0.
 ///
-/// A job bears no conditions and no references between its rows, and answers in an order of its own: what came
-/// of a write is known by what its row says.
+/// A job supports neither conditions nor references between its rows, and returns results in its
+/// own order, so a result is matched to a write by the row's content.
 package enum SyncUpJob {
-  /// The most rows of a job: the org works on so many at a time, so that a larger one saves nothing.
+  /// The maximum number of rows in a job; the org processes this many at a time, so a larger job
+  /// saves nothing.
   package static let mostRows = 10_000
-  /// The most bytes of its CSV: the results, which have all columns again, are to be read whole.
+  /// The maximum size of its CSV in bytes; the results contain all columns again and must be read
+  /// in full.
   package static let mostBytes = 30_000_000
-  /// Objects for whose records an org's assignment rules choose owners; in a job they do so only where one names
-  /// the rule.
+  /// Objects whose owners an org's assignment rules choose; in a job, only if it names the rule.
   private static let assigned: Set<String> = ["case", "lead"]
 
-  /// A write as a row; nil where no row says the same.
+  /// Returns a write as a row; nil if no row can express it.
   package static func row(of write: SyncUpWrite) -> BulkRow? {
     guard !write.isParent, write.parentField == nil, write.action != .undelete,
       write.action == .delete || !assigned.contains(write.objectType.lowercased()),
@@ -26,7 +27,7 @@ package enum SyncUpJob {
       fields)
   }
 
-  /// A write that a journal has noted, as a row.
+  /// Returns a recorded write as a row.
   static func row(of write: PendingWrite) -> BulkRow? {
     var key: (String, String)?
     if let field = write.externalField, let value = write.externalValue { key = (field, value) }
@@ -47,21 +48,21 @@ package enum SyncUpJob {
     return BulkRow(members + fields.map { ($0.name, $0.value) })
   }
 
-  /// How the org calls an action.
+  /// Returns the org's name of an action.
   static func operation(_ action: SyncUpAction) -> BulkIngestJob.Operation {
     switch action {
     case .create: .insert
-    // No job brings a record back: a change that does is no row.
+    // No job undeletes a record: such a change is never a row.
     case .update, .undelete: .update
     case .upsert: .upsert
     case .delete: .delete
     }
   }
 
-  /// What the results of a job say of writes, in the order of those.
+  /// Returns what the results of a job report about writes, in the order of the writes.
   ///
-  /// Rows that say the same are each other's equals, and so are their answers. A write of which no result
-  /// tells is unknown; of a job that did not come to its end, it was not looked at.
+  /// Rows with the same content are interchangeable, and so are their results. A write without a
+  /// result is unknown; if the job did not complete, it was not processed.
   package static func answers(
     _ results: BulkIngestJob.Results, _ writes: [(row: BulkRow?, write: SyncUpAction, id: String?)]
   ) -> [RowAnswer] {
@@ -76,9 +77,9 @@ package enum SyncUpJob {
     }
     for failure in results.failures { told.append((failure.row, { _ in RowAnswer(failure) })) }
     let failure = RowRefusal(
-      code: nil, message: "the org ended the bulk job before it: \(results.failure ?? "")")
+      code: nil, message: "the bulk job ended before processing it: \(results.failure ?? "")")
     for row in results.unprocessed { told.append((row, { _ in .unprocessed(failure) })) }
-    // First what is the same to the letter, then what an org may have written in its own way.
+    // Exact matches first, then values that the org may have reformatted.
     for isExact in [true, false] {
       let form = { (row: BulkRow) in isExact ? row : row.bare }
       var places: [BulkRow: [Int]] = [:]
@@ -94,17 +95,17 @@ package enum SyncUpJob {
     return answers.map { answer in
       if let answer { return answer }
       if let lacking = results.lacking {
-        return .unknown("a part of the bulk job's results cannot be had: \(lacking.message)")
+        return .unknown("part of the bulk job's results is unavailable: \(lacking.message)")
       }
       return results.isUntouched
         ? .unprocessed(failure)
-        : .unknown("the results of the bulk job do not tell of it")
+        : .unknown("the results of the bulk job do not contain it")
     }
   }
 }
 
 extension SyncUpRequest {
-  /// Has the org do the writes in a job that is open.
+  /// Sends the writes in an open job and waits for it.
   func sendJob(
     _ id: String, _ session: Session, while mayWait: @Sendable () -> Bool
   ) async throws(OrgError) -> [RowAnswer] {
@@ -115,7 +116,7 @@ extension SyncUpRequest {
     } catch {
       switch error {
       case .notBegun(let error):
-        // What an outage stopped fares no better another way.
+        // What an outage stopped would also fail in another way.
         if error.isAboutTheObject || error.isAmbiguous {
           let refusal = RowRefusal(code: error.code, message: error.message)
           return writes.map { _ in .unprocessed(refusal) }
@@ -132,13 +133,13 @@ extension SyncUpRequest {
     return SyncUpJob.answers(results, rows.map { ($1, $0.action, $0.recordID) })
   }
 
-  /// Says that the org has not ended a job.
+  /// The message for a job that the org has not completed.
   static func atWorkText(_ id: String) -> String {
-    "the org is still at work on the bulk job \(id)"
+    "the bulk job \(id) is still running in the org"
   }
 
-  /// The batches of jobs, for each action and object of which there are more changes than `bulkAbove`; and the
-  /// changes that are left.
+  /// Returns the batches of jobs, one for each action and object with more than `bulkAbove`
+  /// changes, and the remaining changes.
   static func jobs<Change: SyncUpChange>(
     _ changes: [Change], above bulkAbove: Int
   ) -> (jobs: [Batch<Change>], rest: [Change]) {

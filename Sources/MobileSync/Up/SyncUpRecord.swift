@@ -1,27 +1,27 @@
 import JSON
 import SmartStore
 
-/// One locally changed element, as it was read when its turn came.
+/// One locally changed element, as read when it was processed.
 package struct SyncUpRecord: Sendable {
   package let soupEntryID: Int64
-  /// When the row was made, in milliseconds.
+  /// The row's creation time, in milliseconds.
   let created: Int64
   /// The element's own bytes.
   package let bytes: [UInt8]
-  /// The record's id; one that a device made up begins with `local_`.
+  /// The record's ID; one that a device generated starts with `local_`.
   package let id: String?
-  /// The sObject type; empty where the element names none.
+  /// The sObject type; empty if the element has none.
   package let objectType: String
   /// The modification date of the copy that was changed.
   package let modificationDate: ModificationDate?
   package let state: LocalState
-  /// The value of the target's external id, as text and as JSON.
+  /// The value of the target's external ID, as text and as JSON.
   let externalID: (text: String, json: [UInt8])?
 
-  /// What has to be done.
+  /// The operation to send.
   ///
-  /// Difference: a local id is proof that the server does not know the record, whatever the flags
-  /// say. The SDK sends an update of it, which fails.
+  /// Difference from the SDK: a local ID proves that the org does not know the record, whatever the
+  /// flags are. The SDK sends an update of it, which fails.
   package var operation: SyncOperation {
     let operation = SyncOperation(state)
     guard let id, LocalFields.isLocalID(id) else { return operation }
@@ -32,7 +32,7 @@ package struct SyncUpRecord: Sendable {
     }
   }
 
-  /// The id that a server gave.
+  /// The ID that an org assigned.
   var serverID: String? {
     guard let id, !id.isEmpty, !LocalFields.isLocalID(id) else { return nil }
     return id

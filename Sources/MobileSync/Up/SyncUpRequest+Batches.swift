@@ -2,25 +2,24 @@ import Salesforce
 import System
 
 extension SyncUpRequest {
-  /// Changes that go in one request.
+  /// Changes sent in one request.
   package struct Batch<Change: SyncUpChange> {
     package var form: Form
     package var changes: [Change]
 
-    /// Changes for a resource.
     package init(form: Form, changes: [Change]) {
       self.form = form
       self.changes = changes
     }
   }
 
-  /// The batches that carry changes, by the kind of target.
+  /// Returns the batches for changes, by the kind of target.
   ///
-  /// A batch takes as many changes as the target says, in their order. A collection is of one
-  /// operation, in the SDK's order; it bears no condition, so that changes with one go in composites.
-  /// A tree is one composite, with a place for what is read in it. Records are brought back in collections of
-  /// their own, whatever the target. Of more than `bulkAbove` changes of one
-  /// action and object the org makes jobs, whatever the target.
+  /// A batch has as many changes as the target allows, in order. A collection has a single
+  /// operation, in the SDK's order; it does not support conditions, so changes with one are sent in
+  /// composites. A tree is one composite, with space for what is read in it. Records are undeleted
+  /// in separate collections for every target. More than `bulkAbove` changes of one action and
+  /// object are sent as jobs for every target.
   package static func batches<Change: SyncUpChange>(
     _ changes: [Change], kind: SyncUpTarget.Kind, maxBatchSize: Int, reads: Bool = false,
     bulkAbove: Int? = nil
@@ -56,10 +55,11 @@ extension SyncUpRequest {
     }
   }
 
-  /// Batches in steps: those of a step may go beside each other.
+  /// Returns batches in steps; those of one step may be sent concurrently.
   ///
-  /// A record has one change at most, so that only operations have an order, the SDK's: of collections
-  /// that of their actions, of rows their own. The requests of a tree need each other's answers.
+  /// A record has at most one change, so only operations have an order, that of the SDK:
+  /// collections follow the order of their actions, rows their own order. The requests of a tree
+  /// depend on each other's responses.
   package static func steps<Change: SyncUpChange>(
     _ batches: [Batch<Change>], kind: SyncUpTarget.Kind
   ) -> [[Batch<Change>]] {
@@ -90,10 +90,10 @@ extension SyncUpRequest {
       + conditional.parts(of: RequestLimits.composite).map { Batch(form: .composite, changes: $0) }
   }
 
-  /// Records of one type follow each other.
+  /// Groups consecutive records of one type.
   ///
-  /// An upsert names its type in the address. Of deletes the documentation names no bound, and they keep it all
-  /// the same.
+  /// An upsert names its type in the URL. For deletes, no limit is documented; they use the same
+  /// grouping.
   private static func runs<Change: SyncUpChange>(
     _ changes: [Change], _ action: SyncUpAction
   ) -> [[Change]] {

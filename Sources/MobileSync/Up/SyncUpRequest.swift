@@ -1,13 +1,13 @@
 import JSON
 import Salesforce
 
-/// Writes that go to the org in one request.
+/// Writes that are sent to the org in one request.
 package struct SyncUpRequest: Sendable {
-  /// The resource that carries the writes.
+  /// The resource for the writes.
   package enum Form: Sendable, Hashable {
     /// A collection of one operation.
     case collection
-    /// A composite of any operations; the only one that carries conditions and references.
+    /// A composite of any operations; only this one supports conditions and references.
     case composite
     /// A request for one row.
     case row
@@ -18,9 +18,9 @@ package struct SyncUpRequest: Sendable {
   private static let parentReference = "parent"
 
   let form: Form
-  /// The writes, in their order on the wire.
+  /// The writes, in the order in which they are sent.
   let writes: [SyncUpWrite]
-  /// What a composite reads after its writes: nobody comes between.
+  /// The query that a composite runs after its writes, so that no other change comes between.
   let read: CompositeRequest?
   /// The job that was opened for them.
   let job: String?
@@ -38,12 +38,13 @@ package struct SyncUpRequest: Sendable {
     self.mayWait = mayWait
   }
 
-  /// How a query in the same composite names the id of the parent that it makes.
+  /// The reference to the ID of the parent that the same composite creates.
   static let parentID = "\(parentReference).id"
 
-  // MARK: sending
+  // MARK: Sending
 
-  /// Sends it; one answer for each write, in their order, and what was read.
+  /// Sends the request and returns a response for each write, in order, and the result of the
+  /// query.
   func send(
     _ session: Session
   ) async throws(OrgError) -> (answers: [RowAnswer], read: CompositeResult?) {
@@ -89,23 +90,20 @@ package struct SyncUpRequest: Sendable {
   }
 }
 
-/// A local change on its way to the org.
+/// A local change to send to the org.
 package protocol SyncUpChange {
-  /// What is asked of the org.
+  /// The requested action.
   var action: SyncUpAction { get }
-  /// The sObject type.
   var objectType: String { get }
-  /// Whether it holds only while its record was not modified.
+  /// Whether it applies only while its record is unmodified.
   var isConditional: Bool { get }
-  /// What is sent of it.
+  /// The write that is sent.
   var write: SyncUpWrite { get }
 }
 
 extension SyncUpChange {
-  /// That of what is sent.
   package var action: SyncUpAction { write.action }
-  /// That of what is sent.
   package var objectType: String { write.objectType }
-  /// Whether what is sent bears a condition.
+  /// Whether the write has a condition.
   package var isConditional: Bool { write.unmodifiedSince != nil }
 }

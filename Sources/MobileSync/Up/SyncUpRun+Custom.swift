@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 extension SyncUpTarget {
-  /// What a custom target's code and its configuration say.
+  /// Combines a custom target's code with its configuration.
   init(_ custom: any CustomSyncUpTarget, _ target: CustomTarget) {
     func list(_ key: String) -> [String]? { target.json[key]?.array?.compactMap(\.string) }
     self.init(
@@ -12,9 +12,9 @@ extension SyncUpTarget {
   }
 }
 
-// What a sync up does through a program's own code.
+// The parts of a sync up that use a custom target.
 extension SyncUpRun {
-  /// Hands a change to the target; what it throws fails the sync.
+  /// Passes a change to the target; an error that it throws fails the sync.
   func carry(
     _ write: SyncUpWrite, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> RowAnswer {
@@ -33,14 +33,14 @@ extension SyncUpRun {
         result = try await custom.deleteOnServer(
           objectType: type, objectId: write.recordID ?? "", org: context.org)
       case .undelete:
-        return .refused(RowRefusal(code: nil, message: "a custom target brings no record back"))
+        return .refused(RowRefusal(code: nil, message: "a custom target cannot undelete a record"))
       }
     } catch {
       throw SyncError.custom(error)
     }
     switch result {
     case .saved(nil) where write.recordID == nil:
-      return .unknown("the custom target said it was done and named no record")
+      return .unknown("the custom target reported success without a record ID")
     case .saved(let id): return .done(id: id ?? write.recordID, created: nil)
     case .notFound:
       return .absent(refusal("NOT_FOUND", "The requested resource does not exist"))
@@ -55,7 +55,7 @@ extension SyncUpRun {
     return RowRefusal(code: code, message: message, raw: error.text)
   }
 
-  /// What the target knows of a record; where it throws, nothing is known.
+  /// Returns what the target knows about a record; unknown if it throws.
   func serverState(
     of id: String, _ type: String, _ custom: any CustomSyncUpTarget
   ) async throws(SyncError) -> ServerState {

@@ -1,12 +1,12 @@
 import JSON
 import Salesforce
 
-// What a sync up asks of the org beside its writes.
+// The queries of a sync up.
 extension SyncUpRun {
-  /// What the org has of the records of rows, where the merge mode wants to know.
+  /// Returns the org's state of the rows' records, if the merge mode requires it.
   ///
-  /// Two thousand records are asked for at once, grouped by type. What cannot be asked is unknown:
-  /// the record is left.
+  /// Up to 2,000 records are requested at once, grouped by type. If a record cannot be queried, its
+  /// state is unknown and the record is skipped.
   func serverStates(of ids: [Int64]) async throws(SyncError) -> [Int64: ServerState] {
     guard context.options.mergeMode == .leaveIfChanged else { return [:] }
     var groups: [String: [(entryID: Int64, id: String)]] = [:]
@@ -50,7 +50,7 @@ extension SyncUpRun {
       let fates = try await reader.fates(of: absent.map(\.id), type)
       for one in absent { states[one.entryID] = MissingRecordRule.state(fates[one.id]) }
     } catch {
-      // Nothing can be sent to an org that is not there: that is no DONE.
+      // Nothing can be sent to an unreachable org, so the sync must not end as DONE.
       if error.isOutage { throw SyncError(error) }
       try context.giveUp(
         on: SyncError(error), SyncContext.unreadDates(of: type))
@@ -58,7 +58,7 @@ extension SyncUpRun {
     return states
   }
 
-  /// What became of records that the org says are not there, by row.
+  /// Returns the state of records that the org reported as missing, by row.
   func fates(of missing: [StoreJournal.Missing]) async throws(SyncError) -> [Int64: RecordFate] {
     try context.checkStop()
     var fates: [Int64: RecordFate] = [:]

@@ -4,8 +4,8 @@ import System
 
 /// One run of a sync up.
 ///
-/// Changes are read one by one in the order of their rows, decided, and gathered into batches. Each
-/// answer of the org is in the store before the next request is made.
+/// Changes are read one by one in row order, decided, and collected into batches. Each response of
+/// the org is stored before the next request is sent.
 final class SyncUpRun {
   let target: SyncUpTarget
   let custom: (any CustomSyncUpTarget)?
@@ -14,12 +14,12 @@ final class SyncUpRun {
   private var bodies: SyncUpBodies
   private var batch: [SyncUpSend] = []
   private var idsOfBatch: Set<String> = []
-  /// What was settled without a request since the last commit.
+  /// Outcomes since the last commit that needed no request.
   private var settled: [SyncUpSettled] = []
-  /// How the rows end that must not be sent: it is not known what an earlier request did, or the
-  /// record that stands under their external id is somebody else's.
+  /// The outcomes of rows that must not be sent, because it is unknown what an earlier request did,
+  /// or another user has changed the record with their external ID.
   private var held: [Int64: SyncUpSettled.End] = [:]
-  /// Records that were dealt with and not counted yet.
+  /// The number of records processed and not yet counted.
   private var steps = 0
   private var done = 0
 
@@ -37,7 +37,7 @@ final class SyncUpRun {
     let damaged = try journal.elements.damaged(among: ids, context)
     ids.removeAll { damaged.contains($0) }
     try context.update { $0.totalSize = ids.count }
-    // Only what leaves changed records alone has to ask the org before it sends.
+    // Only LEAVE_IF_CHANGED has to query the org before sending.
     let isCareful = context.options.mergeMode == .leaveIfChanged
     let window = isCareful ? RequestLimits.retrieve : ids.count
     for part in ids.parts(of: window) {
@@ -51,11 +51,11 @@ final class SyncUpRun {
     try await journal.readDates()
   }
 
-  // MARK: one record
+  // MARK: Record
 
   private func take(_ id: Int64, _ server: [Int64: ServerState]) async throws(SyncError) {
     steps += 1
-    // Removed by the app since the run began.
+    // The app has removed it since the run started.
     guard let record = try journal.elements.read(id) else { return }
     let operation = record.operation
     if operation == .none, try journal.elements.isFoundDirty(id) {
@@ -89,8 +89,8 @@ final class SyncUpRun {
     if settled.count >= RequestLimits.collection { try await flush() }
   }
 
-  /// Whether what is sent names the sObject: a collection deletes by Ids alone, and a program's own code sends as it
-  /// likes.
+  /// Whether the write names the sObject type: a collection deletes by Ids alone, and a custom
+  /// target sends in its own way.
   private func needsType(_ operation: SyncOperation) -> Bool {
     switch operation {
     case .create, .update: custom == nil
@@ -99,9 +99,9 @@ final class SyncUpRun {
     }
   }
 
-  /// The moment that closes the window between check and write, where the request can bear it.
+  /// Returns the time that closes the gap between check and write, if the request supports it.
   ///
-  /// Under OVERWRITE nothing was read of the server, so that there is none.
+  /// Under OVERWRITE, the org's record was not read, so there is none.
   private func condition(_ operation: SyncOperation, _ server: ServerState?) -> Int64? {
     guard target.kind == .batch || target.kind == .single else { return nil }
     return target.condition(of: operation, server)
@@ -113,8 +113,8 @@ final class SyncUpRun {
   }
 
   private func add(_ send: SyncUpSend) async throws(SyncError) {
-    // An org refuses two changes of one record in one request; and of a create without an answer and
-    // an edit of what it made, the edit is the later.
+    // An org refuses two changes of one record in a request. Of a create without a response and an
+    // edit of its record, the edit is later.
     let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
     if !idsOfBatch.isDisjoint(with: ids) { try await flush() }
     batch.append(send)
@@ -122,7 +122,7 @@ final class SyncUpRun {
     if batch.count >= max(1, target.maxBatchSize) { try await flush() }
   }
 
-  // MARK: one batch
+  // MARK: Batch
 
   private func flush() async throws(SyncError) {
     let sends = batch
@@ -138,7 +138,7 @@ final class SyncUpRun {
     if journal.unread.count >= RequestLimits.retrieve { try await journal.readDates() }
   }
 
-  /// Tells of each record that was dealt with; the end of the run tells of the last one.
+  /// Reports progress for each processed record; the end of the run reports the last one.
   private func advance() throws(SyncError) {
     while steps > 0 {
       steps -= 1
@@ -160,7 +160,7 @@ final class SyncUpRun {
     try await SyncUpEngine(target, carrier, journal).sendAll(sends)
   }
 
-  /// Makes records anew that are proved to be deleted; the others keep the org's answer.
+  /// Recreates records that are verified as deleted; the others keep the org's error.
   private func settle(_ missing: [StoreJournal.Missing])
     async throws(SyncError)
   {

@@ -1,18 +1,18 @@
 import JSON
 
-/// A changed element with what is to be sent of it.
+/// A changed element with its write.
 package struct SyncUpSend: Sendable, SyncUpChange {
   package let record: SyncUpRecord
   package var write: SyncUpWrite
-  /// Whether the record had been there and was deleted.
+  /// Whether the record existed and was deleted.
   let isRecreated: Bool
 }
 
-/// The request bodies of a sync up, with the field list of each action read once.
+/// Creates the request bodies of a sync up, reading the field list of each action once.
 package struct SyncUpBodies {
   private let target: SyncUpTarget
   private let options: SyncOptions
-  /// The sObject type where it is the same for all, whatever the elements say.
+  /// The sObject type, if it is the same for all elements regardless of their own.
   private let objectType: String?
   private var prepared: [SyncUpAction: RecordBody] = [:]
 
@@ -22,7 +22,7 @@ package struct SyncUpBodies {
     self.objectType = objectType
   }
 
-  /// What is to be sent of an element; `operation` is a create, an update or a delete.
+  /// Returns what to send for an element; `operation` is a create, an update or a delete.
   package mutating func send(
     _ record: SyncUpRecord, _ operation: SyncOperation, isRecreated: Bool = false,
     unmodifiedSince: Int64? = nil
@@ -66,7 +66,7 @@ package struct SyncUpBodies {
       try body.append(record.bytes, to: &writer)
     } catch {
       throw SyncError(
-        .store, "the element \(record.soupEntryID) is no JSON object: \(error.message)")
+        .store, "the element \(record.soupEntryID) is not a JSON object: \(error.message)")
     }
     return writer.bytes
   }
@@ -74,7 +74,7 @@ package struct SyncUpBodies {
   private func body(_ action: SyncUpAction) throws(SyncError) -> RecordBody {
     let operation: SyncOperation = action == .update ? .update : .create
     var fields = try FieldSelection.fields(for: operation, target: target, options: options)
-    // An upsert names its key beside the fields, or in the address.
+    // An upsert has its key next to the fields or in the URL.
     if action == .upsert { fields.removeAll { $0 == target.externalIdFieldName } }
     return RecordBody(fields: fields)
   }

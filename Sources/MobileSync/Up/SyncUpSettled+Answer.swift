@@ -2,7 +2,7 @@ import JSON
 import Salesforce
 
 extension SyncUpSettled.End {
-  /// What an answer means for an element.
+  /// Creates the outcome of an element from the org's response.
   init(
     _ answer: RowAnswer, action: SyncUpAction, kind: SyncUpTarget.Kind, mode: MergeMode
   ) {
@@ -17,12 +17,12 @@ extension SyncUpSettled.End {
       }
   }
 
-  /// The org's words are kept beside the element.
+  /// The org's message is stored in the element.
   static func refused(_ refusal: RowRefusal) -> SyncUpSettled.End {
     .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
   }
 
-  /// The same where the org may have refused the whole request, and wrote no error of the row.
+  /// The outcome if the org may have refused the whole request and returned no error for the row.
   private static func refused(
     _ refusal: RowRefusal, _ kind: SyncUpTarget.Kind
   ) -> SyncUpSettled.End {
@@ -32,22 +32,22 @@ extension SyncUpSettled.End {
     return refused(refusal)
   }
 
-  /// What an org says of an update or a delete that names no record.
+  /// The org's error for an update or a delete without an ID.
   static func noID(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
     let code = "MISSING_ARGUMENT"
     let message = "Id not specified in an update call"
     return .failed(code: code, message: message, error: rowError(code, message, [], kind))
   }
 
-  /// What is said of an element that does not say what it is: its name becomes part of addresses.
+  /// The error for an element without a type, whose name would become part of URLs.
   static func noType(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
     let code = "INVALID_TYPE"
     let message =
-      "attributes.type of the element is no name of an sObject: nothing was sent; the app has to set it"
+      "attributes.type of the element is not an sObject name: nothing was sent; the app must set it"
     return .failed(code: code, message: message, error: rowError(code, message, [], kind))
   }
 
-  /// The error of a row as the SDK keeps that of a target's kind.
+  /// The error of a row in the form in which the SDK stores it for the kind of target.
   private static func rowError(
     _ code: String, _ message: String, _ fields: [String], _ kind: SyncUpTarget.Kind
   ) -> String {
@@ -60,7 +60,7 @@ extension SyncUpSettled.End {
 }
 
 extension SyncUpSettled {
-  /// The row of the report that tells of it.
+  /// The row of the report for it.
   func reportRow(soupName: String) -> SyncReport.Record {
     var id = record.id
     let outcome: SyncReport.Record.Outcome

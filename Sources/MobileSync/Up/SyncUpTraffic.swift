@@ -1,44 +1,45 @@
 import Salesforce
 import System
 
-/// Local changes on their way to an org: the one place that makes requests of them.
+/// Sends local changes to an org; all requests for them are made here.
 ///
 /// For each batch of a target's kind and size:
-/// 1. the journal looks at its changes once more, and writes down that they are about to leave, for a bulk job
-///    with the id of the job, which was opened before and does nothing yet;
-/// 2. one request carries them;
-/// 3. the answers stand in the journal before anything else leaves or is waited for. Where none came, each change
-///    is in doubt, and is looked for before it is sent again (`InDoubtResolver`).
+/// 1. The journal checks its changes again and records that they are about to be sent. For a bulk
+///    job, it records the ID of the job, which was opened before and does nothing yet.
+/// 2. One request sends them.
+/// 3. The journal records the responses before anything else is sent or waited for. If there is no
+///    response, each change is unconfirmed and is looked up before it is sent again
+///    (`InDoubtResolver`).
 ///
-/// Loads go beside each other; the steps of a load go one after another, and the batches of a step beside
-/// each other where the load says so. All but the requests themselves happens in the caller's task, so that
-/// no journal is ever asked two things at once. After an error nothing more leaves, and the answers of what
-/// is on its way are entered; where the org knows a sender no more, nothing more leaves for that one, if the
-/// journal says so.
+/// Loads are sent concurrently. The steps of a load are sent one after another, and the batches of
+/// a step concurrently if the load allows it. Everything except the requests themselves runs in the
+/// caller's task, so a journal is never called concurrently. After an error nothing more is sent,
+/// and the responses of requests in flight are recorded. If a sender's session is no longer valid,
+/// nothing more is sent for that sender, provided the journal allows it.
 package final class SyncUpTraffic<Journal: SyncUpJournal> {
-  /// What knows how a target is sent.
+  /// The engine that sends a target's changes.
   package typealias Engine = SyncUpEngine<Journal>
 
   private struct Item {
     var engine: Engine
     var batch: SyncUpRequest.Batch<Journal.Change>
     var attempt = 1
-    /// What was to be read before is read.
+    /// Whether everything that must be read before was read.
     var isReady = false
     /// The bulk job that was opened for it.
     var job: String?
   }
 
-  /// A load on its way.
+  /// A load being sent.
   private struct Lane {
-    /// The steps that are still to come.
+    /// The remaining steps.
     var steps: ArraySlice<[Item]>
-    /// What of the present step is still to be started.
+    /// The batches of the current step that are still to be started.
     var ready: [Item] = []
-    /// How much of it is on its way, or rests.
+    /// The number of its batches in flight or waiting.
     var open = 0
-    /// Whether its requests go one after another: as the load says, and once a request was refused whole
-    /// or had rows that another writer held.
+    /// Whether its requests are sent one after another: because the load requires it, or because a
+    /// request was refused as a whole or had rows locked by another writer.
     var isStrict: Bool
 
     init(_ load: Engine.Load) {
@@ -56,35 +57,36 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  /// A request on its way.
+  /// A request in flight.
   private struct Flight {
     var lane: Int
     var item: Item
-    /// What is asked in a look at the org before.
+    /// The requests of a preceding lookup.
     var questions: [RecordReader.Inquiry] = []
-    /// What it carries, and where that is written down; nil for such a look.
+    /// The changes and their recorded intention; nil for a lookup.
     var cargo: (changes: [Journal.Change], intention: Journal.Intention)?
   }
 
   private let inFlight: Int
   private var lanes: [Int: Lane]
-  /// The lanes that are not over, in their order.
+  /// The unfinished lanes, in order.
   private var waiting: [Int]
   private var flights: [Int: Flight] = [:]
   private var started = 0
-  /// What was looked at right before it is sent: it goes before all else, while the look is true.
+  /// Batches whose lookup is complete; they are sent first, while the lookup is current.
   private var looked: [(lane: Int, item: Item)] = []
-  /// What waits until a row that another writer held may be free.
+  /// Batches that wait until a row locked by another writer may be free.
   private var resting: [(lane: Int, items: [Item], milliseconds: Int64)] = []
 
-  /// The journal that was told answers last, while they may be kept with what is intended next.
+  /// The journal that recorded responses last, while they may still become durable with the next
+  /// intention.
   private var told: Journal?
 
-  /// The bulk jobs that were opened, and those that may have been by requests without an answer.
+  /// The bulk jobs that were opened, and those that requests without a response may have opened.
   private var opened: Set<String> = []
   private var lost: [(journal: Journal, lost: Set<String>)] = []
 
-  /// The traffic of loads, with at most so many requests at once.
+  /// Creates the traffic of loads with at most `inFlight` concurrent requests.
   package init(_ loads: [Engine.Load], inFlight: Int) {
     self.inFlight = inFlight
     lanes = Dictionary(
@@ -92,7 +94,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     waiting = Array(loads.indices)
   }
 
-  /// Sends all of it.
+  /// Sends all loads.
   package func run() async throws {
     defer { tellOfLostJobs() }
     try await InFlight.run(
@@ -100,24 +102,24 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       take: { try await self.take($0.flight, $0.answer) }, settle: keep)
   }
 
-  /// Keeps the answers that were told, before anything is waited for.
+  /// Makes the recorded responses durable before anything is waited for.
   private func keep() throws {
     defer { told = nil }
     try told?.keep()
   }
 
-  /// Tells of jobs that were opened without an answer: they have no rows, and nobody will give them any.
+  /// Reports jobs whose opening had no response: they have no rows and never will.
   private func tellOfLostJobs() {
     for job in lost {
       for id in job.lost.subtracting(opened).sorted() {
         job.journal.warn(
-          "the answer to the opening of the bulk job \(id) got lost: it has no rows and does nothing, and can be "
-            + "aborted under Bulk Data Load Jobs in Setup")
+          "the response to opening the bulk job \(id) was lost: the job has no rows and does "
+            + "nothing; it can be aborted under Bulk Data Load Jobs in Setup")
       }
     }
   }
 
-  // MARK: starting
+  // MARK: Starting
 
   private func next() async throws -> SyncUpErrand.Request? {
     while true {
@@ -132,7 +134,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  /// The next of the first lane that has something to start.
+  /// Returns the next batch of the first lane that has one.
   private func takeItem() -> (lane: Int, item: Item)? {
     if !looked.isEmpty { return looked.removeFirst() }
     waiting.removeAll { lanes[$0]?.isOver != false }
@@ -142,7 +144,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     return nil
   }
 
-  /// Begins with a batch; nil where there is nothing to wait for.
+  /// Starts a batch; returns nil if there is nothing to wait for.
   private func start(_ item: Item, _ lane: Int) async throws -> SyncUpErrand.Request? {
     let (engine, journal) = (item.engine, item.engine.journal)
     if journal.isEnded {
@@ -182,7 +184,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     flights[number] = Flight(lane: lane, item: item, cargo: (changes, intention))
     switch engine.carrier {
     case .custom(let carry):
-      // A program's own code is not ours to run beside other code.
+      // A custom target's code is not run concurrently with other code.
       let answer = try await Self.carry(changes, carry)
       try await take(number, .carried(answer))
       return nil
@@ -207,7 +209,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  /// Waits once for all that rests, when nothing else can be done.
+  /// Waits once for all resting batches, if nothing else can be done.
   private func rest() async throws {
     let (rested, patience) = (resting, resting[0].items[0].engine.patience)
     try await patience.pause(rested.map(\.milliseconds).max() ?? 0)
@@ -218,7 +220,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  // MARK: answers
+  // MARK: Responses
 
   private func take(_ number: Int, _ answer: SyncUpErrand.Answer) async throws {
     guard var flight = flights.removeValue(forKey: number) else { return }
@@ -240,7 +242,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         throw failure.error
       }
       journal.warn(
-        "the org made no bulk job, and the changes go in requests: \(failure.error.message)")
+        "the org created no bulk job, so the changes are sent in requests: "
+          + failure.error.message)
       again(halves(item.batch.changes, item, attempt: item.attempt), flight.lane)
     case .carried(let result):
       guard let cargo = flight.cargo else { return }
@@ -248,14 +251,15 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  /// Whether an error is that of one sender whom the org knows no more: what others send goes on.
+  /// Whether the error concerns a single sender whose session is no longer valid, so that other
+  /// senders' requests continue.
   private func ends(_ journal: Journal, _ error: OrgError) async throws -> Bool {
     try keep()
     guard error.isAboutTheUser else { return false }
     return try await journal.isEnded ? true : journal.end(error)
   }
 
-  /// Puts what goes once more before all else of its lane.
+  /// Puts batches to send again at the front of their lane.
   private func again(_ items: [Item], _ lane: Int) {
     lanes[lane]?.open -= 1
     lanes[lane]?.ready.insert(contentsOf: items, at: 0)
@@ -282,10 +286,11 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
         if try await ends(journal, error) { return }
         throw error
       }
-      // An answer that is none, such as one to other requests, tells nothing of the rows either.
+      // A response that belongs to other requests, or is invalid, reports nothing about the rows
+      // either.
       let isAnswered = error.kind == .invalidResponse
       let words =
-        (isAnswered ? "the answer cannot be read: " : "no answer came back: ") + error.message
+        (isAnswered ? "the response cannot be read: " : "no response arrived: ") + error.message
       try await settle(
         journal, changes.map { ($0, .unknown(words)) }, of: intention, isLast: true)
       if patience.survivesDoubt { return }
@@ -318,12 +323,12 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     told = journal
   }
 
-  /// The answers of a tree whose parent another writer held: the org has refused the children for want of
-  /// it, and they are tried again with it.
+  /// Marks the responses of a tree whose parent was locked by another writer: the org refused the
+  /// children because of it, and they are retried with it.
   private static func waitingForParent(
     _ changes: [Journal.Change], _ answers: [RowAnswer]
   ) -> [RowAnswer] {
-    // Changes are large, and as good as always nothing is held.
+    // Changes are large, and rows are almost never locked.
     guard answers.contains(where: RetryPolicy.repeats) else { return answers }
     let isHeld = zip(changes, answers).contains { change, answer in
       guard case .locked = answer else { return false }
@@ -338,7 +343,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  /// One row can spoil a whole request: halves are sent until it stands alone.
+  /// One row can make a whole request fail, so halves are sent until that row is alone.
   private func refused(
     _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention,
     _ lane: Int
@@ -355,7 +360,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     again(halves(changes, item, attempt: item.attempt), lane)
   }
 
-  /// What is sent in smaller parts; after a job in requests.
+  /// Splits the changes into smaller parts; after a job, they are sent in requests.
   private func halves(_ changes: [Journal.Change], _ item: Item, attempt: Int) -> [Item] {
     if item.batch.form == .job {
       return item.engine.batches(changes, afterJob: true).map {

@@ -1,26 +1,23 @@
 import JSON
 import Salesforce
 
-/// What is asked of the org.
+/// The requested action.
 package enum SyncUpAction: String, Sendable, Hashable, CaseIterable {
   // In the order in which the SDK sends them.
   case create, update, upsert, delete
-  /// What no sync up asks for, and an undo does: a record is taken out of the recycle bin.
+  /// Restores a record from the recycle bin; used by an undo, never by a sync up.
   case undelete
 }
 
-/// One write as it goes on the wire, whichever journal it stands in.
+/// One write as sent, independent of the journal.
 package struct SyncUpWrite: Sendable {
-  /// The value by which an upsert names its record.
+  /// The value by which an upsert identifies its record.
   package struct ExternalKey: Sendable {
-    /// The field's name.
     package var field: String
-    /// The value as text, for an address or a query.
+    /// The value as text, for a URL or a query.
     package var text: String
-    /// The value as JSON.
     package var json: [UInt8]
 
-    /// A value of a field.
     package init(field: String, text: String, json: [UInt8]) {
       self.field = field
       self.text = text
@@ -28,24 +25,22 @@ package struct SyncUpWrite: Sendable {
     }
   }
 
-  /// What is asked of the org.
+  /// The requested action.
   package var action: SyncUpAction
-  /// The sObject type.
   package var objectType: String
-  /// The record that is meant; nil for a new one.
+  /// The record to change; nil for a new one.
   package var recordID: String?
-  /// How an upsert names its record.
+  /// The key by which an upsert identifies its record.
   package var externalKey: ExternalKey?
   /// The fields, as the members of an object without its braces.
   package var fields: [UInt8]
-  /// The moment after which the record must not have been modified.
+  /// The time after which the record must not have been modified.
   package var unmodifiedSince: Int64?
-  /// Whether it is the parent of the tree that its request carries.
+  /// Whether it is the parent of the tree in its request.
   package var isParent = false
-  /// The field of a child that gets the id of the parent, where the same request makes that.
+  /// The child's field that gets the parent's ID if the same request creates the parent.
   package var parentField: String?
 
-  /// A write.
   package init(
     _ action: SyncUpAction, _ objectType: String, recordID: String? = nil,
     externalKey: ExternalKey? = nil, fields: [UInt8] = [], unmodifiedSince: Int64? = nil
@@ -58,10 +53,8 @@ package struct SyncUpWrite: Sendable {
     self.unmodifiedSince = unmodifiedSince
   }
 
-  /// The fields as an object.
   package var body: [UInt8] { [0x7B] + fields + [0x7D] }
 
-  /// Adds a field.
   package mutating func set(_ field: String, _ value: String) {
     var writer = JSONWriter(reserving: fields.count + 64)
     if !fields.isEmpty { writer.raw(fields) }
@@ -70,7 +63,7 @@ package struct SyncUpWrite: Sendable {
     fields = writer.bytes
   }
 
-  /// The object of a collection: the type, what names the record, the fields.
+  /// The object in a collection: the type, the record's identifier, and the fields.
   package var collectionRecord: [UInt8] {
     var writer = JSONWriter(reserving: fields.count + 96)
     writer.beginObject()
@@ -92,14 +85,14 @@ package struct SyncUpWrite: Sendable {
     return writer.bytes
   }
 
-  /// The write as a request inside a composite one.
+  /// Returns the write as a subrequest of a composite.
   func compositeRequest(_ session: Session, referenceId: String) -> CompositeRequest {
     let (method, path): (String, String) =
       switch action {
       case .create: ("POST", session.rowPath(objectType))
       case .update: ("PATCH", session.rowPath(objectType, recordID ?? ""))
       case .delete: ("DELETE", session.rowPath(objectType, recordID ?? ""))
-      // No composite brings a record back; it can tell whether it is there.
+      // No composite undeletes a record, but it can check whether the record exists.
       case .undelete: ("GET", session.rowPath(objectType, recordID ?? ""))
       case .upsert:
         (
@@ -112,7 +105,7 @@ package struct SyncUpWrite: Sendable {
       body: action == .delete || action == .undelete ? nil : body, unmodifiedSince: unmodifiedSince)
   }
 
-  /// Sends the write as a request of its own.
+  /// Sends the write as a separate request.
   func sendRow(_ session: Session) async throws(OrgError) -> RowAnswer {
     switch action {
     case .create: try await session.createRow(objectType, body)

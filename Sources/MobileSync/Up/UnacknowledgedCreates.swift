@@ -2,44 +2,46 @@ import JSON
 import Salesforce
 import System
 
-/// Finds out which records of the org are those that creates without an answer have made.
+/// Determines which of the org's records were made by creates without a response.
 ///
-/// Absence of a likeness proves nothing: somebody may have corrected the record since, given it to
-/// another owner or deleted it, and an org's automation does so at once. So every record that the
-/// sender has made at that time and that nothing else accounts for may be what was made.
+/// The absence of a match proves nothing: a user may have corrected the record, changed its owner
+/// or deleted it since, and an org's automation does so at once. Every record that the sender
+/// created at that time and that nothing else accounts for may therefore be the result.
 package enum UnacknowledgedCreates {
   /// How far a record agrees with what was sent.
   package enum Agreement: Sendable, Hashable {
     /// In every field that could be compared.
     case whole
-    /// In most.
+    /// In most fields.
     case partial
-    /// In few or none.
+    /// In few fields or none.
     case none
   }
 
-  /// A create without an answer.
+  /// A create without a response.
   package struct Lost: Sendable {
-    /// What was sent.
+    /// The fields that were sent.
     package var fields: JSONObject
-    /// When it was noted to be sent, in milliseconds of the org's time.
+    /// The recorded time of sending, in milliseconds of the org's time.
     package var sent: Int64
-    /// When the last of it can have arrived, in milliseconds of the org's time.
+    /// The latest time at which it can have arrived, in milliseconds of the org's time.
     package var until: Int64
-    /// Whether that moment has passed; before, only what agrees as a whole is taken for it.
+    /// Whether that time has passed; before it, only a record that agrees in full matches.
     package var isOver: Bool
-    /// Whether nobody knows that it was sent at all: in all that time its sender has made records by himself,
-    /// so that only what holds all that would have been sent is taken for it.
+    /// Whether it is unknown if it was sent at all.
+    ///
+    /// The sender has created other records in that time, so only a record with everything that
+    /// would have been sent matches.
     package var isPresumed = false
-    /// Others who may have sent it.
+    /// Other possible senders.
     package var otherSenders: [String] = []
-    /// Whether another state of it may have been sent: then what its sender has made may be that.
+    /// Whether another state of it may have been sent, so that a record of its sender may come from
+    /// that state.
     package var isRevised = false
-    /// How far `sent` may be ahead of the dates of the org's records, in milliseconds; 0 where the org's answers
-    /// and its records are dated alike.
+    /// How far `sent` may be ahead of the dates of the org's records, in milliseconds; 0 if the
+    /// org's responses and records use the same clock.
     package var ahead: Int64 = 0
 
-    /// A create.
     package init(_ fields: JSONObject, sent: Int64, until: Int64, isOver: Bool = true) {
       self.fields = fields
       self.sent = sent
@@ -48,25 +50,24 @@ package enum UnacknowledgedCreates {
     }
   }
 
-  /// What a lost create has made, as it stands in the org now.
+  /// The record that a lost create has made, in its current state.
   package struct Made: Sendable, Hashable {
-    /// The record's 18-character id.
+    /// The record's 18-character ID.
     package var id: String
-    /// The record.
     package var record: JSONObject
-    /// The names of sent fields that hold another value now.
+    /// The names of sent fields that have another value now.
     package var changed: [String] = []
 
     /// Whether it is in the recycle bin.
     package var isDeleted: Bool { record["IsDeleted"]?.bool ?? false }
-    /// The record that it was merged into.
+    /// The record into which it was merged.
     package var masterID: String? { Self.id(record["MasterRecordId"]) }
-    /// The record's owner.
     package var ownerID: String? { Self.id(record["OwnerId"]) }
-    /// Who made it.
+    /// The user who created it.
     package var creatorID: String? { Self.id(record["CreatedById"]) }
 
-    /// A record with what has changed in it since it was sent; nil for one without an id.
+    /// Creates it from a record, with its changes since it was sent; nil for a record without an
+    /// ID.
     package init?(_ record: JSONObject, sent: JSONObject) {
       guard let id = UnacknowledgedCreates.id(of: record) else { return nil }
       self.id = id
@@ -81,60 +82,62 @@ package enum UnacknowledgedCreates {
       value?.string?.recordID18
     }
 
-    /// What has become of it since, in words; nil where it stands as it was sent.
+    /// A description of later changes; nil if the record is unchanged since it was sent.
     package var words: String? {
       let parts = becameOf
       guard !parts.isEmpty else { return nil }
-      return "no answer came back; the record was found, and " + parts.joined(separator: "; ")
+      return "no response arrived; the record was found, and " + parts.joined(separator: "; ")
     }
 
-    /// The same as parts of a sentence.
+    /// The same description as parts of a sentence.
     package var becameOf: [String] {
       var parts: [String] = []
       if let masterID {
-        parts.append("it was merged into \(masterID) since")
+        parts.append("it has been merged into \(masterID)")
       } else if isDeleted {
-        parts.append("it was deleted since")
+        parts.append("it has been deleted")
       }
       if !changed.isEmpty {
         let names = changed.joined(separator: ", ")
-        parts.append("the org holds other values than were sent in \(names)")
+        parts.append("the org has other values than were sent in \(names)")
       }
       if let ownerID, let creatorID, ownerID != creatorID, !changed.contains("OwnerId") {
-        parts.append("it belongs to another owner")
+        parts.append("it has another owner")
       }
       return parts
     }
   }
 
-  /// What became of a create.
+  /// The outcome of a create.
   package enum Fate: Sendable, Hashable {
     /// It made this record.
     case made(Made)
-    /// It made none.
+    /// It made no record.
     case notMade
-    /// Only a person can tell; the ids are those of the records that it may have made.
+    /// An operator must decide; `ids` are the records that it may have made.
     case unclear(String, ids: [String])
 
-    /// The record that it made.
+    /// The ID of the record that it made.
     var madeID: String? {
       if case .made(let made) = self { made.id } else { nil }
     }
   }
 
-  /// How far an org's clocks may lie apart, in milliseconds.
+  /// The maximum difference between an org's clocks, in milliseconds.
   ///
-  /// The time of a request is noted by the clock of the server that answered the one before, and
-  /// another server dates the record. Five minutes is what an org allows a login assertion.
+  /// The time of a request comes from the server that sent the previous response, and another
+  /// server dates the record. Five minutes is also the tolerance that an org grants a login
+  /// assertion.
   package static let slackMilliseconds: Int64 = 300_000
 
-  /// How long after the quiet window a request may still have arrived, in milliseconds.
+  /// How long after the quiet window a request may still arrive, in milliseconds.
   ///
-  /// A proxy that holds one holds it for hours at most. Such a record has to agree as a whole.
+  /// A proxy delays a request by hours at most. A record from that time must agree in full.
   package static let lateMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  /// Compares what was sent with a record; fields that the record lacks are not compared, and an org
-  /// may have trimmed a value.
+  /// Compares what was sent with a record.
+  ///
+  /// Fields that the record lacks are ignored, and an org may have trimmed a value.
   package static func agreement(of payload: JSONObject, with record: JSONObject) -> Agreement {
     let compared = payload.filter { record[$0.name] != nil }
     guard !compared.isEmpty else { return payload.isEmpty ? .whole : .partial }
@@ -143,11 +146,11 @@ package enum UnacknowledgedCreates {
     return same * 2 > compared.count ? .partial : .none
   }
 
-  /// Gives records that nothing else accounts for to creates; one fate for each.
+  /// Assigns records that nothing else accounts for to creates; returns an outcome for each create.
   ///
-  /// A record that only its maker has touched and that holds nothing of what was sent is most likely
-  /// the sender's own work at that time. With `asksPerson` a person is asked; where nobody can be, it
-  /// is taken for that.
+  /// A record that only its creator has changed and that has nothing of what was sent is most
+  /// likely the sender's separate work. With `asksPerson` an operator decides; otherwise it counts
+  /// as separate work.
   package static func match(
     _ creates: [Lost], _ candidates: [JSONObject], asksPerson: Bool = true
   ) -> [Fate] {
@@ -155,18 +158,18 @@ package enum UnacknowledgedCreates {
     return matching.fates()
   }
 
-  /// The 18-character id of a record.
+  /// The 18-character ID of a record.
   package static func id(of record: JSONObject) -> String? {
     record["Id"]?.string?.recordID18
   }
 
-  /// The fields that tell whose a record is, and what has become of it.
+  /// The fields that show who owns and created a record and what happened to it since.
   package static let auditFields = [
     "CreatedDate", "CreatedById", "LastModifiedDate", "LastModifiedById", "OwnerId", "IsDeleted",
     "MasterRecordId",
   ]
 
-  /// Says whether a record was made at a time at which a create can have made it.
+  /// Whether a record was created at a time at which the create can have made it.
   package static func isInTime(of create: Lost, _ record: JSONObject) -> Bool {
     guard let date = record["CreatedDate"]?.string, let created = Dates.milliseconds(iso8601: date)
     else { return false }
@@ -177,10 +180,10 @@ package enum UnacknowledgedCreates {
     created >= create.sent - slackMilliseconds && created <= create.until + late
   }
 
-  /// The question for what a user has created in the time of some creates, deleted records too, with those
-  /// of the sent fields that the asker may read.
+  /// Returns the query for the records that a user created in the time of the creates, including
+  /// deleted ones, with those of the sent fields that the reader may see.
   ///
-  /// Long text cannot be filtered, so that the fields are compared here.
+  /// Long text cannot be filtered, so fields are compared here.
   package static func question(
     _ describe: Describe, of creates: [Lost], userID: String
   ) -> RecordReader.Question {
@@ -197,23 +200,23 @@ package enum UnacknowledgedCreates {
         + "AND CreatedDate <= \(SOQLLiteral.second(to)) ORDER BY Id", all: true)
   }
 
-  /// The first of some ids, in words, and how many more there are.
+  /// Lists the first IDs and the number of further ones.
   static func named(_ ids: [String]) -> String {
     let shown = ids.prefix(10).joined(separator: ", ")
     return ids.count > 10 ? "\(shown) and \(ids.count - 10) more" : shown
   }
 
-  /// In how many fields a record holds what was sent.
+  /// The number of fields in which a record has what was sent.
   static func likeness(of fields: JSONObject, with record: JSONObject) -> Int {
     fields.count { name, value in
       !FieldValue.isSame(value, nil) && FieldValue.isSame(value, record[name])
     }
   }
 
-  /// The ids of records that may be what a create made, the likeliest first: by the fields that hold what was
-  /// sent, and then the newest.
+  /// Returns the IDs of the records that a create may have made, the most likely first: by the
+  /// number of matching fields, then the newest.
   ///
-  /// A person reads the first of them.
+  /// An operator reads the first of them.
   static func byLikeness(
     _ records: [(id: String, record: JSONObject, created: Int64)], to fields: JSONObject
   ) -> [String] {
@@ -221,18 +224,20 @@ package enum UnacknowledgedCreates {
       .sorted { ($0.like, $0.created, $1.id) > ($1.like, $1.created, $0.id) }.map(\.id)
   }
 
-  /// What became of a create that the org most likely refused, beside the records that nothing accounts for.
+  /// Returns the outcome of a create that the org most likely refused, given the records that
+  /// nothing accounts for.
   ///
-  /// One that holds all that was sent may be what it made: it is never taken for that without a person.
+  /// A record with everything that was sent may be its result, but is never assigned to it without
+  /// an operator's decision.
   static func fate(ofRefused create: Lost, _ records: [JSONObject]) -> Fate {
     fate(
       of: create, records,
-      because: "a field that the org asks for was sent empty, and its automation may have filled it"
+      because: "a required field was sent empty, and the org's automation may have filled it"
     )
   }
 
-  /// What became of a create that has made none of the records of its time, where the dates of the org's answers
-  /// cannot be trusted: they may be those of something that stands between.
+  /// Returns the outcome of a create without a matching record, if the dates of the org's responses
+  /// cannot be trusted because they may come from a proxy.
   static func fate(ofMisdated create: Lost, _ records: [JSONObject]) -> Fate {
     if create.ahead <= 0 { return .notMade }
     var earlier = create
@@ -240,8 +245,8 @@ package enum UnacknowledgedCreates {
     return fate(
       of: earlier, records,
       because:
-        "the org's answers are dated \(create.ahead / 60_000) minutes ahead of this machine, "
-        + "and its records perhaps not")
+        "the org's responses are dated \(create.ahead / 60_000) minutes ahead of this machine, "
+        + "and its records may not be")
   }
 
   private static func fate(
@@ -253,13 +258,15 @@ package enum UnacknowledgedCreates {
     }.compactMap(id(of:)).sorted()
     if ids.isEmpty { return .notMade }
     let count =
-      ids.count == 1 ? "1 record may be what it made" : "\(ids.count) records may be what it made"
+      ids.count == 1 ? "1 record may be its result" : "\(ids.count) records may be its result"
     return .unclear("\(words); \(count): \(named(ids))", ids: ids)
   }
 
-  /// Says whether an org most likely refuses such a create: a field that its describe asks for has no value.
+  /// Whether an org most likely refuses such a create: a field that its describe marks as required
+  /// has no value.
   ///
-  /// It is no proof: an org asks for it when its automation has run, and a person's name is made of others.
+  /// This is no proof: an org requires the field only after its automation has run, and a contact's
+  /// name consists of other fields.
   package static func isRefused(_ payload: JSONObject, _ describe: Describe) -> Bool {
     describe.fields.contains { field in
       field.isCreateable && !field.isNillable && !field.isDefaultedOnCreate
@@ -267,7 +274,7 @@ package enum UnacknowledgedCreates {
     }
   }
 
-  /// Those of the fields that the user may read, with `Id` and `others`.
+  /// Returns those of the fields that the user may read, with `Id` and `others`.
   package static func readable(
     _ fields: some Sequence<String>, _ describe: Describe, and others: [String]
   ) -> [String] {

@@ -2,10 +2,10 @@ import JSON
 import Salesforce
 import System
 
-/// The search for the creates of records, and of records for creates: a pure function of both.
+/// Matches creates and records with each other, as a pure function of both.
 struct UnacknowledgedCreatesMatching {
-  /// Creates of equal fields: nothing tells them apart, so that it does not matter which of them made
-  /// which record.
+  /// Creates with equal fields: they cannot be distinguished, so it does not matter which of them
+  /// made which record.
   private struct Group {
     var members: [Int]
     var fields: JSONObject
@@ -17,7 +17,7 @@ struct UnacknowledgedCreatesMatching {
     var record: JSONObject
     var created: Int64
     var isDeleted: Bool
-    /// Whether somebody else than its maker has had it in hand since.
+    /// Whether a user other than its creator has changed it since.
     var isTouched: Bool
 
     init?(_ record: JSONObject) {
@@ -34,13 +34,13 @@ struct UnacknowledgedCreatesMatching {
     }
   }
 
-  /// How a record fits a create, from the surest on.
+  /// How well a record matches a create, the best match first.
   private enum Tier: CaseIterable {
-    /// It holds what was sent, and nothing of what only other creates have sent.
+    /// It has what was sent, and no value that only other creates sent.
     case exact
-    /// It holds what was sent.
+    /// It has what was sent.
     case whole
-    /// It holds a value that no other create has sent.
+    /// It has a value that no other create sent.
     case resembling
   }
 
@@ -69,17 +69,18 @@ struct UnacknowledgedCreatesMatching {
     return creates.indices.map { fatesByCreate[$0] ?? rest($0) }
   }
 
-  /// Whether only a record that agrees as a whole is taken for a create.
+  /// Whether only a record that agrees in full matches the create.
   private func isUnsure(_ create: UnacknowledgedCreates.Lost) -> Bool {
     !create.isOver || create.isPresumed
   }
 
-  /// Whether a record that holds nothing of a create is its sender's own work rather than that.
+  /// Whether a record that has no value of a create is its sender's separate work rather than the
+  /// create's result.
   private func isMostLikelyUnsent(_ create: UnacknowledgedCreates.Lost) -> Bool {
     create.isPresumed && !create.isRevised
   }
 
-  // MARK: what fits
+  // MARK: Matching
 
   private func isInTime(
     _ candidate: Candidate, _ create: UnacknowledgedCreates.Lost,
@@ -101,13 +102,13 @@ struct UnacknowledgedCreatesMatching {
     }
   }
 
-  /// Holds what was sent; where nothing was, nothing is told by that.
+  /// Whether the candidate has what was sent; false if nothing was sent.
   private func isWhole(_ candidate: Candidate, _ group: Group) -> Bool {
     UnacknowledgedCreates.agreement(of: group.fields, with: candidate.record) == .whole
       && group.fields.contains { candidate.record[$0.name] != nil }
   }
 
-  /// Holds a value in a field that only other creates have sent.
+  /// Whether the candidate has a value in a field that only other creates sent.
   private func holdsOthers(_ candidate: Candidate, _ group: Group) -> Bool {
     groups.contains { other in
       other.fields.names.contains { name in
@@ -117,8 +118,8 @@ struct UnacknowledgedCreatesMatching {
     }
   }
 
-  /// Holds a text or a number of its own; that records belong together tells nothing of which is
-  /// which.
+  /// Whether the candidate has a distinctive text or number of the group; a shared reference does
+  /// not distinguish records.
   private func resembles(_ candidate: Candidate, _ group: Group) -> Bool {
     group.fields.contains { name, value in
       guard !FieldValue.isSame(value, nil), value.bool == nil, candidate.record[name]?.bool == nil,
@@ -131,9 +132,9 @@ struct UnacknowledgedCreatesMatching {
     }
   }
 
-  // MARK: assigning
+  // MARK: Assignment
 
-  /// Gives records to one group where there is no other way to do it; says whether it did.
+  /// Assigns records to one group if there is no alternative; returns whether it did.
   private mutating func assign(_ tier: Tier) -> Bool {
     for index in groups.indices where !groups[index].members.isEmpty {
       let group = groups[index]
@@ -144,7 +145,7 @@ struct UnacknowledgedCreatesMatching {
           other.members != group.members && !other.members.isEmpty && fits(candidate, other, tier)
         }
       }
-      // Of records that hold what was sent the ones that are still there will do.
+      // Of the records that have what was sent, existing ones are preferred.
       let alive = own.filter { !$0.isDeleted }
       if tier != .resembling, alive.count == group.members.count { own = alive }
       let isSettled =
@@ -167,9 +168,10 @@ struct UnacknowledgedCreatesMatching {
     fatesByCreate[create] = .made(made)
   }
 
-  /// The records that a create may have made, of those that are left.
+  /// Returns the unassigned records that a create may have made.
   ///
-  /// One from before the noted time is dated by another clock, or is older: it has to resemble.
+  /// A record from before the recorded time was dated by another clock, or is older: it must
+  /// resemble the create.
   private func candidates(of create: Int) -> [Candidate] {
     guard let group = groups.first(where: { $0.members.contains(create) }) else { return [] }
     return free.filter { candidate in
@@ -180,10 +182,10 @@ struct UnacknowledgedCreatesMatching {
     }
   }
 
-  /// Adopts where one record and one create are left for each other; says whether it did.
+  /// Assigns the record if only one record and one create remain; returns whether it did.
   ///
-  /// One that nobody has touched and that holds nothing of what was sent may be the sender's own work
-  /// at that time: a person has to look.
+  /// An untouched record that has nothing of what was sent may be the sender's separate work at
+  /// that time, so an operator must decide.
   private mutating func adoptTheLast() -> Bool {
     for index in groups.indices where groups[index].members.count == 1 {
       let create = groups[index].members[0]
@@ -203,30 +205,31 @@ struct UnacknowledgedCreatesMatching {
     return false
   }
 
-  /// What is left for a create that got no record.
+  /// Returns the outcome of a create without a record.
   private func rest(_ create: Int) -> UnacknowledgedCreates.Fate {
     let left = UnacknowledgedCreates.byLikeness(
       candidates(of: create).map { ($0.id, $0.record, $0.created) }, to: creates[create].fields)
     if !creates[create].isOver {
       let words =
         creates[create].isPresumed
-        ? "whether it was sent before the ledger was recovered is looked up once more by the next run"
-        : "it may still be on its way; the org is asked again later"
+        ? "the next run checks again whether it was sent before the ledger was recovered"
+        : "it may still be in transit; it is looked up again later"
       return .unclear(words, ids: left)
     }
     if left.isEmpty { return .notMade }
     if creates[create].isPresumed {
       let words =
         left.count == 1
-        ? "this record of its sender may be it" : "these records of its sender may be it"
+        ? "this record of its sender may be its result"
+        : "these records of its sender may be its result"
       return .unclear(
-        "since the ledger was recovered nobody knows whether it was sent; \(words): "
+        "since the ledger was recovered, it is unknown whether it was sent; \(words): "
           + UnacknowledgedCreates.named(left), ids: left)
     }
     let lost = groups.reduce(0) { $0 + $1.members.count }
     let ids = UnacknowledgedCreates.named(left)
     let subject = left.count == 1 ? "1 record" : "\(left.count) records"
     let object = lost == 1 ? "1 create" : "one of \(lost) creates"
-    return .unclear("\(subject) may be what \(object) made: \(ids)", ids: left)
+    return .unclear("\(subject) may be the result of \(object): \(ids)", ids: left)
   }
 }

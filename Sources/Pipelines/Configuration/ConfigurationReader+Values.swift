@@ -24,7 +24,7 @@ extension ConfigurationReader {
   /// File paths are relative to `directory`.
   func secret(_ node: JSONNode, in directory: String) -> SecretSource? {
     if node.string != nil {
-      report(node, "a secret never stands in the file", "write \(SecretSource.forms)")
+      report(node, "a secret cannot be written in the file", "write \(SecretSource.forms)")
       return nil
     }
     guard let object = object(node, known: SecretSource.keys, what: "a secret") else { return nil }
@@ -33,7 +33,7 @@ extension ConfigurationReader {
       report(
         node,
         given.isEmpty
-          ? "this says nowhere where the secret is" : "this names two places for one secret",
+          ? "this does not name the source of the secret" : "this names two sources for one secret",
         "write \(SecretSource.forms)")
       return nil
     }
@@ -54,10 +54,10 @@ extension ConfigurationReader {
       }
       if program.contains(" ") {
         report(
-          node, "no shell runs the command, so one word is one argument",
+          node, "no shell runs the command, so each argument is a separate string",
           "write \(JSONValue(program.split(separator: " ").map(String.init)).text)")
       } else if !program.hasPrefix("/") {
-        report(node, "the program is not named by its whole path", "write /…/\(program)")
+        report(node, "the program's path is not absolute", "write /…/\(program)")
       }
       return .command(words)
     }
@@ -67,7 +67,7 @@ extension ConfigurationReader {
   func text(_ node: JSONNode, in directory: String) -> TextSource? {
     if node.members != nil { return secret(node, in: directory).map(TextSource.source) }
     guard let text = string(node) else { return nil }
-    if text.isEmpty { report(node, "this is empty", "write a text, or \(SecretSource.forms)") }
+    if text.isEmpty { report(node, "this is empty", "write text, or \(SecretSource.forms)") }
     return .plain(text)
   }
 
@@ -93,15 +93,15 @@ extension ConfigurationReader {
   func hasCredentials(_ url: String, _ node: JSONNode) -> Bool {
     guard TransferRules.hasCredentials(url) else { return false }
     report(
-      node, "an address must not hold a name or password",
-      "remove what stands before the @; a login is written in org.login")
+      node, "a URL must not contain a user name or password",
+      "remove what precedes the @; logins are configured in org.login")
     return true
   }
 
   /// Reports text that contains a NUL character, at which the system would cut off a path.
   func refuseNUL(in node: JSONNode) {
     if node.string?.utf8.contains(0) == true {
-      report(node, "a text with a NUL cannot be a path or a name", "remove the \\u0000")
+      report(node, "text with a NUL cannot be a path or a name", "remove the \\u0000")
     }
     for member in node.members ?? [] { refuseNUL(in: member.value) }
     for element in node.array ?? [] { refuseNUL(in: element) }
@@ -132,7 +132,7 @@ extension ConfigurationObject {
     for element in elements {
       guard let word = reader.word(element, what, as: Word.self) else { continue }
       if words.contains(word) {
-        reader.report(element, "\(JSONText.quoted(word.rawValue)) is there twice", "keep one")
+        reader.report(element, "\(JSONText.quoted(word.rawValue)) is listed twice", "remove one")
       } else {
         words.append(word)
       }

@@ -26,14 +26,14 @@ package struct InboxSettings: Sendable, Hashable {
     path = object.text("path") ?? path
     if let node = object["path"], path.split(separator: "/").contains("..") {
       reader.report(
-        node, "\(JSONText.quoted(path)) leads out of the pipeline's directory",
-        "write a name below snapshots/, or a whole path")
+        node, "\(JSONText.quoted(path)) is outside the pipeline's directory",
+        "write a name below snapshots/, or an absolute path")
     }
     if let node = object["path"], DataDirectory.isOwn(path) || Self.holds(path, directory) {
       reader.report(
         node,
-        "\(JSONText.quoted(path)) holds what is attache's own: its files would be taken for returns",
-        "give returns a directory of their own")
+        "\(JSONText.quoted(path)) contains attache's own files, which would be taken for returns",
+        "use a separate directory for returns")
     }
     accept = object.words("accept", "a kind of return", default: accept)
     passphrase = object["passphrase"].flatMap { reader.secret($0, in: directory) }

@@ -77,7 +77,7 @@ package struct LoginSettings: Sendable, Hashable {
       object[name].flatMap { reader.secret($0, in: directory) }
     }
     let method = object.required("method", "\"jwt\"").flatMap {
-      reader.word($0, "a way to log in", as: Method.self)
+      reader.word($0, "a login method", as: Method.self)
     }
     self.init(method: method ?? .jwt)
     clientId = object["clientId"].flatMap { reader.text($0, in: directory) }
@@ -100,7 +100,7 @@ package struct LoginSettings: Sendable, Hashable {
         continue
       }
       reader.report(
-        member, "a login by \(method.rawValue) has no use for \"\(name)\"",
+        member, "a login by \(method.rawValue) does not use \"\(name)\"",
         "remove it, or choose another method")
     }
   }

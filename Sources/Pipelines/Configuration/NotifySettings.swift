@@ -29,18 +29,19 @@ package struct NotifySettings: Sendable, Hashable {
 
   init(_ object: ConfigurationObject, in directory: String) {
     let reader = object.reader
-    on = object.words("on", "the end of a run", default: on)
+    on = object.words("on", "an outcome of a run", default: on)
     command = object.strings("command") ?? []
     if let node = object["command"], let program = command.first, !program.hasPrefix("/") {
       reader.report(
-        node, "\(JSONText.quoted(program)) is no whole path", "write where the program is")
+        node, "\(JSONText.quoted(program)) is not an absolute path", "write the path of the program"
+      )
     }
     func address(_ node: JSONNode) -> TextSource? {
       let text = reader.text(node, in: directory)
       if case .plain(let url) = text, !reader.hasCredentials(url, node), !TransferRules.isSafe(url)
       {
         reader.report(
-          node, "\(JSONText.quoted(url)) is no https address", "write \"https://…\"")
+          node, "\(JSONText.quoted(url)) is not an https URL", "write \"https://…\"")
       }
       return text
     }

@@ -43,8 +43,8 @@ package struct OrgSettings: Sendable, Hashable {
     id = object.text("id")
     if let id, let node = object["id"], ![15, 18].contains(id.count) || !id.hasPrefix("00D") {
       reader.report(
-        node, "\(JSONText.quoted(id)) is not the id of an org",
-        "write its 18 characters, which begin with 00D, or leave it out: the first run learns it")
+        node, "\(JSONText.quoted(id)) is not the ID of an org",
+        "write its 18 characters, which start with 00D, or remove it: the first run learns it")
     }
     apiVersion = object.text("apiVersion")
     if let apiVersion, let node = object["apiVersion"] {
@@ -72,11 +72,11 @@ package struct OrgSettings: Sendable, Hashable {
     if reader.hasCredentials(url, node) || TransferRules.isSafe(url) { return }
     if url.hasPrefix("http://") {
       reader.report(
-        node, "a login over plain http shows its secrets to the network",
+        node, "a login over plain http sends its secrets unencrypted",
         "write https://\(url.dropFirst(7))")
     } else {
       reader.report(
-        node, "\(JSONText.quoted(url)) is not the address of an org",
+        node, "\(JSONText.quoted(url)) is not the URL of an org",
         "write \"https://….my.salesforce.com\"")
     }
   }

@@ -38,14 +38,14 @@ package struct PackSettings: Sendable, Hashable {
 
   init(_ object: ConfigurationObject, in directory: String) {
     let reader = object.reader
-    format = object.word("format", "a format of bundles", default: format)
+    format = object.word("format", "a bundle format", default: format)
     level = object.optionalInt("level", in: format.levels)
-    when = object.word("when", "a time to pack", default: when)
+    when = object.word("when", "a value of pack.when", default: when)
     expiresAfterDays = object.int("expiresAfterDays", default: expiresAfterDays, in: 1...3650)
     let sealKeys = ["with", "passphrase", "kdfIterations"]
     if let node = object.object("seal", known: sealKeys, what: "a seal") {
       let method = node.required("with", "\"sqlcipher\"").flatMap {
-        reader.word($0, "a way to seal", as: Manifest.Seal.Method.self)
+        reader.word($0, "a seal method", as: Manifest.Seal.Method.self)
       }
       let passphrase = node.required("passphrase", "{\"file\": \"…\"}").flatMap {
         reader.secret($0, in: directory)

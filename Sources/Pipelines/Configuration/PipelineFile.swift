@@ -39,7 +39,7 @@ package enum PipelineFile {
     guard let status = try? Files.status(Files.resolved(path)), status.mode & 0o002 != 0 else {
       return nil
     }
-    return ("everybody may write \(path)", "chmod o-w \(ShellWord.quoted(path))")
+    return ("\(path) is world-writable", "chmod o-w \(ShellWord.quoted(path))")
   }
 
   /// Reads a pipeline that is to be run.

@@ -23,13 +23,13 @@ extension PipelineReader {
     if keep.issuedRecordDays < expiry {
       reader.report(
         root["keep"]?["issuedRecordDays"] ?? root,
-        "a bundle is good for \(expiry) days, and what it issued would be kept for \(keep.issuedRecordDays)",
+        "a bundle is valid for \(expiry) days, but its issued records are kept for \(keep.issuedRecordDays)",
         "write \(expiry) or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays")
     }
     if keep.runsDays < keep.issuedRecordDays {
       reader.report(
         root["keep"]?["runsDays"] ?? root,
-        "what was issued is kept for \(keep.issuedRecordDays) days, and what became of its edits for "
+        "issued records are kept for \(keep.issuedRecordDays) days, but the values of resolved edits for "
           + "\(keep.runsDays)",
         "write \(keep.issuedRecordDays) or more in keep.runsDays")
     }
@@ -42,7 +42,7 @@ extension PipelineReader {
     if pipeline.users.source.hasRefreshTokens, login.method != .refreshToken {
       reader.report(
         root["users"]?["csv"]?["refreshToken"] ?? root,
-        "a login by \(login.method.rawValue) has no use for a column of refresh tokens",
+        "a login by \(login.method.rawValue) does not use a column of refresh tokens",
         "remove it, or write \"method\": \"refreshToken\" in org.login")
     }
     guard login.method == .refreshToken, login.refreshToken == nil else { return }
@@ -64,8 +64,8 @@ extension PipelineReader {
     for feature in APIFeature.allCases
     where pipeline.features.contains(feature) && version < feature.since {
       reader.report(
-        node, "\(feature.words) need version \(feature.since) of the API",
-        "write \"\(feature.since)\" or later, or leave it out: the org's newest is taken")
+        node, "\(feature.words) need API version \(feature.since)",
+        "write \"\(feature.since)\" or later, or remove it to use the org's newest version")
     }
   }
 
@@ -83,21 +83,21 @@ extension PipelineReader {
         node,
         "a login by \(method) can only be one user, but "
           + "\(JSONText.quoted(briefcase.syncName)) is a briefcase, "
-          + "which the org fills for each of the users",
-        "use \"jwt\" or a table of refresh tokens, which can act as each user, or name one user")
+          + "which the org fills separately for each user",
+        "use \"jwt\" or a table of refresh tokens to log in as each user, or name one user")
       return
     }
     if pipeline.prime.fetchAs == .user {
       reader.report(
-        node, "a login by \(method) can only be one user, but the snapshots are for several",
-        "use \"jwt\" or a table of refresh tokens, or say that all share one view: "
+        node, "a login by \(method) can only be one user, but there are snapshots of several",
+        "use \"jwt\" or a table of refresh tokens, or state that all users share one view: "
           + "\"prime\": {\"fetchAs\": \"integration\"}")
     }
     let sends = pipeline.stores(of: .user).contains { !$0.reconcile.isEmpty }
     if pipeline.reconcile.sendAs == .user, sends {
       reader.report(
-        node, "a login by \(method) can only be one user, but the edits are of several",
-        "use \"jwt\" or a table of refresh tokens, or say who sends: "
+        node, "a login by \(method) can only be one user, but there are edits of several",
+        "use \"jwt\" or a table of refresh tokens, or state who sends: "
           + "\"reconcile\": {\"sendAs\": \"integration\"}")
     }
   }
@@ -111,7 +111,7 @@ extension PipelineReader {
     switch pipeline.users.source {
     case .query: reasons.append((root["users"]?["query"], "the query of users"))
     case .loginUser:
-      reasons.append((root["users"]?["self"], "\"self\" with a login that can be anybody"))
+      reasons.append((root["users"]?["self"], "\"self\" with a login for any user"))
     case .list, .csv: break
     }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? [])
@@ -145,7 +145,7 @@ extension PipelineReader {
     if pipeline.reconcile.returnOpenEdits {
       reader.report(
         settings["returnOpenEdits"] ?? settings,
-        "edits that the next generation carries go by the flags of their rows, so \"detectEdits\" cannot be "
+        "edits are redelivered by the flags of their rows, so \"detectEdits\" cannot be "
           + "\"diff\"",
         "write \"returnOpenEdits\": false, or \"detectEdits\": \"flags\"")
     }
@@ -154,8 +154,8 @@ extension PipelineReader {
       for sync in store.reconciled where sync.options.mergeMode == .overwrite {
         reader.report(
           place(of: sync, "reconcile", node),
-          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"detectEdits\": \"compare\" it would send once more "
-            + "what an app has sent itself, over what others have changed since",
+          "\(JSONText.quoted(sync.syncName)) overwrites, and with \"detectEdits\": \"compare\" it would send again "
+            + "what an app has already sent, over later changes of other users",
           "give it \"mergeMode\": \"LEAVE_IF_CHANGED\", or write \"detectEdits\": \"flags\"")
       }
     }
@@ -166,12 +166,12 @@ extension PipelineReader {
       if store.scope == .global, !store.reconcile.isEmpty, pipeline.reconcile.sendAs == .user {
         reader.report(
           node["reconcile"] ?? node,
-          "a global store belongs to nobody, so nobody can send its edits",
+          "a global store belongs to no user, so no user can send its edits",
           "write \"reconcile\": [], or \"sendAs\": \"integration\" in the section reconcile")
       } else if store.scope == .global, !store.reconcile.isEmpty, node["reconcile"] == nil {
         reader.report(
           node,
-          "a global store is in every bundle, and its edits would be sent with the rights of the "
+          "a global store is in every bundle, and its edits would be sent with the permissions of the "
             + "integration user",
           "name the sync ups whose edits are to be sent in \"reconcile\", or write "
             + "\"reconcile\": []")
@@ -181,8 +181,8 @@ extension PipelineReader {
           reader.report(
             place(of: sync, key, node),
             "the target of \(JSONText.quoted(sync.syncName)) is code in the app, "
-              + "which attache has not",
-            "leave the sync out of \"\(key)\"")
+              + "which attache does not have",
+            "remove the sync from \"\(key)\"")
         }
       }
       for sync in store.primed
@@ -190,7 +190,7 @@ extension PipelineReader {
         reader.report(
           root["prime"]?["fetchAs"] ?? node,
           "\(JSONText.quoted(sync.syncName)) is a briefcase, "
-            + "which the org fills for its user alone",
+            + "which the org fills only for its own user",
           "write \"fetchAs\": \"user\"")
       }
     }
@@ -208,10 +208,12 @@ extension PipelineReader {
       for sync in store.primed {
         for name in sync.target.queries.flatMap(SOQLVariables.names(in:))
         where !known.contains(name) {
-          let nearest = Spelling.nearest(name, among: known).map { "did you mean :\($0)? Else " }
+          let nearest = Spelling.nearest(name, among: known).map {
+            "did you mean :\($0)? Otherwise "
+          }
           reader.report(
             place(of: sync, "prime", node),
-            "the query of \(JSONText.quoted(sync.syncName)) in \(store.syncsFile) names :\(name), "
+            "the query of \(JSONText.quoted(sync.syncName)) in \(store.syncsFile) uses :\(name), "
               + "which has no value",
             (nearest ?? "") + "add \"variables\": {\"\(name)\": \"…\"} to the section prime")
         }

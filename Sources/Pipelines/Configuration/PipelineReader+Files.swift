@@ -30,7 +30,7 @@ extension PipelineReader {
       guard case .file(let path) = secret, let node = login?[name]?["file"],
         let bytes = content(of: path, node)
       else { continue }
-      if bytes.isEmpty { reader.report(node, "\(path) is empty", "put the secret there") }
+      if bytes.isEmpty { reader.report(node, "\(path) is empty", "write the secret there") }
       checkAccess(path, node)
     }
   }
@@ -72,7 +72,7 @@ extension PipelineReader {
         return nil
       }
       notes.append(
-        "\(reader.file):\(node.line):\(node.column): \(path) was not looked at: \(error.reason)")
+        "\(reader.file):\(node.line):\(node.column): \(path) was not checked: \(error.reason)")
       return nil
     }
   }
@@ -98,8 +98,8 @@ extension PipelineReader {
     let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
     guard stem != pipeline.name else { return }
     notes.append(
-      "\(pipeline.file): the pipeline is named \(pipeline.name) and its file \(stem): commands are given \(stem), "
-        + "and the data are in \(pipeline.name)/; one name for both is easier")
+      "\(pipeline.file): the pipeline is named \(pipeline.name) and its file \(stem): commands take \(stem), "
+        + "and the data are in \(pipeline.name)/; use one name for both")
   }
 
   /// Reports sync ups whose modification date field no sync down fetches.
@@ -117,9 +117,9 @@ extension PipelineReader {
             })
           else { continue }
           notes.append(
-            "\(store.syncsFile):\(sync.line):\(sync.column): \(sync.syncName) takes \(date) for the date of a record, "
-              + "which no sync down fetches into \(use.soupName): its edits are compared by their values alone; name "
-              + "one modificationDateFieldName for both ways")
+            "\(store.syncsFile):\(sync.line):\(sync.column): \(sync.syncName) uses \(date) as the modification date, "
+              + "which no sync down fetches into \(use.soupName): its edits are compared by their values alone; use "
+              + "the same modificationDateFieldName in both directions")
         }
       }
     }

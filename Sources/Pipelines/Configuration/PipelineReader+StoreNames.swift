@@ -8,9 +8,9 @@ extension PipelineReader {
   func check(
     storeName: String, _ scope: StoreScope, _ platforms: [Platform], _ node: JSONNode
   ) {
-    let message = "\(JSONText.quoted(storeName)) cannot name a file on every device"
+    let message = "\(JSONText.quoted(storeName)) is not a valid file name on every device"
     if StoreLocation.pathPart(storeName) != storeName || storeName.hasPrefix(".") {
-      return reader.report(node, message, "write letters, digits, - and _")
+      return reader.report(node, message, "use letters, digits, - and _")
     }
     // Every ID has 18 characters.
     let id = String(repeating: "0", count: 18)
@@ -20,7 +20,7 @@ extension PipelineReader {
       guard let reason = BundleWriter.refusal(ofStorePath: path) else { continue }
       return reader.report(
         node, "\(message): on \(platform.rawValue) the path of the store \(reason)",
-        "write a shorter name of letters, digits, - and _")
+        "use a shorter name of letters, digits, - and _")
     }
   }
 
@@ -30,7 +30,7 @@ extension PipelineReader {
     _ platforms: [Platform]
   ) {
     for (other, line) in zip(stores, lines) where other.scope == store.scope {
-      let fix = "give this one another \"storeName\" than the one on line \(line)"
+      let fix = "use another \"storeName\" than the one on line \(line)"
       let name = JSONText.quoted(store.storeName)
       if other.storeName == store.storeName {
         return reader.report(
@@ -44,8 +44,8 @@ extension PipelineReader {
         guard ArchiveWriter.areOne(other.storeName, store.storeName) else { continue }
         return reader.report(
           node,
-          "the stores \(JSONText.quoted(other.storeName)) and \(name) are one file on a device that does not "
-            + "distinguish capitals", fix)
+          "the stores \(JSONText.quoted(other.storeName)) and \(name) are one file on a device whose file names "
+            + "are not case-sensitive", fix)
       }
       return reader.report(
         node,

@@ -47,7 +47,7 @@ struct PipelineReader {
       let node = root["platforms"]
     {
       reader.report(
-        node, "a pipeline without a platform makes nothing", "write [\"ios\", \"android\"]")
+        node, "a pipeline without platforms builds nothing", "write [\"ios\", \"android\"]")
     }
     let stores = readStores(root, platforms)
     func optional(_ name: String, _ keys: [String], _ what: String) -> ConfigurationObject? {
@@ -94,7 +94,7 @@ struct PipelineReader {
     else { return }
     if format > Pipeline.newestFormat {
       reader.report(
-        node, "format \(format) is newer than this attache, which knows \(Pipeline.newestFormat)",
+        node, "format \(format) is newer than this attache supports (\(Pipeline.newestFormat))",
         "install a newer attache")
     }
   }
@@ -108,7 +108,8 @@ struct PipelineReader {
       "abcdefghijklmnopqrstuvwxyz0123456789".contains($0) ? $0 : "-"
     }
     reader.report(
-      node, "\(JSONText.quoted(name)) cannot name a directory: a to z, 0 to 9 and -, at most 40",
+      node,
+      "\(JSONText.quoted(name)) is not a directory name: use a to z, 0 to 9 and -, at most 40",
       "write \(JSONText.quoted(String(String(plain).prefix(40))))")
   }
 
@@ -120,7 +121,7 @@ struct PipelineReader {
       return []
     }
     if elements.isEmpty {
-      reader.report(node, "a pipeline without a store makes nothing", "write \(example)")
+      reader.report(node, "a pipeline without stores builds nothing", "write \(example)")
     }
     var stores: [StoreSettings] = []
     var lines: [Int] = []
@@ -165,7 +166,7 @@ struct PipelineReader {
     } catch {
       reader.report(
         node, "\(path) cannot be read: \(error.reason)",
-        "paths are taken from the pipeline file's directory; write the way from there")
+        "paths are relative to the pipeline file's directory")
       return nil
     }
   }
@@ -218,7 +219,7 @@ struct PipelineReader {
       if names.count(where: { $0 == name }) > 1 {
         let first = zip(names, node.array ?? []).first { $0.0 == name }
         if first?.1.column != element.column || first?.1.line != element.line {
-          reader.report(element, "\(quoted) is there twice", "keep one")
+          reader.report(element, "\(quoted) is listed twice", "remove one")
         }
       }
       guard let sync = syncs[name] else {

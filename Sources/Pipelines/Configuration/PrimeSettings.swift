@@ -42,7 +42,7 @@ package struct PrimeSettings: Sendable, Hashable {
   init() {}
 
   init(_ object: ConfigurationObject) {
-    fetchAs = object.word("fetchAs", "a way to fetch", default: fetchAs)
+    fetchAs = object.word("fetchAs", "a user to fetch as", default: fetchAs)
     overlapSeconds = object.int("overlapSeconds", default: overlapSeconds, in: 0...86400)
     bulkAbove = object.int("bulkAbove", default: bulkAbove, in: 0...Int.max)
     let known = ["everyRuns", "maxDeletes"]
@@ -50,8 +50,8 @@ package struct PrimeSettings: Sendable, Hashable {
       ghostsEveryRuns = ghosts.optionalInt("everyRuns", in: 1...Int.max)
       ghostsMaxDeletes = ghosts.percentage("maxDeletes", default: ghostsMaxDeletes)
     }
-    onRuleErrors = object.word("onRuleErrors", "a way to take rule errors", default: onRuleErrors)
-    onUserFailure = object.word("onUserFailure", "a way to take failures", default: onUserFailure)
+    onRuleErrors = object.word("onRuleErrors", "an action for rule errors", default: onRuleErrors)
+    onUserFailure = object.word("onUserFailure", "an action for failures", default: onUserFailure)
     guard let node = object["variables"] else { return }
     guard let members = node.members else {
       object.reader.wrongType(node, "an object", "write {\"region\": \"EMEA\"}")

@@ -61,14 +61,17 @@ package struct ReconcileSettings: Sendable, Hashable {
   init() {}
 
   init(_ object: ConfigurationObject) {
-    sendAs = object.word("sendAs", "a way to send", default: sendAs)
-    onInactiveUser = object.word("onInactiveUser", "a way to go on", default: onInactiveUser)
-    mode = object.word("mode", "a way to merge", default: mode)
+    sendAs = object.word("sendAs", "a user to send as", default: sendAs)
+    onInactiveUser = object.word(
+      "onInactiveUser", "an action for inactive users", default: onInactiveUser)
+    mode = object.word("mode", "a merge mode", default: mode)
     conditionalUpdates = object.bool("conditionalUpdates", default: conditionalUpdates)
-    deviceConflicts = object.word("deviceConflicts", "a way to decide", default: deviceConflicts)
+    deviceConflicts = object.word(
+      "deviceConflicts", "an action for device conflicts", default: deviceConflicts)
     orderParentsFirst = object.bool("orderParentsFirst", default: orderParentsFirst)
-    detectEdits = object.word("detectEdits", "a way to find edits", default: detectEdits)
-    recreateDeleted = object.word("recreateDeleted", "a way to decide", default: recreateDeleted)
+    detectEdits = object.word("detectEdits", "a way to detect edits", default: detectEdits)
+    recreateDeleted = object.word(
+      "recreateDeleted", "a policy for deleted records", default: recreateDeleted)
     quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
     correlationField = Self.correlation(object)
     bulkAbove = object.int("bulkAbove", default: bulkAbove, in: 0...Int.max)
@@ -78,7 +81,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       maxDeletes = most.percentage("deletes", default: maxDeletes)
     }
     // Edits detected by comparison cannot be redelivered by the rows' flags.
-    returnOpenEdits = object.bool("returnOpenEdits", default: trust != .diff)
+    returnOpenEdits = object.bool("returnOpenEdits", default: detectEdits != .compare)
   }
 
   private static func correlation(_ object: ConfigurationObject) -> [String: String] {
@@ -91,13 +94,14 @@ package struct ReconcileSettings: Sendable, Hashable {
     for member in members {
       guard APIName.isValid(member.name) else {
         object.reader.report(
-          member, "\(JSONText.quoted(member.name)) is no name of an sObject", "write its API name")
+          member, "\(JSONText.quoted(member.name)) is not the name of an sObject",
+          "write its API name")
         continue
       }
       guard let name = object.reader.string(member.value) else { continue }
       guard APIName.isValid(name) else {
         object.reader.report(
-          member.value, "\(JSONText.quoted(name)) is no name of a field", "write its API name")
+          member.value, "\(JSONText.quoted(name)) is not the name of a field", "write its API name")
         continue
       }
       fields[member.name] = name

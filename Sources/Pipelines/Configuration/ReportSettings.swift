@@ -22,7 +22,7 @@ package struct ReportSettings: Sendable, Hashable {
   init() {}
 
   init(_ object: ConfigurationObject) {
-    formats = object.words("formats", "a format of reports", default: formats)
+    formats = object.words("formats", "a report format", default: formats)
     mask = object.strings("mask") ?? mask
     showValues = object.bool("showValues", default: showValues)
     metricsFile = object.text("metricsFile")
@@ -30,8 +30,8 @@ package struct ReportSettings: Sendable, Hashable {
       !metricsFile.hasPrefix("/") || !metricsFile.hasSuffix(".prom")
     {
       object.reader.report(
-        node, "\(JSONText.quoted(metricsFile)) is no file that node exporter reads",
-        "write its whole path, ending with .prom")
+        node, "\(JSONText.quoted(metricsFile)) is not a file that node exporter reads",
+        "write an absolute path that ends with .prom")
     }
   }
 

@@ -20,7 +20,7 @@ package enum TextSource: Sendable, Hashable {
       let secret = try source.resolve(
         variables, commandSeconds: commandSeconds, isCancelled: isCancelled)
       guard let text = secret.text else {
-        throw SecretError(source, "this is not UTF-8", "put a text there")
+        throw SecretError(source, "this is not UTF-8", "write UTF-8 text there")
       }
       return text
     }

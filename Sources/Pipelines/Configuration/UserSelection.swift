@@ -85,9 +85,10 @@ package struct UserSelection: Sendable, Hashable {
       let second = given.dropFirst().first.flatMap { object.member($0) }
       let list = sources.map { "\"\($0)\"" }.joined(separator: ", ")
       if let second {
-        reader.report(second, "the users come from two places", "keep one of \(list)")
+        reader.report(second, "users has two sources", "keep one of \(list)")
       } else {
-        reader.report(object.node, "this says nowhere who the users are", "add one of \(list)")
+        reader.report(
+          object.node, "this does not name the source of the users", "add one of \(list)")
       }
       return nil
     }
@@ -114,7 +115,7 @@ package struct UserSelection: Sendable, Hashable {
       } else if name != name.trimmed {
         reportSpace(name, element, reader)
       } else if !seen.insert(name.lowercased()).inserted {
-        reader.report(element, "\(JSONText.quoted(name)) is there twice", "keep one")
+        reader.report(element, "\(JSONText.quoted(name)) is listed twice", "remove one")
       }
     }
     return .list(names)
@@ -124,7 +125,7 @@ package struct UserSelection: Sendable, Hashable {
     _ name: String, _ node: JSONNode, _ reader: ConfigurationReader
   ) {
     reader.report(
-      node, "\(JSONText.quoted(name)) begins or ends with a space, which no username does",
+      node, "\(JSONText.quoted(name)) starts or ends with a space, which no username does",
       "write \(JSONText.quoted(name.trimmed))")
   }
 

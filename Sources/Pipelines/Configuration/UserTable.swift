@@ -58,7 +58,7 @@ struct UserTable {
     } catch {
       throw Fault(
         message: "the table of users cannot be read: \(error.reason)",
-        fix: "paths are taken from the pipeline file's directory; write the way from there in "
+        fix: "paths are relative to the pipeline file's directory; write the path from there in "
           + "users.csv.file")
     }
     if let fault = PipelineFile.fault(ofModeOf: file) {

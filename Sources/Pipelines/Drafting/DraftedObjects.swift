@@ -51,8 +51,8 @@ package struct DraftedObjects: Sendable {
       let names = (try? await session.objectNames()) ?? []
       let near = Spelling.nearest(name, among: names)
       throw PipelineError(
-        .configuration, "init.object", "\(session.identity.username) sees no object \(name)",
-        fix: near.map { "write \($0)" } ?? "write its API name, as Contact or Site_Visit__c")
+        .configuration, "init.object", "\(session.identity.username) cannot see an object \(name)",
+        fix: near.map { "write \($0)" } ?? "write its API name, such as Contact or Site_Visit__c")
     }
   }
 }

@@ -62,7 +62,7 @@ package struct PipelineDraft: Sendable {
   package func expectNothing(in directory: String) throws(PipelineError) {
     for file in files where Files.exists(directory + "/" + file.name) {
       throw PipelineError(
-        .configuration, "init.exists", "there is a \(directory)/\(file.name) already",
+        .configuration, "init.exists", "\(directory)/\(file.name) already exists",
         fix: "choose another name, or move the file away: nothing was written")
     }
   }

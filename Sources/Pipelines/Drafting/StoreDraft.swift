@@ -95,9 +95,9 @@ private struct Fields {
       throw PipelineError(
         .configuration, "init.object",
         object.isQueryable
-          ? "records of \(object.name) bear no date by which changes could be found"
+          ? "records of \(object.name) have no date by which changes could be found"
           : "records of \(object.name) cannot be queried",
-        fix: "leave it out of --object")
+        fix: "remove it from --object")
     }
     let list = (["Id"] + read + [date]).reduce(into: [String]()) { names, name in
       if !names.contains(name) { names.append(name) }

@@ -50,7 +50,7 @@ package struct DiskUse: Sendable {
       if name.hasPrefix("state.sqlite") { ledger += size } else { rest += size }
     }
     use.add("ledger", nil, ledger, 1)
-    use.add("the rest", nil, rest, 1)
+    use.add("other files", nil, rest, 1)
     return use
   }
 

@@ -27,10 +27,10 @@ package struct KeepPlan: Sendable {
       case .generation: "stores and bundles of \(ByteCount.count(count, "generation"))"
       case .issued: "issued records of \(ByteCount.count(count, "generation"))"
       case .record: "records of \(ByteCount.count(count, "generation"))"
-      case .returned: ByteCount.count(count, "finished return")
-      case .quarantined: ByteCount.count(count, "refused return") + ", taken in since"
+      case .returned: ByteCount.count(count, "processed return")
+      case .quarantined: ByteCount.count(count, "refused return") + ", ingested since"
       case .report: ByteCount.count(count, "report")
-      case .values: "values of \(ByteCount.count(count, "settled edit"))"
+      case .values: "values of \(ByteCount.count(count, "resolved edit"))"
       case .run: "summaries of \(ByteCount.count(count, "run"))"
       }
     }

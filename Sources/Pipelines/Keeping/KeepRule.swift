@@ -44,16 +44,16 @@ package enum KeepRule {
     for one in facts.quarantined {
       let item = KeepPlan.Item(
         kind: .quarantined, id: one.sha256, name: one.name, bytes: one.bytes,
-        because: one.ingested == nil ? ["nobody has released or discarded it"] : [])
+        because: one.ingested == nil ? ["no operator has released or discarded it"] : [])
       if let ingested = one.ingested, facts.now - ingested < Int64(keep.returnedDays) * day {
         continue
       }
       decide(item, &plan)
     }
     for one in facts.reports where one.time <= past(facts.now, keep) {
-      var because = open(one.openEdits, "stands in it")
+      var because = open(one.openEdits, "is in it")
       if one.run == facts.lastReport {
-        because.append("it is the last, and says which runs the ledger must know")
+        because.append("it is the last one, and shows which runs the ledger must know")
       }
       decide(
         KeepPlan.Item(
@@ -152,7 +152,7 @@ package enum KeepRule {
   }
 
   private static func mayBeHeld(_ keep: KeepSettings) -> String {
-    "a device, or one that was restored from a backup, may hold it still (keep.issuedRecordDays: \(keep.issuedRecordDays))"
+    "a device, or one restored from a backup, may still have it (keep.issuedRecordDays: \(keep.issuedRecordDays))"
   }
 
   /// Returns the reasons why an old generation's issued records are needed.
@@ -161,13 +161,13 @@ package enum KeepRule {
   ) -> [String] {
     var because: [String] = []
     if let until = one.goodUntil, until >= facts.now {
-      because.append("its bundle is good until \(Dates.utcSeconds(until))")
+      because.append("its bundle is valid until \(Dates.utcSeconds(until))")
     }
     because += open(one.openEdits, "came from it")
-    because += open(one.carried.intersection(facts.openEdits), "is carried in it")
+    because += open(one.carried.intersection(facts.openEdits), "is redelivered in it")
     if one.isLastReturned {
       because.append(
-        "a device handed back from it last, and nothing shows that it has a newer one")
+        "it was returned last, and nothing shows that its device has a newer one")
     }
     guard let retired = one.retired, facts.now - retired >= Int64(keep.issuedRecordDays) * day
     else {

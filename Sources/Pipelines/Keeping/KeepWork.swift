@@ -144,10 +144,10 @@ extension KeepWork {
     } catch let error where MachineTrouble.isFull(error) {
       throw PipelineError(
         .failed, PipelineError.diskFullCode,
-        "the disk is full, and nothing more can be removed without some room",
+        "the disk is full, and nothing more can be removed without some free space",
         location: data.path, reason: "\(error)",
-        fix: "remove some of \(data.reports) by hand, of which attache report makes anew what is "
-          + "asked for, and prune again")
+        fix: "remove some of \(data.reports) by hand (attache report rebuilds them on request), "
+          + "and prune again")
     }
   }
 }

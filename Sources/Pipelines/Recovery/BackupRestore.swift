@@ -77,9 +77,9 @@ struct BackupRestore {
     let lying = try Files.list(data.path).filter { $0 != "lock" }
     guard !lying.isEmpty else { return }
     throw PipelineError(
-      .configuration, "recover.occupied", "there is a data directory already", location: data.path,
+      .configuration, "recover.occupied", "there already is a data directory", location: data.path,
       fix: "attache recover \(pipeline.called) without --from recovers it; "
-        + "or give it another name first, or move it away")
+        + "or rename it, or move it away, first")
   }
 
   // MARK: archive
@@ -91,7 +91,7 @@ struct BackupRestore {
     } catch let error as SystemError where error.path == file {
       throw noBackup(file, error.reason)
     } catch let error as ArchiveError {
-      guard Files.exists(file) else { throw noBackup(file, "there is no such file") }
+      guard Files.exists(file) else { throw noBackup(file, "the file does not exist") }
       throw noBackup(file, error.message)
     }
   }
@@ -102,17 +102,17 @@ struct BackupRestore {
     let reader = try ArchiveReader(path: file, limits: limits)
     guard let first = try reader.next(), first.name == BackupFile.headName,
       let head = BackupFile.Head(try reader.readAll(limit: Self.mostHeadBytes))
-    else { throw noBackup(file, "it does not begin with \(BackupFile.headName)") }
+    else { throw noBackup(file, "it does not start with \(BackupFile.headName)") }
     guard head.pipeline == pipeline.name else {
       throw PipelineError(
         .configuration, "recover.other-pipeline",
-        "the backup is one of the pipeline \(head.pipeline)", location: file,
+        "the backup belongs to the pipeline \(head.pipeline)", location: file,
         fix: "name that pipeline, or a backup of \(pipeline.name)")
     }
     var end: BackupFile.End?
     var files = 0
     while let entry = try reader.next() {
-      if end != nil { throw noBackup(file, "something comes after its end") }
+      if end != nil { throw noBackup(file, "there is more after its end") }
       if entry.name == BackupFile.endName {
         end = BackupFile.End(try reader.readAll(limit: Self.mostEndBytes))
         if end == nil { throw noBackup(file, "\(BackupFile.endName) cannot be read") }
@@ -124,7 +124,7 @@ struct BackupRestore {
       try reader.read { try written.write($0) }
       files += 1
     }
-    guard let end, end.files == files else { throw noBackup(file, "it was cut short") }
+    guard let end, end.files == files else { throw noBackup(file, "it is truncated") }
     try rename(end.names, in: directory, file)
     return head
   }
@@ -147,8 +147,8 @@ struct BackupRestore {
 
   private func noBackup(_ file: String, _ reason: String) -> PipelineError {
     PipelineError(
-      .damaged, "recover.no-backup", "the file is no whole backup of attache", location: file,
-      reason: reason, fix: "name another one, as attache backup has written it")
+      .damaged, "recover.no-backup", "the file is not a complete backup of attache", location: file,
+      reason: reason, fix: "name a file that attache backup has written")
   }
 
   /// Moves the files of the backed-up inbox to the pipeline's current inbox, under new names if

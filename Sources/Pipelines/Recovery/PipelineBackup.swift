@@ -56,7 +56,7 @@ package struct PipelineBackup {
     guard Files.exists(data.state) else {
       throw PipelineError(
         .configuration, "backup.nothing", "there is nothing to back up: the pipeline has no ledger",
-        location: data.path, fix: "run it first; of a lost ledger see attache recover")
+        location: data.path, fix: "run it first; for a lost ledger see attache recover")
     }
     let lock = try PipelineRun.takeLock(data, note: PipelineRun.backupNote)
     defer { lock.close() }
@@ -98,7 +98,7 @@ package struct PipelineBackup {
     do { return try body() } catch let error as ArchiveError {
       throw PipelineError(
         .failed, "backup.failed", "the backup could not be written: \(error)",
-        fix: "check the free space and the permissions, and make it again")
+        fix: "check the free space and the permissions, and try again")
     }
   }
 

@@ -62,8 +62,8 @@ package struct PipelineRecovery {
           .configuration, "recover.nothing", "there is no data directory to recover",
           location: data.path,
           fix:
-            "begin with a backup: attache recover \(pipeline.called) --from FILE; a pipeline that never ran "
-            + "needs none")
+            "start with a backup: attache recover \(pipeline.called) --from FILE; a pipeline that never ran "
+            + "needs no recovery")
       }
       let lock = try PipelineRun.takeLock(data, exclusive: !request.isDryRun)
       defer { lock.close() }
@@ -106,10 +106,10 @@ package struct PipelineRecovery {
     {
       throw PipelineError(
         .configuration, "recover.no-sign",
-        "nothing here says that the ledger has lost anything", location: data.path,
+        "nothing indicates that the ledger has lost anything", location: data.path,
         fix:
-          "if the whole directory was restored from a backup, or this machine is a clone of another, say so "
-          + "with --restored; of a refreshed sandbox with --new-org")
+          "if the whole directory was restored from a backup, or this machine is a clone of another, use "
+          + "--restored; for a refreshed sandbox, --new-org")
     }
     if request.isDryRun { return findings }
     try carryOut(data, ledger, key, &findings)
@@ -119,10 +119,10 @@ package struct PipelineRecovery {
   private func noKey(_ data: DataDirectory) -> PipelineError {
     PipelineError(
       .configuration, "stamp-key.missing",
-      "the key of the stamps is gone: no return of a bundle issued so far could be recognised",
+      "the key of the stamps is missing: returns of the bundles issued so far could not be verified",
       location: data.stampKey,
       fix:
-        "bring the file back from a backup (attache backup keeps it), or begin with one: --from FILE"
+        "restore the file from a backup (attache backup includes it), or start with one: --from FILE"
     )
   }
 

@@ -20,11 +20,11 @@ package struct RecoveryFindings: Sendable, Hashable {
     /// The message about the state.
     package var words: String {
       switch self {
-      case .sound: "the ledger is there, and nothing beside it is newer"
+      case .sound: "the ledger exists, and nothing next to it is newer"
       case .behind: "the ledger is older than what was published or reported"
       case .backup: "the ledger is that of a backup"
-      case .lost: "the ledger is gone; a new one takes its place"
-      case .damaged: "the ledger cannot be read; a new one takes its place"
+      case .lost: "the ledger is missing; a new one replaces it"
+      case .damaged: "the ledger cannot be read; a new one replaces it"
       }
     }
   }
@@ -63,40 +63,40 @@ package struct RecoveryFindings: Sendable, Hashable {
     var lines = [
       ledger.words + (known.map { "; it knows runs until \(Dates.utcSeconds($0))" } ?? "")
     ]
-    if let aside { lines.append("what was there is kept as \(aside)") }
+    if let aside { lines.append("the old one is kept as \(aside)") }
     lines.append(
       "snapshots: \(generations.count); the newest generation of each is kept"
-        + (from == nil ? "" : ", its stores are made anew by the next prime"))
+        + (from == nil ? "" : ", its stores are rebuilt by the next prime"))
     if !again.isEmpty {
       lines.append(
-        "\(ByteCount.count(again.count, "return")) will be ingested again, for the ledger does not know them"
+        "\(ByteCount.count(again.count, "return")) will be ingested again, because the ledger does not know them"
       )
     }
     if waiting > 0 {
       lines.append(
-        "\(ByteCount.count(waiting, "edit")) wait that may have been sent since: the org is asked first"
+        "\(ByteCount.count(waiting, "open edit")) may have been sent since: the org is asked first"
       )
     }
     if !releasable.isEmpty {
       lines.append(
-        "\(ByteCount.count(releasable.count, "refused return")) can be taken now: attache returns release \(pipeline) NAME"
+        "\(ByteCount.count(releasable.count, "refused return")) can be ingested now: attache returns release \(pipeline) NAME"
       )
     }
-    if isNewOrg { lines.append("the next run ties the pipeline to the org that it finds") }
+    if isNewOrg { lines.append("the next run binds the pipeline to the org that it finds") }
     lines.append(
       isDone
-        ? "recovered: what bundles from before bring is looked for in the org before it is sent"
+        ? "recovered: edits from older bundles are looked up in the org before they are sent"
         : "nothing was changed")
     if isDone {
       lines.append(
         otherFile.map {
-          "next: \($0), whose runs these were, is still there and bears the name: remove it, or give it another "
-            + "name; then attache run \(pipeline)"
+          "next: \($0), whose runs these were, still exists and has the same name: remove or rename it"
+            + "; then attache run \(pipeline)"
         } ?? "next: attache run \(pipeline)")
       if ledger == .backup || ledger == .sound {
         let since = known.map { " since \(Dates.utcSeconds($0))" } ?? ""
         lines.append(
-          "then have devices hand back once more what they handed back\(since): it may be gone")
+          "then have devices return again what they returned\(since): it may be lost")
       }
     }
     return lines

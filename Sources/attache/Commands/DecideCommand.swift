@@ -132,7 +132,7 @@ struct DecideCommand: Command {
     if let record {
       guard let id = record.recordID18 else {
         throw UsageError(
-          "--record cannot be \"\(record)\": it is no record's id", hint: "15 or 18 characters")
+          "--record cannot be \"\(record)\": it is not a record ID", hint: "15 or 18 characters")
       }
       return .whole(.record(id))
     }

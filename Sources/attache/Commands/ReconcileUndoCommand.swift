@@ -89,6 +89,6 @@ struct ReconcileUndoCommand: Command {
     if options.json { return }
     for refusal in plan.refused { context.note("attache: \(refusal)") }
     if options.quiet { return }
-    for (edit, run) in plan.undone { context.print("edit \(edit): run \(run) has undone it") }
+    for (edit, run) in plan.undone { context.print("edit \(edit): run \(run) undid it") }
   }
 }

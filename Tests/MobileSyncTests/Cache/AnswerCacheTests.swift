@@ -41,7 +41,9 @@ import Testing
 
   // SDK: testFetchLayoutInCacheOnlyMode (206)
   @Test(arguments: Platform.allCases)
-  func `the store alone answers a layout fetched before`(_ platform: Platform) async throws {
+  func `with CACHE_ONLY, a cached layout is returned from the store`(_ platform: Platform)
+    async throws
+  {
     let store = try await ManagedStore(platform)
     #expect(try await Self.layout(store, .cacheOnly) == nil)
     #expect(store.org.requests(.layout) == 0)
@@ -52,7 +54,7 @@ import Testing
 
   // SDK: testFetchLayoutInCacheFirstModeWithCacheData (207)
   @Test(arguments: Platform.allCases)
-  func `a layout that is in the store is not asked for`(_ platform: Platform) async throws {
+  func `a layout in the store is not requested`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     _ = try await Self.layout(store, .serverFirst)
     try Self.check(try await Self.layout(store, .cacheFirst), platform)
@@ -62,7 +64,7 @@ import Testing
   // SDK: testFetchLayoutInCacheFirstModeWithoutCacheData (208)
   // SDK: testFetchLayoutInServerFirstMode (209)
   @Test(arguments: Platform.allCases, [FetchMode.cacheFirst, .serverFirst])
-  func `a layout that is not in the store comes from the org`(
+  func `a layout missing in the store is fetched from the org`(
     _ platform: Platform, _ mode: FetchMode
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -82,7 +84,9 @@ import Testing
 
   // SDK: testFetchMetadataInCacheOnlyMode (211)
   @Test(arguments: Platform.allCases)
-  func `the store alone answers a description fetched before`(_ platform: Platform) async throws {
+  func `with CACHE_ONLY, a cached description is returned from the store`(_ platform: Platform)
+    async throws
+  {
     let store = try await ManagedStore(platform)
     #expect(try await Self.metadata(store, .cacheOnly) == nil)
     #expect(store.org.requests(.describe) == 0)
@@ -93,7 +97,7 @@ import Testing
 
   // SDK: testFetchMetadataInCacheFirstModeWithCacheData (212)
   @Test(arguments: Platform.allCases)
-  func `a description that is in the store is not asked for`(_ platform: Platform) async throws {
+  func `a description in the store is not requested`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     _ = try await Self.metadata(store, .serverFirst)
     try Self.check(try await Self.metadata(store, .cacheFirst))
@@ -103,7 +107,7 @@ import Testing
   // SDK: testFetchMetadataInCacheFirstModeWithoutCacheData (213)
   // SDK: testFetchMetadataInServerFirstMode (214)
   @Test(arguments: Platform.allCases, [FetchMode.cacheFirst, .serverFirst])
-  func `a description that is not in the store comes from the org`(
+  func `a description missing in the store is fetched from the org`(
     _ platform: Platform, _ mode: FetchMode
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -113,7 +117,8 @@ import Testing
 
   // SDK: testFetchMetadataMultipleTimes (215)
   @Test(arguments: Platform.allCases)
-  func `a description fetched twice is one element and sync`(_ platform: Platform) async throws {
+  func `a description fetched twice is one element and one sync`(_ platform: Platform) async throws
+  {
     let store = try await ManagedStore(platform)
     for _ in 0..<2 { try Self.check(try await Self.metadata(store, .serverFirst)) }
     #expect(store.org.requests(.describe) == 2)
@@ -121,7 +126,7 @@ import Testing
     #expect(try await store.elements(SyncsSoup.name).count == 1)
   }
 
-  @Test func `an org that does not answer is an error, not silence`() async throws {
+  @Test func `an org that does not respond is an error`() async throws {
     let store = try await ManagedStore()
     _ = try await Self.metadata(store, .serverFirst)
     for kind in [LocalOrg.RequestKind.layout, .describe] {
@@ -132,11 +137,11 @@ import Testing
       await #expect(throws: SyncError.self) { try await Self.layout(store, mode) }
     }
     await #expect(throws: SyncError.self) { try await Self.metadata(store, .serverFirst) }
-    // What was fetched before is still there.
+    // The description fetched before is still cached.
     try Self.check(try await Self.metadata(store, .cacheFirst))
   }
 
-  @Test func `several who ask for one description at once all get it`() async throws {
+  @Test func `concurrent callers all get the requested description`() async throws {
     let store = try await ManagedStore()
     let metadata = MetadataSyncManager(store.manager)
     try await withThrowingTaskGroup(of: Metadata?.self) { group in
@@ -150,7 +155,7 @@ import Testing
     #expect(try await store.elements(MetadataTarget.soupName).count == 1)
   }
 
-  @Test func `layouts of other parts are elements of their own`() async throws {
+  @Test func `layouts with other parameters are separate elements`() async throws {
     let store = try await ManagedStore()
     let layouts = LayoutSyncManager(store.manager)
     _ = try await layouts.fetchLayout(objectAPIName: "Account", layoutType: .full)

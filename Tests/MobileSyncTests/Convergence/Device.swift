@@ -5,14 +5,14 @@ import SmartStore
 import System
 import TestSupport
 
-/// An app on a device: a store, a sync manager over it, and what its user does.
+/// An app on a device: a store, its sync manager, and the user's actions.
 final class Device {
   static let soup = "records"
 
   static func name(_ number: Int) -> String { number == 0 ? "ada" : "ben" }
   static func username(_ number: Int) -> String { name(number) + "@example.com" }
 
-  /// An element as it is read between two steps.
+  /// An element as read between two steps.
   struct Element: Sendable, Hashable {
     var entry: Int64
     var object: JSONObject
@@ -34,9 +34,9 @@ final class Device {
   private var opened = 0
   private(set) var path: String
   private(set) var manager: SyncManager
-  /// The rows of the last sync up that said that a change stays.
+  /// The rows that the last sync up left unsent.
   var left: Set<Int64> = []
-  /// Clean elements as a sync down wrote them.
+  /// Clean elements as written by a sync down.
   var arrived: [Int64: JSONObject] = [:]
 
   init(_ number: Int, _ setup: HistorySetup, client: Salesforce.Org, platform: Platform? = nil)
@@ -76,9 +76,9 @@ final class Device {
       store: Store(opening: path), org: client, settings: settings)
   }
 
-  /// A copy of the file as the disk has it at this moment, which is what a kill leaves.
+  /// Copies the file as it is on disk now, which is the state after a kill.
   ///
-  /// The lock keeps a commit from coming between two reads.
+  /// The lock prevents a commit between two reads.
   static func copy(_ path: String, to copy: String) throws {
     let store = try Store(opening: path, readOnly: true)
     try store.transaction {
@@ -91,20 +91,20 @@ final class Device {
     try store.close()
   }
 
-  /// Where the next process will find the store.
+  /// The path of the store for the next process.
   func nextPath() -> String {
     opened += 1
     return directory.file("\(opened).db")
   }
 
-  /// Starts the app again on a copy of its file; the old process is gone without a word.
+  /// Restarts the app on a copy of its file; the old process is abandoned.
   func start(at path: String) async throws {
     self.path = path
     left = []
     manager = try await Self.manager(path, setup, client)
   }
 
-  // MARK: the store
+  // MARK: Store
 
   func elements() async throws -> [Element] {
     try await manager.withStore { store in
@@ -132,7 +132,7 @@ final class Device {
     try await manager.withStore { store in try store.remove([entry], from: Self.soup) }
   }
 
-  /// A record that is made on the device, as an app stores it.
+  /// A record created on the device, as an app stores it.
   func newElement(_ token: String) -> JSONObject {
     var object: JSONObject = [
       "Id": .string("local_\(token)"), "attributes": ["type": .string(setup.object)],
@@ -144,7 +144,7 @@ final class Device {
     return object
   }
 
-  /// What an app stores when its user changes a field.
+  /// The element that an app stores after its user changes a field.
   static func edited(_ object: JSONObject, _ field: String, _ value: String) -> JSONObject {
     var object = object
     object[field] = .string(value)
@@ -157,7 +157,9 @@ final class Device {
 extension HistorySetup {
   var fieldlist: [String] { ["Id", "Name"] + fields }
 
-  /// What a device reads; the external id is no field to send, because it stands in the address.
+  /// The fields that a device reads.
+  ///
+  /// The external ID is not sent, since it is in the URL.
   private var readFields: [String] {
     fieldlist + [externalID].compactMap(\.self) + ["LastModifiedDate"]
   }

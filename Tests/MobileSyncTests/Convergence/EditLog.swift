@@ -1,38 +1,37 @@
 import MobileSync
 
-/// The book of all edits that were made on devices: each ends in the org, or in a row of a report.
+/// All edits made on devices: each must end in the org or in a row of a report.
 struct EditLog {
-  /// What the user did.
+  /// The user's action.
   enum Kind: Sendable, Hashable {
     case create
     case change(field: Int)
     case delete
   }
 
-  /// What became of an edit.
+  /// The outcome of an edit.
   enum End: String, Sendable, Hashable {
-    /// Its value stood in the org, or the record that it deletes is gone there.
+    /// Its value was in the org, or the record that it deletes is gone there.
     case inOrg
     /// The same user changed the same field again, or deleted the record, before it was sent.
     case superseded
-    /// A report has a row that says that the change is no longer on the device.
+    /// A row of a report says that the change is no longer on the device.
     case told
-    /// A report said that the change was left or refused, and then the app gave it up.
+    /// A report said that the change was skipped or refused, and the app then discarded it.
     case givenUp
   }
 
-  /// One edit.
   struct Edit: Sendable, Hashable {
     var step: Int
     var device: Int
     var entry: Int64
     var kind: Kind
-    /// The value that only this edit wrote.
+    /// The value that only this edit writes.
     var token: String
     var end: End?
   }
 
-  /// A row of a report, as far as it tells of a device's change.
+  /// The part of a report's row that concerns a device's change.
   struct Row: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case overwritten, removed, stays, sent, recreated }
     var entry: Int64?
@@ -42,13 +41,13 @@ struct EditLog {
 
   private(set) var edits: [Edit] = []
 
-  /// Notes an edit; what it replaces on the device needs no other account.
+  /// Adds an edit; the edit that it replaces on the device needs no outcome.
   mutating func add(_ edit: Edit) {
     for index in edits.indices
     where edits[index].end == nil && edits[index].device == edit.device
       && edits[index].entry == edit.entry
     {
-      // A record that was made and deleted here still has to be told of: by its deletion.
+      // A record created and deleted here still needs an outcome: its deletion.
       if edit.kind == .delete || edits[index].kind == edit.kind {
         edits[index].end = .superseded
       }
@@ -56,7 +55,8 @@ struct EditLog {
     edits.append(edit)
   }
 
-  /// Settles what can be settled, and answers the edits that are neither on the device nor anywhere.
+  /// Resolves edits where possible, and returns those that are neither on the device nor anywhere
+  /// else.
   mutating func settle(
     device: Int, setup: HistorySetup, elements: [Int64: Device.Element], watch: OrgWatch,
     before: [Int64: Device.Element], rows: [Row]
@@ -83,7 +83,7 @@ struct EditLog {
     return lost
   }
 
-  /// The app gives up what it was told of.
+  /// The app discards what was reported.
   mutating func giveUp(device: Int, entry: Int64) {
     for index in edits.indices
     where edits[index].end == nil && edits[index].device == device && edits[index].entry == entry {
@@ -91,11 +91,11 @@ struct EditLog {
     }
   }
 
-  /// The edits that have no end yet.
+  /// The edits without an outcome.
   var open: [Edit] { edits.filter { $0.end == nil } }
 
-  /// Whether the record of a deletion is gone; a create whose answer was lost gets its id, by which
-  /// it is deleted, in the same run.
+  /// Whether the record of a deletion is gone; a create whose response was lost gets its ID, and is
+  /// deleted by it, in the same run.
   private static func isGone(
     _ edit: Edit, _ id: String, _ rows: [Row], _ live: [String: OrgRecord]
   ) -> Bool {
@@ -104,7 +104,7 @@ struct EditLog {
     return !known.isEmpty && known.allSatisfy { live[$0] == nil }
   }
 
-  /// Whether an element still holds an edit that is to be sent.
+  /// Whether an element still has an edit to send.
   private static func carries(
     _ element: Device.Element, _ edit: Edit, _ setup: HistorySetup
   ) -> Bool {

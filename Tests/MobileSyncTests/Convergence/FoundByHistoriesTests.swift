@@ -4,18 +4,18 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// What the histories of `ConvergenceTests` found, each reduced to its least.
+/// Failures found by the histories of `ConvergenceTests`, each reduced to a minimum.
 @Suite struct FoundByHistoriesTests {
   private static let fields = SyncOptions(fieldlist: ["Name", "Description"])
 
-  @Test func `the org's clock is told by the run's own first answer`() async throws {
+  @Test func `the org's time comes from the run's own first response`() async throws {
     let store = try await ManagedStore()
     let ids = try store.org.makeAccounts(3)
     let manager = store.manager
     let run = try await manager.syncDown(
       target: .soql(.accounts()), soupName: ManagedStore.accounts)
     try await run.finish()
-    // Nobody asks between: the last answer that the device knows is from before.
+    // There is no request in between, so the device knows only an earlier response.
     try store.org.org.moveClock(by: -7_200_000)
     try store.org.update("Account", ids[1], ["Name": "restored"])
     let report = try await manager.reSync(id: run.syncID).finish()
@@ -23,7 +23,7 @@ import Testing
     #expect(try await store.element(ids[1])?["Name"]?.string == "restored")
   }
 
-  @Test func `a record made here and deleted in the org before a sync down saw it is a ghost`()
+  @Test func `a record created here and deleted in the org before a sync down is a ghost`()
     async throws
   {
     let store = try await ManagedStore()
@@ -31,7 +31,7 @@ import Testing
     let down = try await manager.syncDown(
       target: .soql(.accounts()), soupName: ManagedStore.accounts)
     try await down.finish()
-    try await store.createAccounts(["made here"])
+    try await store.createAccounts(["created here"])
     let up = try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts)
     let id = try #require(try await up.finish().records.first?.id)
     #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0)
@@ -40,7 +40,7 @@ import Testing
     #expect(try await store.elements().isEmpty)
   }
 
-  @Test func `what was made here is nobody's ghost where two syncs fill the soup`() async throws {
+  @Test func `a record created here is not a ghost if two syncs fill the soup`() async throws {
     let store = try await ManagedStore()
     let manager = store.manager
     let ids = try store.org.makeAccounts(2)
@@ -51,19 +51,19 @@ import Testing
         target: .soql(.accounts([ids[1]])), soupName: ManagedStore.accounts),
     ]
     for down in downs { try await down.finish() }
-    try await store.createAccounts(["made here"])
+    try await store.createAccounts(["created here"])
     let up = try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts)
     try await up.finish()
     for down in downs { #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0) }
     #expect(try await store.elements().count == 3)
   }
 
-  // MARK: two elements of one record
+  // MARK: Two elements of one record
 
-  /// Makes a record whose create has no answer, and lets a sync down bring it.
+  /// Creates a record whose create gets no response, and runs a sync down that fetches it.
   private func twins(_ target: SyncUpTarget, _ store: ManagedStore) async throws {
     try await store.create(
-      [["Name": "made here", "External_Id__c": "x1"]], type: "Site_Visit__c")
+      [["Name": "created here", "External_Id__c": "x1"]], type: "Site_Visit__c")
     let manager = store.manager
     _ = try await manager.createSyncUp(
       target: .syncUp(target), options: SyncOptions(fieldlist: ["Name"]),
@@ -83,7 +83,7 @@ import Testing
   ]
 
   @Test(arguments: upserts)
-  func `a create without an answer and what a sync down brought of it become one element`(
+  func `a create without a response and its fetched record become one element`(
     _ target: SyncUpTarget
   ) async throws {
     let store = try await ManagedStore()
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: upserts)
-  func `of the two the one stays that was edited`(_ target: SyncUpTarget) async throws {
+  func `of the two elements the edited one stays`(_ target: SyncUpTarget) async throws {
     let store = try await ManagedStore()
     try await twins(target, store)
     let id = try #require(try await store.elements().compactMap { $0["Id"]?.string }.last)

@@ -2,24 +2,24 @@ import MobileSync
 import SmartStore
 import TestSupport
 
-/// What the devices of a history sync, and how.
+/// The setup of a history's devices and syncs.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
-  /// The object; `Site_Visit__c` has an external id.
+  /// The object; `Site_Visit__c` has an external ID.
   var object: String
-  /// The fields that are edited.
+  /// The fields to edit.
   var fields: [String]
-  /// Whether a briefcase brings the records, and not a query.
+  /// Whether a briefcase selects the records instead of a query.
   var isBriefcase: Bool
   var upKind: SyncUpTarget.Kind
   var upBatch: Int
   var downMode: MergeMode
   var upMode: MergeMode
   var overlapSeconds = 60
-  /// How long a create whose answer was lost is not sent again.
+  /// How long a create whose response was lost is not sent again.
   var quietSeconds: Int
-  /// Whether re-read records are told from new ones.
+  /// Whether re-read records are recognized as unchanged.
   var deduplicates = true
-  /// Whether the org is restored to an earlier time once, instead of moving on.
+  /// Whether the org's clock is set back once.
   var goesBack: Bool
 
   /// The field that makes a create safe to repeat.
@@ -48,7 +48,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A history: what is set up and what happens, all of it from one seed.
+/// A history: its setup and its steps, all derived from one seed.
 struct History: RandomHistory, Hashable {
   static let length = 30
 

@@ -6,9 +6,9 @@ import TestSupport
 
 import Testing
 
-/// The served org of one history, with what others do in it.
+/// The served org of one history, with the other users' changes.
 final class HistoryOrg {
-  /// How the names of the records begin that the query finds.
+  /// The prefix of the names of records that the query finds.
   static let prefix = "in-"
   static let start: Int64 = 1_700_000_000_000
 
@@ -17,7 +17,7 @@ final class HistoryOrg {
   let server: OrgServer
   let admin: OrgUser
   let watch: OrgWatch
-  /// The briefcase rule, where there is one.
+  /// The briefcase rule, if there is one.
   private(set) var ruleID: String?
   private let directory = MemoryDirectory("org")
   private var made = 0
@@ -50,7 +50,7 @@ final class HistoryOrg {
 
   deinit { server.stop() }
 
-  /// The org as a device logs in to it.
+  /// Returns the org as a device's client.
   func client(of device: Int) throws -> Salesforce.Org {
     try Salesforce.Org(
       url: server.url,
@@ -59,7 +59,7 @@ final class HistoryOrg {
       apiVersion: "66.0", concurrency: 4, pause: .none)
   }
 
-  // MARK: what others do
+  // MARK: Other users
 
   func create(at moment: Step.Moment) throws {
     made += 1
@@ -72,7 +72,7 @@ final class HistoryOrg {
     }
   }
 
-  /// Changes a record; its date never goes back before the one that it has.
+  /// Changes a record, whose date never goes back.
   func update(_ record: OrgRecord, field: Int, at moment: Step.Moment) throws {
     made += 1
     let value = JSONValue.string("other-\(made)")
@@ -81,7 +81,7 @@ final class HistoryOrg {
     }
   }
 
-  /// Renames a record, so that the query does not find it any more.
+  /// Renames a record so that the query no longer finds it.
   func leave(_ record: OrgRecord) throws {
     try change(record.id, ["Name": .string("out-" + record.name)])
   }

@@ -1,47 +1,46 @@
 import TestSupport
 
-/// What goes wrong during one sync of a history.
+/// A fault during one sync of a history.
 struct Mishap: Sendable, Hashable, CustomStringConvertible {
-  /// The kinds; each strikes at least fifty times in a whole run.
+  /// The kinds of fault; each occurs at least fifty times in a full campaign.
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The connection ends before the org has done anything.
+    /// The connection is closed before the org has done anything.
     case dropBefore = "connection dropped before the commit"
-    /// The connection ends after the org has done the work: the answer is lost.
+    /// The connection is closed after the org has done the work, so the response is lost.
     case dropAfter = "connection dropped after the commit"
-    /// The answer breaks off.
+    /// The response is truncated.
     case truncate = "truncated answer"
-    /// The org is in trouble, once or for as long as anybody asks.
+    /// The org is unavailable, once or permanently.
     case unavailable = "503"
-    /// The session ends and has to be renewed.
+    /// The session expires and must be renewed.
     case expireSession = "expired session"
     /// The org closes a query's cursor between two pages.
     case expireLocator = "expired query locator"
-    /// Pages are shorter than asked for.
+    /// Pages are shorter than requested.
     case shortPage = "short pages"
-    /// A retrieve answers null for a record that is there.
+    /// A retrieve returns null for an existing record.
     case nullEntry = "null entry in a retrieve"
     /// A briefcase rule fails.
     case ruleError = "rule error"
-    /// Somebody else changes a record after it was checked, or between two pages.
+    /// Another user changes a record after it was checked, or between two pages.
     case changedBetween = "record changed between check and write"
-    /// The manager is told to stop.
+    /// The manager is stopped.
     case stop = "stop in mid-sync"
-    /// The program is killed, and opens the store again as the disk has it.
+    /// The program is killed and reopens the store as it is on disk.
     case kill = "kill in mid-sync"
-    /// The app's user edits a record while the sync waits for an answer.
+    /// The app's user edits a record while the sync waits for a response.
     case editMeanwhile = "edit in mid-sync"
   }
 
-  /// What goes wrong.
   var kind: Kind
-  /// At which of the requests that it can strike.
+  /// Which of the requests that it can affect.
   var nth: Int
-  /// What else is drawn: which record, how many bytes, how often.
+  /// Other random choices: the record, the number of bytes, the repetitions.
   var salt: Int
 
   var description: String { "\(kind.rawValue) (request \(nth), salt \(salt))" }
 
-  /// A mishap that can strike this kind of sync.
+  /// Draws a fault that can occur in this kind of sync.
   static func draw(_ random: inout HistoryRandom, _ sync: Step.Sync, _ setup: HistorySetup)
     -> Mishap
   {

@@ -2,19 +2,18 @@ import JSON
 import LocalOrg
 import System
 
-/// A record of the org, by the fields that histories change.
+/// A record of the org with the fields that histories change.
 struct OrgRecord: Sendable, Hashable {
   var id: String
   var name: String
   var values: [String]
   var modified: String
 
-  /// Whether the query of the history finds it.
+  /// Whether the history's query finds it.
   var matches: Bool { name.hasPrefix(HistoryOrg.prefix) }
 }
 
-/// Everything that ever stood in the org, as far as it was looked at: before and after each step,
-/// and before each change that a fault makes.
+/// All values ever seen in the org: before and after each step, and before each change by a fault.
 final class OrgWatch: Sendable {
   private struct State {
     var records: [String: OrgRecord] = [:]
@@ -32,7 +31,7 @@ final class OrgWatch: Sendable {
     self.admin = admin
   }
 
-  /// Looks at the org.
+  /// Records the org's current state.
   func look() throws {
     let fields = (["Id", "Name"] + setup.fields + ["LastModifiedDate"]).joined(separator: ", ")
     let page = try org.query("SELECT \(fields) FROM \(setup.object)", as: admin)
@@ -53,15 +52,15 @@ final class OrgWatch: Sendable {
     }
   }
 
-  /// The live records, by id, at the last look.
+  /// The existing records, by ID, at the last look.
   var records: [String: OrgRecord] { state.withLock { $0.records } }
 
-  /// The live records in the order of their ids, which is that of their making.
+  /// The existing records ordered by ID, which is the order of creation.
   var sorted: [OrgRecord] { records.values.sorted { $0.id < $1.id } }
 
-  /// The live records that the query finds.
+  /// The existing records that the query finds.
   var matching: [OrgRecord] { sorted.filter(\.matches) }
 
-  /// Whether a value ever stood in the org.
+  /// Whether a value was ever in the org.
   func hasSeen(_ value: String) -> Bool { state.withLock { $0.seen.contains(value) } }
 }

@@ -1,24 +1,24 @@
 /// One step of a history.
 ///
-/// A step names elements and records by a number that is taken modulo how many there are when it is
-/// done, so that any step can be left out and the others still mean something.
+/// A step selects elements and records by a number modulo their count, so that any step can be
+/// omitted and the others remain valid.
 enum Step: Sendable, Hashable, CustomStringConvertible {
-  /// The syncs that a device runs.
+  /// The syncs of a device.
   enum Sync: String, Sendable, Hashable, CaseIterable {
     case down, up, ghosts
   }
 
-  /// When a change in the org is dated.
+  /// The date of a change in the org.
   enum Moment: Sendable, Hashable {
     /// A second after the last one.
     case now
     /// The same second as the last one.
     case same
-    /// So many seconds before now: its transaction began then and commits now.
+    /// This number of seconds before now, as if its transaction had started then and committed now.
     case late(Int)
   }
 
-  /// Whose values hold after a conflict.
+  /// The side whose values win a conflict.
   enum Side: String, Sendable, Hashable { case server, device }
 
   case create(device: Int)
@@ -52,8 +52,8 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .sync(let number, let sync, let mishap):
       "\(device(number)) syncs \(sync.rawValue)" + (mishap.map { " with \($0)" } ?? "")
     case .resolve(let number, let side):
-      "\(device(number)) settles conflicts for the \(side.rawValue)"
-    case .kill(let number): "\(device(number)) is killed and starts again"
+      "\(device(number)) resolves conflicts for the \(side.rawValue)"
+    case .kill(let number): "\(device(number)) is killed and restarts"
     }
   }
 }
@@ -62,7 +62,7 @@ extension Step.Moment {
   var words: String {
     switch self {
     case .now: ""
-    case .same: ", in the second of the change before"
+    case .same: ", in the second of the previous change"
     case .late(let seconds): ", committed \(seconds) s late"
     }
   }

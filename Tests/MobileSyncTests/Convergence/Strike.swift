@@ -41,7 +41,7 @@ final class Strike {
     if record == nil, !records.isEmpty { record = records[mishap.salt % records.count] }
   }
 
-  /// Whether it struck.
+  /// Whether the fault fired.
   var happened: Bool {
     switch mishap.kind {
     case .stop, .kill, .changedBetween: happening.withLock { $0 }
@@ -50,14 +50,14 @@ final class Strike {
     }
   }
 
-  /// The edit that was made in mid-sync.
+  /// The edit made during the sync.
   var edit: EditLog.Edit? { edited.withLock { $0 } }
 
   private let struck = Locked(false)
 
-  /// Notes whether the org's faults fired, and disarms them.
+  /// Records whether the org's faults fired, and removes them.
   ///
-  /// A page that was asked for ahead may still be under way when a sync ends.
+  /// A page requested in advance may still be in transit when a sync ends.
   func disarm() async {
     await withCheckedContinuation { continuation in
       pending.notify(queue: .global()) { continuation.resume() }
@@ -67,12 +67,12 @@ final class Strike {
     faults.removeAll()
   }
 
-  // MARK: arming
+  // MARK: Injection
 
   func arm() {
     let faults = world.org.server.faults
     var match = requests
-    // What is lost of a sync up is above all the answer to a write.
+    // In a sync up, most faults should affect the responses to writes.
     if sync == .up, mishap.salt % 3 > 0 { match.isWrite = true }
     let nth = mishap.nth
     switch mishap.kind {
@@ -102,7 +102,7 @@ final class Strike {
     }
   }
 
-  /// Once, so that a read is repeated and succeeds, or for as long as it is repeated.
+  /// Once, so that a retried read succeeds, or for all retries.
   private var times: Int { mishap.salt % 2 == 0 ? 1 : 40 }
 
   private func of(_ kind: LocalOrg.RequestKind) -> FaultMatch {
@@ -131,20 +131,20 @@ final class Strike {
     faults.add(
       match, nth: mishap.nth,
       meanwhile { _ in
-        // Nobody commits between two reads of the copy.
+        // No commit can happen between two reads of the copy.
         let connection = try Connection(path)
         defer { connection.close() }
         try connection.transaction { try Files.copy(path, to: copy) }
         happening.withLock { $0 = true }
       })
-    // The org may still do what it was asked; the program that asked is gone and asks no more.
+    // The org may still process the request; the program is gone and sends no more.
     faults.add(match, nth: mishap.nth, .drop(afterCommit: mishap.salt % 2 == 0))
     faults.add(match, nth: mishap.nth + 1, times: 10_000, .drop(afterCommit: false))
   }
 
-  // MARK: what is done while the device waits
+  // MARK: Actions while the device waits
 
-  /// Does something before the org looks at a request.
+  /// Runs an action before the org processes a request.
   private func meanwhile(
     _ body: @escaping @Sendable (LocalOrg.Org) throws -> Void
   ) -> Faults.Action {
@@ -161,7 +161,7 @@ final class Strike {
     let value = "meanwhile-\(world.token(device))"
     return { org in
       guard let record else { return }
-      // What stood there before counts as having stood there.
+      // Values from before the action count as seen.
       try watch.look()
       let outcome = org.update(object, id: record.id, [field: .string(value)], as: admin)
       try watch.look()
@@ -202,7 +202,7 @@ final class Strike {
     }
   }
 
-  /// Waits on the server's thread for what has to be done elsewhere.
+  /// Waits on the server's thread for an action elsewhere.
   private static func wait(_ body: @escaping @Sendable () async -> Void) {
     let done = DispatchSemaphore(value: 0)
     Task.detached {

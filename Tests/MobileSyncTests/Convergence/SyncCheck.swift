@@ -3,14 +3,14 @@ import MobileSync
 import System
 import TestSupport
 
-/// What stood in a store and in the org before a sync, to judge what the sync did.
+/// The state of a store and of the org before a sync, to check the sync's effects.
 struct SyncCheck {
   private let world: World
   private let device: Device
   private let sync: Step.Sync
   private let elements: [Int64: Device.Element]
   private let records: [String: OrgRecord]
-  /// Whether the sync asks for changes alone.
+  /// Whether the sync requests only changes.
   private let isIncremental: Bool
 
   init(_ world: World, _ device: Device, _ sync: Step.Sync) async throws {
@@ -26,7 +26,7 @@ struct SyncCheck {
     Dictionary(uniqueKeysWithValues: try await device.elements().map { ($0.entry, $0) })
   }
 
-  /// Holds what the sync did against what it may do.
+  /// Checks the sync's effects.
   func hold(_ result: SyncResult, rows: [EditLog.Row], wasStruck: Bool, kind: Mishap.Kind?)
     async throws
   {
@@ -54,7 +54,7 @@ struct SyncCheck {
     }
   }
 
-  /// A sync may fail only where something went wrong, and never because of its store.
+  /// A sync may fail only because of a fault, and never because of its store.
   private func judge(_ error: SyncError?, wasStruck: Bool) throws {
     guard let error else { return }
     let isOurs = [.store, .definition, .notYet, .unknownSync, .running].contains(error.code)
@@ -63,17 +63,17 @@ struct SyncCheck {
     }
   }
 
-  // MARK: sync up
+  // MARK: Sync up
 
   private func keepLeft(_ rows: [EditLog.Row]) {
     device.left = Set(rows.filter { $0.kind == .stays }.compactMap(\.entry))
   }
 
-  /// Says which names may stand in the org more than once.
+  /// Records which names may exist in the org more than once.
   private func allow(_ result: SyncResult, _ rows: [EditLog.Row], wasStruck: Bool) {
     var entries = Set(rows.filter { $0.kind == .recreated }.compactMap(\.entry))
-    // What a lost answer made is looked for by the org's dates; they say nothing where the clock went
-    // back between.
+    // The result of a lost response is looked up by the org's dates, which are unreliable if the
+    // clock went back.
     if world.setup.goesBack, wasStruck, result.error != nil {
       for element in elements.values where element.isDirty {
         if element.isCreated ? world.setup.externalID == nil : world.setup.upMode == .overwrite {
@@ -86,21 +86,21 @@ struct SyncCheck {
     }
   }
 
-  // MARK: sync down
+  // MARK: Sync down
 
-  /// An element that is the org's record already is not written.
+  /// An element that already equals the org's record is not written.
   private func writtenAnew(_ after: [Int64: Device.Element]) throws {
     for (entry, object) in device.arrived {
       guard let before = elements[entry], before.object == object, agrees(before),
         let now = after[entry], now.object != object
       else { continue }
       throw Violation(
-        "\(name) wrote element \(entry) again, which was the org's record already: "
+        "\(name) rewrote element \(entry), which already equaled the org's record: "
           + JSONValue.object(now.object).text)
     }
   }
 
-  /// An edit of a record that nobody else changed is not taken back because it is read again.
+  /// An edit of a record that no one else changed is not reverted when the record is read again.
   private func takenBack(_ after: [Int64: Device.Element]) throws {
     for element in elements.values where element.isDirty && element.hasServerID {
       guard let record = records[element.id], record.modified == element.text("LastModifiedDate"),
@@ -108,11 +108,11 @@ struct SyncCheck {
       else { continue }
       throw Violation(
         "\(name)'s edit of element \(element.entry) was overwritten by a record that "
-          + "nobody had changed")
+          + "no one else had changed")
     }
   }
 
-  /// Elements leave a store for a reason only.
+  /// Elements are removed from a store only for a reason.
   private func removed(
     _ after: [Int64: Device.Element], of mayGo: (Device.Element) -> Bool
   ) throws {
@@ -123,7 +123,8 @@ struct SyncCheck {
     }
   }
 
-  /// After a sync down that is DONE every record of the org is there, unless it was changed here.
+  /// After a sync down that is DONE, all records of the org are in the store unless changed
+  /// locally.
   private func whole(_ after: [Int64: Device.Element], _ report: SyncReport) throws {
     let byID = Dictionary(after.values.map { ($0.id, $0) }) { first, _ in first }
     let unread = Set(report.unreadable.values.joined())
@@ -139,7 +140,8 @@ struct SyncCheck {
     }
   }
 
-  /// Keeps what a whole sync down left clean: all of it is the org's to the byte.
+  /// Stores the clean elements after a complete sync down; they equal the org's records byte for
+  /// byte.
   private func remember(_ after: [Int64: Device.Element]) {
     device.arrived = after.compactMapValues { element in
       element.isDirty || element.object["__sync_id__"] == nil ? nil : element.object

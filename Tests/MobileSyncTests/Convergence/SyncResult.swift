@@ -1,13 +1,13 @@
 import MobileSync
 
-/// How a sync of a history ended.
+/// The result of a sync in a history.
 struct SyncResult: Sendable {
   var report: SyncReport
   var error: SyncError?
-  /// The ghosts that were removed, where that was asked.
+  /// The number of ghosts removed, if requested.
   var ghosts: Int?
 
-  /// Runs a sync and waits for its end.
+  /// Runs a sync and waits until it ends.
   static func run(_ sync: Step.Sync, _ manager: SyncManager) async -> SyncResult {
     do throws(SyncError) {
       guard sync != .ghosts else {

@@ -2,15 +2,15 @@ import JSON
 import MobileSync
 import TestSupport
 
-/// The end of a history: nothing fails any more, everybody syncs, and then all have to agree.
+/// The end of a history: no more faults, all devices sync, and then all must agree.
 extension World {
-  /// How often the devices may sync until nothing is left to be sent.
+  /// The maximum number of syncs until nothing is left to send.
   private static let rounds = 6
 
   func comeToRest() async throws {
     step = history.steps.count + 1
     do {
-      // What was sent without an answer has arrived by now, or never will.
+      // By now, requests without a response have arrived or never will.
       try org.moveClock(seconds: setup.quietSeconds)
       try await sendEverything()
       for device in devices { try await compare(device) }
@@ -20,7 +20,7 @@ extension World {
     if let edit = log.open.first {
       throw Violation(
         "at rest: \(Device.name(edit.device))'s edit of step \(edit.step) "
-          + "(\(edit.kind) \(edit.token)) has no end")
+          + "(\(edit.kind) \(edit.token)) has no outcome")
     }
   }
 
@@ -41,13 +41,13 @@ extension World {
     throw Violation("after \(Self.rounds) rounds there is still something to send")
   }
 
-  /// What a sync up left on the device stands in its report.
+  /// Everything that a sync up leaves on the device must be in its report.
   private func tellsOfAll(_ device: Device) async throws {
     for element in try await device.elements()
     where element.isDirty && !device.left.contains(element.entry) {
       throw Violation(
         "\(Device.name(device.number))'s element \(element.entry) stays dirty and no "
-          + "row of the report says so: \(JSONValue.object(element.object).text)")
+          + "row of the report has it: \(JSONValue.object(element.object).text)")
     }
   }
 
@@ -61,16 +61,16 @@ extension World {
     }
   }
 
-  // MARK: comparison
+  // MARK: Comparison
 
-  /// A store has to hold what a new device would get, and nothing is written by one more sync.
+  /// A store must equal that of a new device, and another sync must write nothing.
   private func compare(_ device: Device) async throws {
     let name = Device.name(device.number)
     let result = await SyncResult.run(.down, device.manager)
     if let error = result.error { throw Violation("\(name)'s last sync: \(error)") }
     guard result.report.written == 0 else {
       throw Violation(
-        "\(name) wrote \(result.report.written) elements in a sync without news")
+        "\(name) wrote \(result.report.written) elements in a sync without changes")
     }
     let fresh = try await Device(device.number, setup, client: device.client)
     let primed = await SyncResult.run(.down, fresh.manager)
@@ -83,12 +83,12 @@ extension World {
         object.map { JSONValue.object($0).text } ?? "nothing"
       }
       throw Violation(
-        "\(name) has of the record \(id) \(text(mine[id])), a new device "
+        "\(name) has the record \(id) as \(text(mine[id])), a new device "
           + "\(text(theirs[id])), the org \(watch.records[id].map { "\($0)" } ?? "nothing")")
     }
   }
 
-  /// The records of a store without what Mobile Sync keeps beside them; its flags are false.
+  /// The records of a store without the members added by Mobile Sync; its flags are false.
   private static func records(_ device: Device) async throws -> [String: JSONObject] {
     var records: [String: JSONObject] = [:]
     for element in try await device.elements() {

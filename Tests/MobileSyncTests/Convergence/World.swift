@@ -4,18 +4,18 @@ import MobileSync
 import System
 import TestSupport
 
-/// Two devices and an org in the course of one history.
+/// Two devices and an org during one history.
 final class World {
   let history: History
   let org: HistoryOrg
   var devices: [Device] = []
   var log = EditLog()
-  /// How often each kind of fault struck.
+  /// The number of times that each kind of fault fired.
   var tally = Tally()
-  /// How many records of one name there may be at once, where it is not one.
+  /// The number of records with one name that may exist at once, if it is not one.
   ///
-  /// A deleted record may be made anew by both devices; a create is done once, whatever became of
-  /// its answer.
+  /// A deleted record may be recreated by both devices; a create is done once, whatever happened to
+  /// its response.
   var allowance: [String: Int] = [:]
   var step = 0
   private var made = 0
@@ -31,7 +31,7 @@ final class World {
     }
   }
 
-  /// Runs a history to its end; throws a `Violation` where a promise is broken.
+  /// Runs a history; throws a `Violation` if a guarantee is broken.
   static func run(_ history: History) async throws -> Tally {
     let world = try await World(history)
     for number in 0..<2 { try await world.sync(number, .down, nil) }
@@ -47,7 +47,7 @@ final class World {
     return world.tally
   }
 
-  // MARK: steps
+  // MARK: Steps
 
   private func perform(_ step: Step) async throws {
     switch step {
@@ -74,7 +74,7 @@ final class World {
     if !records.isEmpty { try body(records[pick % records.count]) }
   }
 
-  /// A value that nothing else writes.
+  /// Returns a unique value.
   func token(_ device: Device) -> String {
     made += 1
     return "\(Device.name(device.number))-\(made)"
@@ -118,9 +118,9 @@ final class World {
     try await device.start(at: path)
   }
 
-  // MARK: conflicts
+  // MARK: Conflicts
 
-  /// The app settles what the last sync up left: it takes the org's record, or insists on its own.
+  /// The app resolves the conflicts of the last sync up, with the org's record or its own.
   @discardableResult
   func resolve(_ device: Device, _ side: Step.Side) async throws -> Int {
     let left = device.left
@@ -164,7 +164,7 @@ final class World {
       log.giveUp(device: device.number, entry: element.entry)
       return try await device.remove(element.entry)
     } else {
-      // The other device may insist on it as well.
+      // The other device may also keep its own.
       allowance[element.text("Name"), default: 1] += 1
       object["Id"] = .string("local_again_\(element.entry)_\(step)")
       object["LastModifiedDate"] = nil
@@ -173,9 +173,9 @@ final class World {
     _ = try await device.write(object)
   }
 
-  // MARK: syncs
+  // MARK: Syncs
 
-  /// Runs a sync with what goes wrong in it, and holds what it did against what it may do.
+  /// Runs a sync with its fault, and checks its effects.
   func sync(_ number: Int, _ sync: Step.Sync, _ mishap: Mishap?) async throws {
     let device = devices[number]
     try watch.look()
@@ -192,7 +192,7 @@ final class World {
     try await before.hold(result, rows: rows, wasStruck: struck.happened, kind: mishap?.kind)
   }
 
-  /// What a strike left to be done.
+  /// Completes what a fault has left.
   private func finish(_ strike: Strike?, _ device: Device) async throws -> (
     happened: Bool, reports: [SyncReport]
   ) {
@@ -212,7 +212,7 @@ final class World {
     return (true, reports)
   }
 
-  /// Holds a device's store against the book of edits.
+  /// Compares a device's store with the log of edits.
   func check(_ device: Device, before: [Int64: Device.Element], rows: [EditLog.Row]) async throws {
     let elements = try await device.elements()
     let byEntry = Dictionary(uniqueKeysWithValues: elements.map { ($0.entry, $0) })

@@ -7,12 +7,12 @@ import SmartStore
 import System
 import Testing
 
-/// What the SDK's tests of briefcases leave out (§6.8 of the specification), in the sync manager.
+/// Cases that the SDK's tests of briefcases omit (§6.8 of the specification), in the sync manager.
 @Suite struct BriefcaseDownFaultTests {
   private typealias Base = BriefcaseDownTests
 
   @Test(arguments: Platform.allCases)
-  func `the total is that of all pages of ids`(_ platform: Platform) async throws {
+  func `the total covers all pages of ids`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Base.store(platform, accounts: 23, contacts: 4) {
       $0.primingPageSize = 5
       $0.isStrict = true
@@ -25,7 +25,7 @@ import Testing
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 0)
   }
 
-  @Test func `a failed rule is told, holds the cursor back and makes no ghosts`() async throws {
+  @Test func `a failed rule is reported, holds the cursor and makes no ghosts`() async throws {
     let (store, accounts, contacts) = try await Base.store(accounts: 3, contacts: 3)
     let run = try await Base.start(store)
     try await run.finish()
@@ -46,7 +46,7 @@ import Testing
     let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
     #expect(ghosts.count == 0)
     #expect(ghosts.warnings.contains { $0.contains(rule) })
-    // The rule works again: what was changed while it failed is not missed.
+    // The rule works again: changes made while it failed are not missed.
     let healed = try await store.manager.reSync(id: run.syncID)
     try await healed.finish()
     #expect(try await store.element(contacts[0], in: "contacts")?["LastName"] == "missed")
@@ -54,7 +54,7 @@ import Testing
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
   }
 
-  @Test func `a first run with a failed rule is full again the next time`() async throws {
+  @Test func `after a first run with a failed rule the next run is full again`() async throws {
     let (store, _, contacts) = try await Base.store(accounts: 2, contacts: 2)
     store.org.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0bR000000000001", object: "Contact"))
@@ -66,7 +66,9 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an unreadable record is kept, named and asked again`(_ platform: Platform) async throws {
+  func `an unreadable record is kept, reported and requested again`(_ platform: Platform)
+    async throws
+  {
     let (store, ids, _) = try await Base.store(platform, accounts: 4)
     let run = try await Base.start(store, Base.target([Base.accounts]))
     try await run.finish()
@@ -84,13 +86,13 @@ import Testing
     #expect(try await store.column("Name") == ["new", "new", "new", "new"])
   }
 
-  @Test func `of several records that cannot be read the earliest holds the cursor`() async throws {
+  @Test func `of several unreadable records the earliest holds the cursor`() async throws {
     let (store, all, _) = try await Base.store(accounts: 4)
     let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
     try await run.finish()
     let ids = Array(all.sorted()[0..<3])
-    // The one that was changed first is asked for first, in the middle, or last; what can be read
-    // changes after all of them, further away than the overlap looks back.
+    // The record changed first is requested first, in the middle, or last. The readable ones change
+    // later, by more than the overlap.
     for place in 0..<3 {
       let order = [ids[place]] + all.sorted().filter { $0 != ids[place] }
       for id in order {
@@ -110,7 +112,8 @@ import Testing
     }
   }
 
-  @Test func `a type that no longer comes is cleaned, an unknown one is named`() async throws {
+  @Test func `a type that is no longer listed is cleaned, an unknown one is reported`() async throws
+  {
     let (store, _, contacts) = try await Base.store(accounts: 3, contacts: 3)
     let run = try await Base.start(store, Base.target([Base.contacts]))
     #expect(try await run.finish().warnings.contains { $0.contains("3 records of types") })
@@ -137,7 +140,9 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an info's own id and date fields count, ghosts too`(_ platform: Platform) async throws {
+  func `an info's own id and date fields are used, also for ghosts`(_ platform: Platform)
+    async throws
+  {
     let org = try SyncedOrg()
     let ids = try (0..<3).map { number in
       try org.make(
@@ -166,7 +171,7 @@ import Testing
     #expect(try await store.column("Name", of: "numbered") == ["A 2", "new"])
   }
 
-  @Test func `more than two thousand ids are several lists and several retrieves`() async throws {
+  @Test func `more than 2,000 ids need several lists and several retrieves`() async throws {
     let org = try SyncedOrg()
     try org.org.seedBulk(object: "Account", count: 2500)
     try org.org.addBriefcase(
@@ -180,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a sync stopped in its middle is whole when run again`(_ platform: Platform) async throws {
+  func `a sync stopped midway is complete when run again`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 10)
     let gate = RequestGate()
     gate.close(store.org, .kind(.retrieve), nth: 5)
@@ -201,7 +206,7 @@ import Testing
     #expect(try await store.manager.syncStatus(id: run.syncID)?.status == .done)
   }
 
-  @Test func `a session that ends midway fails the sync; the next run is whole`() async throws {
+  @Test func `a session that ends midway fails the sync; the next run is complete`() async throws {
     let (store, ids, _) = try await Base.store(accounts: 6)
     store.org.server.faults.add(.kind(.retrieve), nth: 2, .expireSession)
     let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 2))
@@ -214,7 +219,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a relay token that comes twice, and a short answer, fail the sync`() async throws {
+  @Test func `a repeated relay token or a short response fails the sync`() async throws {
     let (store, _, _) = try await Base.store(accounts: 4)
     let page = """
       {"primingRecords":{},"relayToken":"again","ruleErrors":[],"stats":{"ruleCountTotal":1,\

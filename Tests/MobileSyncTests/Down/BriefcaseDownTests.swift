@@ -37,7 +37,7 @@ import Testing
   // SDK: testStartFetchNoMaxTimeStamp (197)
   // SDK: testSyncDownFetchingOneObjectType (199)
   @Test(arguments: Platform.allCases)
-  func `the briefcase's records come in one page`(_ platform: Platform) async throws {
+  func `the briefcase's records arrive in one page`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 12)
     let run = try await Self.start(store, Self.target([Self.accounts], perRetrieve: 500))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/12", "DONE 100/12"])
@@ -54,7 +54,7 @@ import Testing
 
   // SDK: testStartFetchWithMaxTimeStamp (198)
   @Test(arguments: Platform.allCases)
-  func `a second run fetches new and modified records only`(_ platform: Platform) async throws {
+  func `a second run fetches only new and modified records`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 6)
     let first = try await Self.start(store, Self.target([Self.accounts]))
     try await first.finish()
@@ -74,11 +74,11 @@ import Testing
     #expect(store.org.requests(.retrieve) == retrieves)
   }
 
-  @Test func `an old record that joins the briefcase is fetched`() async throws {
+  @Test func `an old record that is added to the briefcase is fetched`() async throws {
     let (store, _, contacts) = try await Self.store(accounts: 2, contacts: 2)
     let run = try await Self.start(store)
     try await run.finish()
-    // As if it had not been assigned before: the soup has not heard of it.
+    // As if it had not been assigned before: the soup does not have it.
     try await store.manager.withStore { store in
       _ = try store.deleteElements(in: "contacts", where: "Id", in: [contacts[0]])
     }
@@ -88,7 +88,7 @@ import Testing
 
   // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
   @Test(arguments: Platform.allCases)
-  func `few ids a retrieve make many pages, with progress`(_ platform: Platform) async throws {
+  func `few ids per retrieve make many pages, with progress`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 12)
     let run = try await Self.start(store, Self.target([Self.accounts], perRetrieve: 2))
     #expect(
@@ -100,7 +100,7 @@ import Testing
 
   // SDK: testSyncDownFetchingTwoObjectTypes (201)
   @Test(arguments: Platform.allCases)
-  func `two types are one page and go into their soups`(_ platform: Platform) async throws {
+  func `two types share one page and go into their soups`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
     let run = try await Self.start(store)
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/24", "DONE 100/24"])
@@ -111,7 +111,7 @@ import Testing
 
   // SDK: testSyncDownFetchingTwoObjectTypesWithMultipleRetrieveCalls (202)
   @Test(arguments: Platform.allCases)
-  func `a page goes across types, in the order of the infos`(_ platform: Platform) async throws {
+  func `a page spans types, in the order of the infos`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
     let run = try await Self.start(store, Self.target(perRetrieve: 3))
     #expect(
@@ -119,7 +119,7 @@ import Testing
         + [12, 25, 37, 50, 62, 75, 87].map { "RUNNING \($0)/24" } + ["DONE 100/24"])
     #expect(try await store.column("Id") == accounts.sorted())
     #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
-    // Five ids a page: the third has accounts and contacts.
+    // Five IDs per page: the third has accounts and contacts.
     let (other, _, _) = try await Self.store(platform, accounts: 12, contacts: 12)
     let five = try await Self.start(other, Self.target(perRetrieve: 5))
     #expect(await five.story.count == 2 + 4 + 1)
@@ -128,7 +128,9 @@ import Testing
 
   // SDK: testCleanGhostsOneObjectType (203)
   @Test(arguments: Platform.allCases)
-  func `deleted records leave, those a device made stay`(_ platform: Platform) async throws {
+  func `deleted records are removed, those created on a device stay`(_ platform: Platform)
+    async throws
+  {
     let (store, ids, _) = try await Self.store(platform, accounts: 4)
     let run = try await Self.start(store, Self.target([Self.accounts]))
     try await run.finish()
@@ -140,7 +142,7 @@ import Testing
 
   // SDK: testCleanGhostsTwoObjectTypes (204)
   @Test(arguments: Platform.allCases)
-  func `ghosts of two types leave both soups`(_ platform: Platform) async throws {
+  func `ghosts of two types are removed from both soups`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
     let run = try await Self.start(store)
     try await run.finish()
@@ -157,7 +159,7 @@ import Testing
 
   // SDK: testIdsToSkip (205)
   @Test(arguments: Platform.allCases)
-  func `LEAVE_IF_CHANGED leaves exactly the dirty records`(_ platform: Platform) async throws {
+  func `LEAVE_IF_CHANGED skips exactly the dirty records`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
     try await Self.start(store, Self.target(), .leaveIfChanged).finish()
     try await store.delete(Array(accounts[0..<2]))

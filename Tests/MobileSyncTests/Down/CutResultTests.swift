@@ -5,7 +5,8 @@ import Testing
 
 import MobileSync
 
-/// Syncs down whose result has no room for all that matches: what is missing in it is neither gone nor unchanged.
+/// Syncs down with a limited result: a missing record is neither known to be deleted nor known to
+/// be unchanged.
 @Suite struct CutResultTests {
   private static let soup = ManagedStore.accounts
 
@@ -20,7 +21,8 @@ import MobileSync
       "LIMIT 3", "LIMIT 3 OFFSET 1", "ORDER BY LastModifiedDate DESC LIMIT 3",
       "WHERE Name != 'Z' ORDER BY Name LIMIT 3",
     ], [false, true])
-  func `an edit stays when another record was gone`(_ end: String, _ listsAll: Bool) async throws {
+  func `an edit stays when another record was deleted`(_ end: String, _ listsAll: Bool) async throws
+  {
     let org = try SyncedOrg(accounts: 5)
     let other = try org.make("Account", ["Name": "Z"])
     let snapshot = try await Snapshot.primed(
@@ -42,7 +44,7 @@ import MobileSync
     }
   }
 
-  @Test func `an edited record that was deleted in the org counts before the guard`() async throws {
+  @Test func `an edited record that was deleted in the org counts for the guard`() async throws {
     let org = try SyncedOrg(accounts: 50)
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],
@@ -54,7 +56,7 @@ import MobileSync
     #expect(Set(ids).isSubset(of: try snapshot.column("Id", of: Self.soup)))
   }
 
-  /// Targets that bring no more than some records, and what is to be done so that they bring others.
+  /// Targets with a limited result, and how to make them return other records.
   private static let cut: [(SyncTarget, late: Int)] = [
     (
       .soql(
@@ -71,7 +73,7 @@ import MobileSync
   ]
 
   @Test(arguments: cut.indices)
-  func `what changed and left the result is fetched by its id`(_ number: Int) async throws {
+  func `a changed record that left the result is fetched by id`(_ number: Int) async throws {
     let (target, late) = Self.cut[number]
     let store = try await ManagedStore()
     let snapshot = Snapshot(
@@ -91,12 +93,13 @@ import MobileSync
     for platform in Platform.allCases {
       #expect(Set(names).isSubset(of: try snapshot.column("Name", of: Self.soup, platform)))
     }
-    // Nothing moved since.
+    // Nothing has changed since.
     #expect(try await !snapshot.prime().changed)
     #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
   }
 
-  @Test func `what a cut search did not bring and cannot be asked for is reported`() async throws {
+  @Test func `records missing from a cut search that cannot be queried are reported`() async throws
+  {
     let store = try await ManagedStore()
     let ids = try store.org.makeAccounts(2, name: "Acme")
     let run = try await store.manager.syncDown(
@@ -110,10 +113,10 @@ import MobileSync
     let report = try await store.manager.reSync(id: run.syncID).finish()
     #expect(report.warnings.count == 1)
     #expect(
-      report.warnings.contains { $0.contains("2 records of the store that are not in it") })
+      report.warnings.contains { $0.contains("2 records of the store that it lacks") })
   }
 
-  @Test func `values of a number field that cannot be asked for are reported`() async throws {
+  @Test func `values of a number field that cannot be queried are reported`() async throws {
     let field = "AnnualRevenue"
     let store = try await ManagedStore { store in
       try store.registerSoup(
@@ -137,7 +140,7 @@ import MobileSync
     #expect(try await store.elements("numbered").count == 3)
   }
 
-  @Test func `a renewed record stays where its sync's result may be cut`() async throws {
+  @Test func `a refreshed record stays if its sync's result may be cut`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample(Self.soup, "Name")],

@@ -9,10 +9,10 @@ import Testing
 enum DownKind: String, CaseIterable, Sendable {
   case soql, sosl, mru, refresh, parentChildren, briefcase, custom
 
-  /// Whether only records that meet a condition come, and go when they no longer do.
+  /// Whether it selects records by a condition and removes those that no longer match.
   var selects: Bool { [.soql, .sosl, .parentChildren, .custom].contains(self) }
 
-  /// The target that brings the accounts named `Acme …`, a few in each request where it can.
+  /// The target for the accounts named `Acme …`, with small pages if possible.
   func target(_ fields: [String] = ["Name"]) throws -> SyncTarget {
     let list = fields.joined(separator: ", ")
     let filter = "Name LIKE 'Acme%'"
@@ -44,18 +44,18 @@ enum DownKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// The syncs of the store, in their order; the last is the one under test.
+  /// The syncs of the store in order; the last one is under test.
   func syncs(_ mode: MergeMode, _ other: SyncTarget?) throws -> [SyncDefinition] {
     let sync = SyncDefinition(
       syncName: "down", syncType: .syncDown, soupName: "accounts", target: try other ?? target(),
       options: SyncOptions(mergeMode: mode))
-    // A refresh completes what something else has put there.
+    // A refresh updates records that another sync fetched.
     return self == .refresh
       ? [.soql("ids", "SELECT Id FROM Account", into: "accounts", mode), sync] : [sync]
   }
 }
 
-/// An app's own target: accounts named `Acme …` by pages of four, in the order of their dates.
+/// A custom target: accounts named `Acme …` in pages of four, in the order of their dates.
 struct AcmeTarget: CustomSyncDownTarget {
   static let className = "com.example.AcmeTarget"
   let fields: String
@@ -92,12 +92,12 @@ struct AcmeTarget: CustomSyncDownTarget {
   }
 }
 
-/// Where a sync down puts its records.
+/// The destination of a sync down.
 enum DownSink: String, CaseIterable, Sendable {
   case store, snapshot
 }
 
-/// One kind of sync down, run again and again into one kind of sink.
+/// One kind of sync down, run repeatedly into one kind of sink.
 final class DownWorld {
   let org: SyncedOrg
   private let names: [String]
@@ -137,14 +137,13 @@ final class DownWorld {
     }
   }
 
-  /// What a run did.
   struct Run {
     var written = 0
     var ghosts = 0
     var isRefused = false
   }
 
-  /// Runs the syncs; `listing` removes what the org no longer has and fetches what is not here.
+  /// Runs the syncs; `listing` also removes what the org no longer has and fetches what is missing.
   @discardableResult
   func sync(listing: Bool = false) async throws -> Run {
     var result = Run()
@@ -170,7 +169,7 @@ final class DownWorld {
     return result
   }
 
-  /// The names of the accounts that are here, by id.
+  /// The names of the accounts in the store, by ID.
   func names() async throws -> [String: String] {
     let elements = try await store?.elements() ?? snapshot?.elements("accounts") ?? []
     if let snapshot {
@@ -185,7 +184,7 @@ final class DownWorld {
     return names
   }
 
-  /// The names of the accounts that the org has for this kind, by id.
+  /// The names of the accounts that the org has for this kind, by ID.
   func expected() throws -> [String: String] {
     let page = try org.org.query(
       "SELECT Id, Name FROM Account WHERE Name LIKE 'Acme%'", as: org.admin,
@@ -197,7 +196,7 @@ final class DownWorld {
     return names
   }
 
-  /// The elements of each store, without the time at which they were written.
+  /// The elements of each store, without the time of writing.
   func texts() async throws -> [[String]] {
     let all: [[JSONValue]] =
       if let snapshot {
@@ -220,13 +219,13 @@ final class DownWorld {
     return elements.filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
   }
 
-  /// Where the sync goes on from.
+  /// The cursor from which the sync continues.
   func cursor() async throws -> Int64 {
     if let store { return try await store.manager.syncStatus(named: "down")?.maxTimeStamp ?? -1 }
     return try snapshot.map { try SyncsSoup.states(in: $0.store()) }?.last?.maxTimeStamp ?? -1
   }
 
-  /// Changes an element as an app does, and takes the change back.
+  /// Changes an element as an app does, or reverts the change.
   func edit(_ id: String, _ name: String, isLocal: Bool = true) async throws {
     let change: @Sendable (inout JSONObject) -> Void = { element in
       element["Name"] = .string(name)

@@ -4,7 +4,7 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// An account on the server and its contacts.
+/// An account in the org with its contacts.
 struct Family: Sendable, Hashable {
   var id: String
   var children: [String]
@@ -30,7 +30,8 @@ extension SyncedOrg {
 }
 
 extension ParentChildrenTarget {
-  /// Accounts with their contacts, all or those of these families, as the SDK's tests have them.
+  /// The target for accounts with contacts, all or those of the given families, as in the SDK's
+  /// tests.
   static func accounts(
     _ families: [Family]? = nil, _ type: RelationshipType = .masterDetail, filter: String = ""
   ) -> ParentChildrenTarget {
@@ -55,7 +56,7 @@ extension ManagedStore {
     return run
   }
 
-  /// Runs a sync that is there again and waits for its end.
+  /// Runs an existing sync again and waits until it ends.
   @discardableResult
   func reSync(_ run: SyncRun) async throws -> SyncRun {
     let next = try await manager.reSync(id: run.syncID)
@@ -63,7 +64,7 @@ extension ManagedStore {
     return next
   }
 
-  /// One member of each element of a soup, by the element's id.
+  /// One member of each element of a soup, by the element's ID.
   func values(_ path: String, of soup: String = accounts) async throws -> [String: String] {
     var values: [String: String] = [:]
     for element in try await elements(soup) {
@@ -74,7 +75,7 @@ extension ManagedStore {
 }
 
 extension SyncUpTarget {
-  /// Accounts with their contacts, as the SDK's tests have them.
+  /// The target for accounts with contacts, as in the SDK's tests.
   static func accounts(
     _ type: RelationshipType = .masterDetail, externalIDs: (String?, String?) = (nil, nil)
   ) -> SyncUpTarget {

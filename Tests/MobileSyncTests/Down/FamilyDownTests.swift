@@ -5,7 +5,7 @@ import SmartStore
 import System
 import Testing
 
-/// Ghosts of families, and what the SDK's own cases leave open of a parent-children sync down.
+/// Ghosts of families, and cases of a parent-children sync down that the SDK's tests omit.
 @Suite struct FamilyDownTests {
   private func small(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws -> SyncedOrg {
     try SyncedOrg { options in
@@ -20,11 +20,13 @@ import Testing
       try await store.column("Id", of: "contacts") == families.flatMap(\.children).sorted())
   }
 
-  // MARK: ghosts
+  // MARK: Ghosts
 
   // SDK: testCleanResyncGhostsForParentChildrenTarget (150)
   @Test(arguments: Platform.allCases)
-  func `a deleted parent leaves with children, counted alone`(_ platform: Platform) async throws {
+  func `a deleted parent is removed with its children, but counted alone`(_ platform: Platform)
+    async throws
+  {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.syncFamilies(.accounts(families))
     try store.org.delete(families[0].id)
@@ -36,7 +38,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsForParentChildrenWithMultipleSyncs (151)
   @Test(arguments: Platform.allCases)
-  func `ghosts are those of the sync that brought them last`(_ platform: Platform) async throws {
+  func `ghosts belong to the sync that fetched them last`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 6, children: 3, platform)
     let first = try await store.syncFamilies(.accounts(Array(families[0..<3])))
     let second = try await store.syncFamilies(.accounts(Array(families[2..<6])))
@@ -59,7 +61,7 @@ import Testing
     try await check(store, has: Array(families[..<2]))
   }
 
-  @Test func `live children of all pages stay, and a deleted one goes`() async throws {
+  @Test func `existing children of all pages stay, and a deleted one is removed`() async throws {
     let store = try await ManagedStore(org: small())
     store.org.server.faults.add(.kind(.query), times: 100, .shortPage(records: 2))
     let families = try store.org.makeFamilies(5, children: 5)
@@ -74,7 +76,7 @@ import Testing
     try await check(store, has: left)
   }
 
-  @Test func `children that the org did not give to the end are no ghosts`() async throws {
+  @Test func `children that the org did not return completely are not ghosts`() async throws {
     let (store, families) = try await ManagedStore.with(families: 2, children: 3)
     let run = try await store.syncFamilies(.accounts(families))
     func family(_ family: Family, isDone: Bool) -> String {
@@ -96,10 +98,10 @@ import Testing
     try await check(store, has: left)
   }
 
-  // MARK: pages
+  // MARK: Pages
 
   @Test(arguments: Platform.allCases)
-  func `further children of a parent are followed to the last`(_ platform: Platform) async throws {
+  func `all further children of a parent are fetched`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform, org: small())
     let families = try store.org.makeFamilies(3, children: 7)
     let run = try await store.syncFamilies(.accounts(families))
@@ -112,7 +114,7 @@ import Testing
     #expect(await run.lastState.totalSize == 3)
   }
 
-  @Test func `parents of several pages are told page by page`() async throws {
+  @Test func `parents on several pages are reported page by page`() async throws {
     let store = try await ManagedStore(org: small())
     store.org.server.faults.add(.kind(.query), .shortPage(records: 2))
     store.org.server.faults.add(.kind(.queryMore), times: 10, .shortPage(records: 2))
@@ -126,7 +128,7 @@ import Testing
     try await check(store, has: families)
   }
 
-  @Test func `a locator that the org dropped is taken up again`() async throws {
+  @Test func `a locator that the org dropped is resumed`() async throws {
     let store = try await ManagedStore()
     store.org.server.faults.add(.kind(.query), .shortPage(records: 2))
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
@@ -137,7 +139,7 @@ import Testing
     #expect(store.org.requests(.query) == 2)
   }
 
-  @Test func `parents that were promised and did not come are an error`() async throws {
+  @Test func `announced parents that do not arrive are an error`() async throws {
     let (store, families) = try await ManagedStore.with(families: 3, children: 1)
     let body = #"{"totalSize":3,"done":true,"records":[]}"#
     store.org.server.faults.add(
@@ -151,7 +153,7 @@ import Testing
     #expect(error?.code == .incomplete)
   }
 
-  // MARK: the cursor
+  // MARK: Cursor
 
   @Test func `a stopped sync resumes without missing a parent or older child`() async throws {
     let store = try await ManagedStore()
@@ -176,7 +178,7 @@ import Testing
     ("AccountTimeStamp1", "ContactTimeStamp1", 3), ("AccountTimeStamp1", "ContactTimeStamp2", 3),
     ("AccountTimeStamp2", "ContactTimeStamp1", 1), ("AccountTimeStamp2", "ContactTimeStamp2", 2),
   ])
-  func `the latest date is that of parents and children, by each one's own field`(
+  func `the latest date covers parents and children, by their own date fields`(
     parentField: String, childField: String, expected: Int
   ) async throws {
     let store = try await ManagedStore()
@@ -206,10 +208,10 @@ import Testing
     #expect(await run.lastState.maxTimeStamp == stamps[expected])
   }
 
-  // MARK: changed children
+  // MARK: Changed children
 
   @Test(arguments: Platform.allCases)
-  func `a changed child under an unchanged parent comes too`(_ platform: Platform) async throws {
+  func `a changed child of an unchanged parent is fetched too`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 2, platform)
     let target = ParentChildrenTarget.accounts(
       nil, filter: "Name != 'Account 3' OR Name = 'nobody'")
@@ -218,14 +220,14 @@ import Testing
     for family in families {
       try store.org.update("Contact", family.children[0], ["LastName": "remote"])
     }
-    // It moves to another parent, and neither of the two changes.
+    // It moves to another parent, and neither parent changes.
     try store.org.update(
       "Contact", families[1].children[1], ["AccountId": .string(families[2].id)])
     let before = store.org.requests(.query)
     let next = try await store.reSync(run)
     #expect(store.org.requests(.query) == before + 2)
     #expect(await next.lastState.totalSize == 1)
-    // What comes both with its parent and alone is the same to the byte.
+    // A child fetched with its parent and alone is identical byte for byte.
     #expect(await next.report.written == 5)
     #expect(await next.report.fetched == 6)
     let names = try await store.values("LastName", of: "contacts")
@@ -238,7 +240,7 @@ import Testing
     #expect(await last.report.fetched == 0)
   }
 
-  @Test func `a new child of a changed tree stays away when it comes alone`() async throws {
+  @Test func `a new child of a changed tree is not stored if it arrives alone`() async throws {
     let (store, families) = try await ManagedStore.with(families: 2, children: 1)
     let run = try await store.manager.syncDown(
       target: .parentChildren(.accounts()), options: SyncOptions(mergeMode: .leaveIfChanged),
@@ -252,7 +254,7 @@ import Testing
     #expect(try await store.elements("contacts").count == 3)
   }
 
-  @Test func `an org that refuses changed children is asked as the SDK asks`() async throws {
+  @Test func `an org that refuses changed children is queried like by the SDK`() async throws {
     let store = try await ManagedStore()
     try store.org.makeFamilies(1, children: 1)
     let run = try await store.syncFamilies(.accounts())
@@ -271,13 +273,13 @@ import Testing
     let error = await #expect(throws: SyncError.self) {
       try await store.syncFamilies(.accounts(families))
     }
-    // A bare access token cannot be renewed; nothing of the page was stored.
+    // An access token cannot be renewed; nothing of the page was stored.
     #expect(error?.code == .org)
     #expect(try await store.elements().isEmpty)
     #expect(try await store.elements("contacts").isEmpty)
   }
 
-  @Test func `children that the org keeps back hold the cursor before them`() async throws {
+  @Test func `children that the org does not return hold the cursor`() async throws {
     let store = try await ManagedStore()
     let family = try store.org.makeFamilies(1, children: 2)[0]
     let date = "\"LastModifiedDate\":\"2026-01-31T00:00:00.000+0000\""

@@ -5,12 +5,12 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// The first load of a live store: one change, whose indexes are made at its end.
+/// The first load of a live store: one transaction, with the indexes built at its end.
 @Suite struct FirstLoadTests {
   private static let target = SyncTarget.soql(
     SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
 
-  /// Begins a first load and holds its last page back until `release`.
+  /// Starts a first load and delays its last page until `release`.
   private func begun(
     _ platform: Platform
   ) async throws -> (store: ManagedStore, ids: [String], run: SyncRun, release: DispatchSemaphore) {
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store is whole after it, with all indexes`(_ platform: Platform) async throws {
+  func `the store is complete afterwards, with all indexes`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 650, platform)
     let run = try await store.manager.syncDown(Self.target)
     #expect(try await run.finish().written == 650)
@@ -38,11 +38,12 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `another writer sees pages so far, and keeps its row`(_ platform: Platform) async throws {
+  func `another writer sees the pages so far, and keeps its row`(_ platform: Platform) async throws
+  {
     let (store, ids, run, release) = try await begun(platform)
     try await store.rename([ids[0]])
     let made = try await store.createAccounts(["mine"])
-    // Another connection sees it: it is in the file.
+    // Another connection sees it, so it is in the file.
     let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
     #expect(
       try other.values(of: "Id", in: ManagedStore.accounts, .dirty).sorted()
@@ -56,7 +57,7 @@ import Testing
     #expect(try violations(store).isEmpty)
   }
 
-  @Test func `no one else sees a part of it, and a dead program leaves none`() async throws {
+  @Test func `no one else sees part of it, and an interrupted program leaves none`() async throws {
     let (store, _, run, release) = try await begun(.ios)
     let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
     #expect(try other.count(of: ManagedStore.accounts) == 0)
@@ -66,7 +67,7 @@ import Testing
     try await run.finish()
   }
 
-  @Test func `a run stopped in it keeps its pages, and goes on after them`() async throws {
+  @Test func `a run stopped within it keeps its pages and resumes after them`() async throws {
     let (store, ids, run, release) = try await begun(.android)
     await store.manager.stop()
     release.signal()
@@ -81,7 +82,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that comes twice is in the store once, with its last values`() async throws {
+  @Test func `a record that arrives twice is stored once, with its last values`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 1,

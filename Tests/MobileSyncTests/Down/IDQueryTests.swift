@@ -8,7 +8,7 @@ import Testing
     return list
   }
 
-  @Test func `ids stand in the order of their bytes, each once, and are cut into slices`() {
+  @Test func `ids are in byte order without duplicates, and are split into slices`() {
     var list = Self.list(["b", "a", "ab", "c", "a", "B"])
     #expect(list.count == 6)
     list.sort()
@@ -21,14 +21,14 @@ import Testing
     #expect(!list.set.contains("bb"))
   }
 
-  @Test func `an empty list has no slice`() {
+  @Test func `an empty list has no slices`() {
     var list = IDList()
     list.sort()
     #expect(list.count == 0)
     #expect(list.slice(0, of: 500) == [])
   }
 
-  @Test func `a query names its fields and its values as SOQL writes them`() {
+  @Test func `a query lists its fields and its values as SOQL literals`() {
     let query = IDQuery("Account", idField: "Ext__c")
     #expect(
       query.soql(["Id", "Name"], values: ["1", "O'Neil"])
@@ -40,11 +40,11 @@ import Testing
   }
 
   @Test(arguments: [(0, 1), (1, 1), (500, 500), (501, 500), (-4, 1)])
-  func `a slice has one value at least and five hundred at most`(_ asked: Int, _ given: Int) {
+  func `a slice has at least one and at most 500 values`(_ asked: Int, _ given: Int) {
     #expect(IDQuery("Account", idField: "Id", slice: asked).slice == given)
   }
 
-  @Test func `fields that are named already, in whatever case, are not added`() {
+  @Test func `fields that are already listed, in any case, are not added`() {
     #expect(
       IDQuery.fields(["name", "ID"], adding: ["Id", "LastModifiedDate"])
         == ["name", "ID", "LastModifiedDate"])

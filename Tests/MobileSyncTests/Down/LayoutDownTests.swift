@@ -16,7 +16,7 @@ import Testing
 
   // SDK: testSyncDownForMetadataTarget (4)
   @Test(arguments: Platform.allCases)
-  func `a description is one element with the type as its id`(_ platform: Platform) async throws {
+  func `a description is one element whose id is the type`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     let run = try await store.manager.syncDown(
       target: .metadata(MetadataTarget(sobjectType: "Account")),
@@ -34,7 +34,8 @@ import Testing
 
   // SDK: testSyncDownForLayoutTarget (5)
   @Test(arguments: Platform.allCases)
-  func `a layout is one element with an id of its parts`(_ platform: Platform) async throws {
+  func `a layout is one element whose id combines its parameters`(_ platform: Platform) async throws
+  {
     let store = try await Self.store(platform)
     let target = LayoutTarget(
       sobjectType: "Account", formFactor: .medium, layoutType: .compact, mode: .edit)
@@ -51,7 +52,9 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `nothing of them is a ghost, and a rerun writes nothing`(_ platform: Platform) async throws {
+  func `their elements are never ghosts, and a rerun writes nothing`(_ platform: Platform)
+    async throws
+  {
     let store = try await Self.store(platform)
     for (target, soup) in [
       (
@@ -70,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a type that the org does not know fails the sync`() async throws {
+  @Test func `an unknown type fails the sync`() async throws {
     let store = try await Self.store()
     for (target, soup) in [
       (
@@ -89,7 +92,7 @@ import Testing
     ("{}", #"[{"Id":"a\"b"}]"#), ("{ }", #"[{ "Id":"a\"b"}]"#),
     (#" {"a":{"b":1}} "#, #"[ {"a":{"b":1},"Id":"a\"b"}]"#),
   ])
-  func `an answer becomes an element by its id alone`(_ answer: String, _ element: String) {
+  func `only the id turns a response into an element`(_ answer: String, _ element: String) {
     let bytes = AnswerElement.bytes(Array(answer.utf8), id: "a\"b")
     #expect(String(decoding: bytes, as: UTF8.self) == element)
   }

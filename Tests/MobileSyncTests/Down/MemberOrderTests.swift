@@ -15,14 +15,14 @@ import Testing
     #"{"IsDeleted":false,"N":{"IsDeleted":true},"Id":"a"}"#: #"{"N":{"IsDeleted":true},"Id":"a"}"#,
     #"{"IsDeleted":true,"Id":"a"}"#: "",
   ])
-  func `what was asked for beside is cut out anywhere`(_ record: String, _ living: String) throws {
+  func `an added member is removed wherever it is`(_ record: String, _ living: String) throws {
     let rows = DeletedRows(idField: "Id", cutsMember: true)
     let split = try rows.split(Array(#"{"done":true,"records":[\#(record)]}"#.utf8))
     #expect(String(decoding: split.living, as: UTF8.self) == #"{"records":[\#(living)]}"#)
     #expect(split.deleted == (living.isEmpty ? ["a"] : []))
   }
 
-  /// The org's own answer, each record's members the other way round.
+  /// The org's own response, with the members of each record reversed.
   private func reversed(_ org: SyncedOrg, ids: [String], _ fields: [String]) throws
     -> ServerResponse
   {
@@ -55,7 +55,7 @@ import Testing
     let same = try await snapshot.prime()
     #expect(!same.changed)
     #expect(same.soups.map(\.unchanged) == [3])
-    // What did change is written, in whatever order it comes.
+    // An actual change is written, in any member order.
     try org.update("Account", ids[1], ["Name": "changed"])
     org.server.faults.add(.kind(.query), .respond(try reversed(org, ids: ids, fields)))
     let other = try await snapshot.prime()

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `the id and modification date are fetched just once`(_ platform: Platform) async throws {
+  func `the id and modification date are fetched only once`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2, platform)
     for fields in [["Name"], ["Name", "id", "lastmodifieddate"]] {
       let run = try await store.manager.syncDown(
@@ -47,7 +47,7 @@ import Testing
     #expect(org.requests(.query) == 0)
   }
 
-  @Test func `a recent record that is gone by now is left out of the total`() async throws {
+  @Test func `a recent record that is deleted by now is not counted in the total`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3)
     let org = store.org
     store.org.server.faults.add(.kind(.query), .mutate { _ in try org.delete(ids[1]) })
@@ -55,7 +55,7 @@ import Testing
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/2", "DONE 100/2"])
   }
 
-  @Test func `a record that is no longer recent stays, a changed one too`() async throws {
+  @Test func `a record that is no longer recent stays, even if it was changed`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let run = try await store.manager.syncDown(Self.target("Name"))
     try await run.finish()
@@ -66,7 +66,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `more ids than one query takes are asked about in slices`() async throws {
+  @Test func `more ids than one query accepts are checked in slices`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 510)
     let run = try await store.manager.syncDown(.soql(.accounts()))
     try await run.finish()
@@ -84,7 +84,7 @@ import Testing
     #expect(try await store.elements().count == 508)
   }
 
-  @Test func `an answer with fewer ids than promised makes no ghosts`() async throws {
+  @Test func `a response with fewer ids than announced makes no ghosts`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3)
     let run = try await store.manager.syncDown(Self.target("Name"))
     try await run.finish()
@@ -99,7 +99,7 @@ import Testing
 }
 
 extension ServerResponse {
-  /// An answer of status 200 with a JSON text.
+  /// A response with status 200 and a JSON text.
   static func json(_ text: String) -> ServerResponse {
     ServerResponse(
       status: 200, headers: ["Content-Type": "application/json"], body: Array(text.utf8))

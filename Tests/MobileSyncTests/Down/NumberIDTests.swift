@@ -4,12 +4,12 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Syncs whose id field is one of the org's number fields, or holds text that JSON escapes.
+/// Syncs whose ID field is a number field of the org, or contains text that JSON escapes.
 @Suite struct NumberIDTests {
   static let soup = "numbered"
   static let amounts = ["7", "0.5", "12345678", "120000000000.25"]
 
-  /// A store with a soup of accounts by a field of theirs.
+  /// A store with a soup of accounts, identified by the given field.
   private func store(_ platform: Platform, by field: String) async throws -> ManagedStore {
     try await ManagedStore(platform) { store in
       try store.registerSoup(
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records of number ids are kept, renewed and cleaned`(_ platform: Platform) async throws {
+  func `records with number ids are kept, updated and cleaned`(_ platform: Platform) async throws {
     let field = "AnnualRevenue"
     let store = try await store(platform, by: field)
     let ids = try Self.amounts.map {
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records that escaped text names are kept and cleaned`(_ platform: Platform) async throws {
+  func `records with escaped text ids are kept and cleaned`(_ platform: Platform) async throws {
     let field = "AccountNumber"
     let store = try await store(platform, by: field)
     let numbers = [#"a"b"#, #"c\d"#, "e"]
@@ -80,9 +80,9 @@ import Testing
   }
 }
 
-/// Sets of ids in which some came as numbers.
+/// Sets of IDs, some of which arrived as numbers.
 @Suite struct RecordIDSetTests {
-  @Test func `a number is the text that a store makes of it, in whatever way`() {
+  @Test func `a number equals any text that a store makes of it`() {
     var listed = RecordIDSet()
     listed.insert(12_345_678)
     listed.insert("b")

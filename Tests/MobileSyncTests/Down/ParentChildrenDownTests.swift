@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `trees are split into both soups, clean, with their ids`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
-    // The parent's id is not asked for: it has to be put into the children.
+    // The parent's ID is not requested, so it must be added to the children.
     var target = ParentChildrenTarget.accounts(families)
     target.childrenFieldlist = ["LastName"]
     let run = try await store.syncFamilies(target)
@@ -35,7 +35,8 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDown (145)
   @Test(arguments: Platform.allCases)
-  func `families come in one request, and parents are counted`(_ platform: Platform) async throws {
+  func `families arrive in one request, and parents are counted`(_ platform: Platform) async throws
+  {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.manager.syncDown(.parentChildren(.accounts(families)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/4", "DONE 100/4"])
@@ -52,7 +53,7 @@ import Testing
 
   // SDK: testSyncDownNoChildren (146)
   @Test(arguments: Platform.allCases)
-  func `parents without children come alone`(_ platform: Platform) async throws {
+  func `parents without children arrive alone`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 0, platform)
     try await store.syncFamilies(.accounts(families))
     #expect(try await store.column("Id") == families.map(\.id).sorted())
@@ -61,7 +62,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDownWithoutOverwrite (147)
   @Test(arguments: Platform.allCases)
-  func `LEAVE_IF_CHANGED leaves all of a changed tree`(_ platform: Platform) async throws {
+  func `LEAVE_IF_CHANGED skips all of a changed tree`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let target = ParentChildrenTarget.accounts(families)
     try await store.syncFamilies(target)
@@ -72,7 +73,7 @@ import Testing
     try await store.edit([families[1].children[1]], of: ManagedStore.contacts) {
       $0["LastName"] = "local"
     }
-    // Everything changes in the org, and the changed trees get a child more.
+    // Everything changes in the org, and the changed trees get another child.
     for family in families {
       try store.org.update("Account", family.id, ["Name": "remote"])
       for child in family.children {
@@ -121,7 +122,7 @@ import Testing
 
   // SDK: testReSyncWithUpdatedParents (148)
   @Test(arguments: Platform.allCases)
-  func `a second run fetches the changed parents alone`(_ platform: Platform) async throws {
+  func `a second run fetches only the changed parents`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let first = try await store.syncFamilies(.accounts(families))
     let cursor = await first.lastState.maxTimeStamp
@@ -138,7 +139,7 @@ import Testing
 
   // SDK: testReSyncWithUpdatedChildren (149)
   @Test(arguments: Platform.allCases)
-  func `a changed child comes with its changed parent only`(_ platform: Platform) async throws {
+  func `a changed child arrives only with its changed parent`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform, settings: Self.plain)
     let families = try store.org.makeFamilies(4, children: 3)
     let first = try await store.syncFamilies(.accounts(families))

@@ -5,8 +5,8 @@ import System
 import TestSupport
 import Testing
 
-/// The families of the SDK's own cases: `Parent` with `Children`, with fields of other names or the
-/// usual ones.
+/// The families of the SDK's own cases: `Parent` with `Children`, with custom or standard field
+/// names.
 @Suite struct ParentChildrenQueryTests {
   private func target(
     usual: Bool, filter: String = "School = 'MIT'", foreignKey: String = "parentId"
@@ -68,7 +68,7 @@ import Testing
   }
 
   // SDK: testGetSoqlForRemoteIds (139)
-  @Test func `remote ids are asked for without fields or order`() throws {
+  @Test func `remote ids are queried without fields or order`() throws {
     #expect(
       try ParentChildrenQuery(target(usual: false)).parentIDs
         == "select ParentId from Parent where School = 'MIT'")
@@ -81,7 +81,7 @@ import Testing
         + "where School = 'MIT'")
   }
 
-  @Test func `changed children are asked for by their dates and parents' condition`() throws {
+  @Test func `changed children are queried by their dates and parents' condition`() throws {
     #expect(
       try ParentChildrenQuery(target(usual: false)).changedChildren(since: 1_706_704_496_123)
         == "select ChildName, School, ChildId, ChildLastModifiedDate, parentId from Child where "
@@ -89,7 +89,7 @@ import Testing
         + "(select Id from Parent where School = 'MIT')")
   }
 
-  @Test func `an open OR in the parents' condition is closed, variables are filled`() throws {
+  @Test func `an OR in the parents' condition is parenthesized, variables are filled`() throws {
     let query = try ParentChildrenQuery(
       target(usual: true, filter: "School = :school OR Title = 'Dr'"),
       variables: ["school": "'MIT'"])
@@ -114,7 +114,7 @@ import Testing
 
   // SDK: testGetNonDirtyRecordIdsSql (141)
   @Test(arguments: Platform.allCases)
-  func `the clean trees' Smart SQL has the predicate in its middle`(platform: Platform) {
+  func `the clean trees' Smart SQL contains the predicate`(platform: Platform) {
     let sql = ParentChildrenSQL(
       target(usual: false, foreignKey: "ChildParentId").family, platform: platform)
     let (yes, no) = platform == .ios ? ("1", "0") : ("'true'", "'false'")
@@ -129,7 +129,7 @@ import Testing
 
   // SDK: testGetDirtyAndNonDirtyRecordIds (142)
   @Test(arguments: Platform.allCases, [IndexType.string, .json1])
-  func `a tree is clean when all of its members are`(platform: Platform, flags: IndexType) throws {
+  func `a tree is clean if all of its members are`(platform: Platform, flags: IndexType) throws {
     let directory = TemporaryDirectory("families")
     let store = try Store(creating: directory.file("store.db"), platform: platform)
     let local = IndexSpec(path: "__local__", type: flags)
@@ -166,7 +166,7 @@ import Testing
         == [0, 1, 2, 4, 5].flatMap { tree in (0..<3).map { "c\(tree)\($0)" } })
   }
 
-  @Test func `an index that binds the families and is missing is named`() throws {
+  @Test func `a missing index that links families is reported`() throws {
     let directory = TemporaryDirectory("families")
     let store = try Store(creating: directory.file("store.db"), platform: .ios)
     for soup in ["accounts", "contacts"] {

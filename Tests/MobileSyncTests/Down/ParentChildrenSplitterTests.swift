@@ -9,7 +9,7 @@ import Testing
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  @Test func `parents lose their children and children gain their parent, to the byte`() throws {
+  @Test func `parents lose their children, and children gain their parent, byte by byte`() throws {
     let page = #"""
       {"totalSize":3,"done":true,"records":[
       {"attributes":{"type":"Account"}, "Id":"001A","Name":"A \"x\"", "Rate":1.50,
@@ -41,7 +41,7 @@ import Testing
     #expect(result.unfinished.isEmpty)
   }
 
-  @Test func `children that did not come are told with the place where they are`() throws {
+  @Test func `children that did not arrive are reported with their URL`() throws {
     let page = #"""
       {"records":[{"Id":"001A","Contacts":{"totalSize":3,"done":false,
        "nextRecordsUrl":"\/services\/data\/v66.0\/query\/0r8-2","records":[{"Id":"003A"}]}},
@@ -60,7 +60,7 @@ import Testing
       try records(others.children) == #"{"records":[{"Id":"003C","AccountId":"001A"}]}"#)
   }
 
-  @Test func `a new child of a tree that was changed on the device does not come into it`() throws {
+  @Test func `a new child of a tree changed on the device is not stored`() throws {
     let page = #"""
       {"records":[{"Id":"001A","Contacts":{"records":[{"Id":"003A"},{"Id":"003N"}]}},
       {"Id":"001B","Contacts":{"records":[{"Id":"003B"}]}}]}
@@ -72,7 +72,7 @@ import Testing
     #expect(ids == ["003A", "003B"])
   }
 
-  @Test func `a record without an id is a bad answer`() {
+  @Test func `a record without an id is an invalid response`() {
     #expect(throws: SyncError.self) {
       try ParentChildrenSplitter(.accounts()).split(Array(#"{"records":[{"Name":"x"}]}"#.utf8))
     }

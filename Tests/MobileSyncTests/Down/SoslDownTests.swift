@@ -17,7 +17,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsForSOSLTarget (13)
   @Test(arguments: Platform.allCases)
-  func `what a search no longer finds is a ghost`(_ platform: Platform) async throws {
+  func `a record that a search no longer finds is a ghost`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let ids = try Self.acmes(3, store)
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a search is whole each time, and adds no text`(_ platform: Platform) async throws {
+  func `a search runs in full each time, with unchanged text`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let ids = try Self.acmes(2, store)
     let query = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, LastModifiedDate)"
@@ -44,20 +44,20 @@ import Testing
     #expect(try await again.finish().fetched == 2)
   }
 
-  @Test func `a search without dates keeps no cursor`() async throws {
+  @Test func `a search without dates has no cursor`() async throws {
     let store = try await ManagedStore()
     try Self.acmes(2, store)
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.lastState.maxTimeStamp == -1)
   }
 
-  @Test func `a search that finds nothing is done`() async throws {
+  @Test func `a search without results is DONE`() async throws {
     let store = try await ManagedStore()
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
   }
 
-  @Test func `records without an id are an error that says where to name it`() async throws {
+  @Test func `records without an id are an error that shows where to add it`() async throws {
     let store = try await ManagedStore()
     try Self.acmes(1, store)
     let answer = ServerResponse.json(#"{"searchRecords":[{"Name":"Acme"}]}"#)
@@ -69,7 +69,7 @@ import Testing
     #expect(await run.lastState.status == .failed)
   }
 
-  @Test func `an answer that is no answer to a search fails the sync`() async throws {
+  @Test func `a response that is not a search result fails the sync`() async throws {
     let store = try await ManagedStore()
     store.org.server.faults.add(.kind(.search), .respond(.json(#"{"other":1}"#)))
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
@@ -83,7 +83,7 @@ import Testing
     ("FIND {Acme} RETURNING Account(Id LIMIT 9 OFFSET 1)", 0),
     ("FIND {Acme} RETURNING Account(Id LIMIT 9)", 1),
   ])
-  func `nothing is a ghost where a search was cut`(_ query: String, _ removed: Int) async throws {
+  func `a cut search makes no ghosts`(_ query: String, _ removed: Int) async throws {
     let store = try await ManagedStore()
     let ids = try Self.acmes(3, store)
     let run = try await store.manager.syncDown(
@@ -101,7 +101,7 @@ import Testing
     #expect(ghosts.warnings.isEmpty == (removed > 0))
   }
 
-  @Test func `a search that meets the org's bound says so, and removes nothing`() async throws {
+  @Test func `a search that reaches the org's limit warns, and removes nothing`() async throws {
     let store = try await ManagedStore()
     let records = (0..<RequestLimits.search).map { number in
       #"{"attributes":{"type":"Account"},"Id":"001000000000\#(1000 + number % 1000)\#(number / 1000)AAA"}"#
@@ -124,11 +124,11 @@ import Testing
     ("FIND {x} RETURNING Account(Id LIMIT 5000)", 2000),
     ("FIND {x} RETURNING Account(Id LIMIT 5 OFFSET 2)", 0),
   ])
-  func `the least LIMIT outside of a search's text cuts it`(_ query: String, _ limit: Int) {
+  func `the smallest LIMIT outside of a search's text cuts it`(_ query: String, _ limit: Int) {
     #expect(SoslTarget.limit(of: query) == limit)
   }
 
-  @Test func `variables are filled in outside of what is searched for`() throws {
+  @Test func `variables are replaced outside of the searched text`() throws {
     let target = SoslTarget(
       query: #"FIND {Joe's :user} RETURNING Account(Id WHERE OwnerId = :user)"#)
     #expect(

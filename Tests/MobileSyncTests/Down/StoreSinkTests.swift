@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// How the pages of a sync down get into soups.
+/// Storing the pages of a sync down in soups.
 @Suite struct StoreSinkTests {
   private static let date = "2024-01-31T12:34:56.000+0000"
   private let directory = TemporaryDirectory("load")
@@ -25,7 +25,7 @@ import Testing
     ) async throws(SyncError) -> [RemoteIDs] { [] }
   }
 
-  /// Where a sync stands after what a sink took.
+  /// The cursor of a sync after what a sink stored.
   private func cursor(_ sink: StoreSink, after stamp: Int64, overlap: Int = 0) -> Int64 {
     var cursor = SyncCursor(maxTimeStamp: stamp, overlapSeconds: overlap)
     cursor.advance(to: sink.latestModification)
@@ -59,10 +59,10 @@ import Testing
   }
 
   @Test(arguments: ["nowhere", "contacts"])
-  func `the parts of a page are stored together or not at all`(_ second: String) throws {
+  func `the parts of a page are stored in one transaction`(_ second: String) throws {
     let context = try context()
     let sink = StoreSink(context, NoTarget())
-    // The second part has no soup, or a record that has no id.
+    // The second part has no soup, or a record without an ID.
     let page = page(
       (ManagedStore.accounts, Self.record("001A", Self.date)), (second, #"{"Name":"x"}"#))
     let error = #expect(throws: SyncError.self) { _ = try sink.load(page, expected: { _ in 0 }) }
@@ -76,7 +76,7 @@ import Testing
     #expect(try context.store.count(of: ManagedStore.contacts) == 1)
   }
 
-  @Test func `a record that cannot be dated neither moves nor lowers the cursor`() throws {
+  @Test func `a record without a date neither advances nor lowers the cursor`() throws {
     let context = try context()
     let sink = StoreSink(context, NoTarget())
     func store(_ records: String...) throws -> Int64 {
@@ -92,7 +92,7 @@ import Testing
     #expect(cursor(sink, after: date + 5) == date + 5)
   }
 
-  @Test func `the cursor lies an overlap before the last record, but never at none`() throws {
+  @Test func `the cursor is an overlap before the last record, but never none`() throws {
     let context = try context(overlap: 300)
     let sink = StoreSink(context, NoTarget())
     let date = try #require(Dates.milliseconds(iso8601: Self.date))
@@ -131,7 +131,9 @@ import Testing
   }
 
   @Test(arguments: [nil, Int64(5)])
-  func `the overlap's own record keeps its edit, a full run does not`(_ seenUntil: Int64?) throws {
+  func `the overlap's own record keeps its edit, a full run overwrites it`(_ seenUntil: Int64?)
+    throws
+  {
     let context = try context()
     context.seenUntil = seenUntil
     try context.store.upsert(
@@ -147,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Int64(5)])
-  func `only a first run into empty soups is one change of the store`(_ seenUntil: Int64?) throws {
+  func `only a first run into empty soups is a single transaction`(_ seenUntil: Int64?) throws {
     let context = try context()
     context.seenUntil = seenUntil
     let sink = StoreSink(context, NoTarget())

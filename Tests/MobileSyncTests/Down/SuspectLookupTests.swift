@@ -5,12 +5,12 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Elements that may be ghosts are looked up where they are few, and are the same that reading all would find.
+/// Possible ghosts are looked up if there are few, with the same result as reading all elements.
 @Suite struct SuspectLookupTests {
   private static let soup = "accounts"
   private let directory = TemporaryDirectory("suspects")
 
-  /// An id in one of the forms in which stores have them, and texts that only begin like one.
+  /// An ID in one of the forms found in stores, and texts with the same prefix as one.
   private static func id(_ random: inout HistoryRandom) -> String? {
     let digits = String(random.below(60))
     let short = "001" + String(repeating: "A", count: 12 - digits.count) + digits
@@ -34,7 +34,7 @@ import Testing
     arguments: [Platform.ios, .android],
     [["Id", "__local__", "__sync_id__"], ["Id"], ["__local__"]]
   )
-  func `suspects are found where they are few as where all is read`(
+  func `looking up few suspects finds the same as reading everything`(
     _ platform: Platform, _ indexes: [String]
   ) throws {
     for seed in 1...12 as ClosedRange<UInt64> {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `an index that was not filled tells of no suspects`(_ platform: Platform) throws {
+  func `an index that was not filled is not used for suspects`(_ platform: Platform) throws {
     var random = HistoryRandom(1)
     let store = try Store(creating: directory.file("store.db"), platform: platform)
     let flag = IndexSpec(path: "__local__", type: .string)

@@ -5,15 +5,15 @@ import SmartStore
 import System
 import Testing
 
-/// What every kind of sync down does, whether it fills a live store or the files of a snapshot.
+/// The behavior of every kind of sync down, into a live store or into the files of a snapshot.
 @Suite struct SyncDownContractTests {
-  /// All, but that a prime has no code of an app.
+  /// All of them, except that a prime cannot run an app's code.
   private static let every: [(DownKind, DownSink)] = DownKind.allCases.flatMap { kind in
     (kind == .custom ? [.store] : DownSink.allCases).map { (kind, $0) }
   }
 
   @Test(arguments: every)
-  func `a first run brings all, an unmoved org writes nothing, a change arrives alone`(
+  func `a first run fetches all, an unchanged org writes nothing, a change arrives alone`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))
@@ -23,7 +23,7 @@ import Testing
     #expect(try await world.sync().written == 0)
     try world.org.update("Account", ids[1], ["Name": "Acme new"])
     let added = try world.org.makeAccounts(1, name: "Acme later")
-    // A refresh writes what the sync before it has put there once more.
+    // A refresh rewrites what the sync before it has fetched.
     #expect(try await world.sync().written >= 2)
     let names = try await world.names()
     #expect(names[ids[1]] == "Acme new")
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: DownKind.allCases)
-  func `every sink goes on from an overlap before the last date`(_ kind: DownKind) async throws {
+  func `every sink resumes from an overlap before the last date`(_ kind: DownKind) async throws {
     for (_, sink) in Self.every.filter({ $0.0 == kind }) {
       let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 7))
       let ids = try world.org.makeAccounts(3, name: "Acme")
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a deleted record goes, one that was changed locally stays, and the guard holds`(
+  func `a deleted record is removed, a locally changed one stays, and the guard holds`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, .leaveIfChanged)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `LEAVE_IF_CHANGED leaves a local change, OVERWRITE takes it back`(
+  func `LEAVE_IF_CHANGED keeps a local change, OVERWRITE reverts it`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     for mode in MergeMode.allCases {
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: DownKind.allCases)
-  func `what was left arrives when the local change is taken back`(_ kind: DownKind) async throws {
+  func `a skipped record arrives when the local change is reverted`(_ kind: DownKind) async throws {
     let world = try await DownWorld(kind, .store, .leaveIfChanged)
     let ids = try world.org.makeAccounts(3, name: "Acme")
     try await world.sync()
@@ -96,7 +96,7 @@ import Testing
     try await world.edit(ids[0], "Acme 0", isLocal: false)
     try await world.sync()
     #expect(try await world.names()[ids[0]] == "Acme theirs")
-    // It is asked for once.
+    // It is requested once.
     let before = world.org.requests(.query) + world.org.requests(.retrieve)
     try await world.sync()
     let asked = world.org.requests(.query) + world.org.requests(.retrieve) - before
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: [DownKind.soql, .parentChildren], DownSink.allCases)
-  func `what came to match without being modified arrives when all ids are listed`(
+  func `a record that matches without being modified arrives when all ids are listed`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let target =
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a run that breaks off, wherever it does, is made up for by the next`(
+  func `an interrupted run is made up for by the next one`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))
@@ -154,7 +154,8 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a record that left the selection goes`(_ kind: DownKind, _ sink: DownSink) async throws {
+  func `a record that no longer matches is removed`(_ kind: DownKind, _ sink: DownSink) async throws
+  {
     let world = try await DownWorld(kind, sink)
     let ids = try world.org.makeAccounts(3, name: "Acme")
     try await world.sync()
@@ -165,7 +166,9 @@ import Testing
   }
 
   @Test(arguments: every.filter { $0.0 != .mru })
-  func `records come and go with user access`(_ kind: DownKind, _ sink: DownSink) async throws {
+  func `records are added and removed with user access`(_ kind: DownKind, _ sink: DownSink)
+    async throws
+  {
     let ada = "ada@example.com"
     let world = try await DownWorld(kind, sink, as: ada)
     let ids = try world.org.makeAccounts(3, name: "Acme")
@@ -175,7 +178,7 @@ import Testing
     try world.org.org.unshare(ids[0], from: ada)
     try await world.sync(listing: true)
     #expect(try await world.names().keys.sorted() == [ids[1]])
-    // The code of an app lists no ids that are not here.
+    // The app's code lists no IDs that are missing here.
     guard kind != .custom else { return }
     try world.org.org.share(ids[2], with: ada)
     try await world.sync(listing: true)
@@ -183,7 +186,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a record that is seen late, with a date of the past, is in the overlap`(
+  func `a record committed late, with a past date, is in the overlap`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))
@@ -197,7 +200,7 @@ import Testing
     #expect(try await world.sync().written == 0)
   }
 
-  /// What an org may answer that is easily spoiled.
+  /// Values of an org that are easily corrupted.
   private static func odd(_ number: Int) -> JSONObject {
     [
       "Name": .string("Acme Åse / \"Søn\" \\ 👩‍👩‍👧 \u{2028} \(number)"),
@@ -208,7 +211,7 @@ import Testing
   }
 
   @Test(arguments: DownKind.allCases)
-  func `every store gets the same bytes: text of all the world, nothing, numbers, nested objects`(
+  func `every store gets the same bytes: international text, null, numbers, nested objects`(
     _ kind: DownKind
   ) async throws {
     var fields = ["Name", "Description", "AnnualRevenue", "BillingAddress", "Owner.Name"]
@@ -250,7 +253,7 @@ import Testing
       SyncTarget.layout(LayoutTarget(sobjectType: "Account", layoutType: .full)),
       .metadata(MetadataTarget(sobjectType: "Account")),
     ], DownSink.allCases)
-  func `an answer of the org is one element, which is written when it differs and never a ghost`(
+  func `a response of the org is one element, written if it differs and never a ghost`(
     _ target: SyncTarget, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(.soql, sink, target: target)

@@ -6,16 +6,16 @@ import System
 import TestSupport
 import Testing
 
-/// Pages that a test has written down.
+/// Scripted pages.
 private final class ScriptedPages: SyncDownPages {
-  /// The records of each page, by id and date; nil breaks off there.
+  /// The records of each page, by ID and date; nil fails there.
   var pages: [[(id: String, date: String)]?]
   var totalSize = 0
   var isSorted = true
   var cursorLimit: Int64?
   var remoteIDs: [RemoteIDs]?
   var deletions: [RemoteIDs]?
-  /// What happens before a page is there, which has this number.
+  /// Called before the page with this number.
   var before: (Int) async throws(SyncError) -> Void = { _ in }
   private var number = 0
 
@@ -34,11 +34,11 @@ private final class ScriptedPages: SyncDownPages {
   }
 }
 
-/// A target that answers what a test has written down, and notes what it was asked.
+/// A target that returns scripted pages and records its calls.
 private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
   static let place = SyncDestination(
     soupName: ManagedStore.accounts, idPath: "Id", modificationPath: "LastModifiedDate")
-  /// What is answered, one after the other; nothing when it is used up.
+  /// The results, in order; empty after the last one.
   var answers: [ScriptedPages]
   var remote: [RemoteIDs] = []
   var deleted: [RemoteIDs] = []
@@ -80,7 +80,7 @@ private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
   }
 }
 
-/// A sink for what is there from nothing: a cold prime.
+/// A sink without earlier data: a cold prime.
 private final class ColdSink: RecordSink {
   let stores: [Store] = []
   let isInitialLoad = true
@@ -92,7 +92,7 @@ private final class ColdSink: RecordSink {
   func makeWritable() throws(SyncError) {}
 }
 
-/// A sink that can keep nothing of what it took.
+/// A sink that cannot keep what it stored.
 private final class FailingSink: RecordSink {
   let stores: [Store] = []
   let isInitialLoad = false
@@ -109,8 +109,8 @@ private final class FailingSink: RecordSink {
   func makeWritable() throws(SyncError) {}
 }
 
-/// The engine's own rules: which questions a run asks, where the cursor stands after it, and what is
-/// fetched again.
+/// The engine's own rules: which requests a run sends, the cursor after it, and what is fetched
+/// again.
 @Suite struct SyncDownEngineTests {
   private static let soup = ManagedStore.accounts
   private static let early = "2024-01-31T12:00:00.000+0000"
@@ -154,7 +154,7 @@ private final class FailingSink: RecordSink {
       login: login, shouldStop: shouldStop)
   }
 
-  /// Runs what was written down; a `mark` of nil is a first run.
+  /// Runs the script; a `mark` of nil is a first run.
   @discardableResult
   private func run(
     _ target: ScriptedTarget, _ context: SyncContext, mark: Int64? = nil,
@@ -169,10 +169,10 @@ private final class FailingSink: RecordSink {
     return try await SyncDownEngine(target, context, into: sink, request).run()
   }
 
-  // MARK: the cursor
+  // MARK: Cursor
 
   @Test(arguments: [true, false])
-  func `a broken-off run keeps the cursor of ordered pages`(_ isSorted: Bool) async throws {
+  func `an interrupted run keeps the cursor of ordered pages`(_ isSorted: Bool) async throws {
     let pages = ScriptedPages([[(Self.id(1), Self.early)], nil])
     pages.isSorted = isSorted
     let context = context()
@@ -181,7 +181,7 @@ private final class FailingSink: RecordSink {
     #expect(try store.count(of: Self.soup) == 1)
   }
 
-  @Test func `a run whose pages were not kept leaves the cursor where it was`() async throws {
+  @Test func `a run whose pages were not kept leaves the cursor unchanged`() async throws {
     let context = context()
     context.set { $0.maxTimeStamp = 5 }
     let target = ScriptedTarget([ScriptedPages([[(Self.id(1), Self.late)]])])
@@ -193,7 +193,8 @@ private final class FailingSink: RecordSink {
     #expect(engine.cursor.maxTimeStamp == 5)
   }
 
-  @Test func `the cursor moves to the greatest date, not past the clock or limit`() async throws {
+  @Test func `the cursor advances to the greatest date, not past the clock or limit`() async throws
+  {
     func end(now: Int64 = .max, limit: Int64? = nil, mark: Int64? = nil) async throws -> Int64 {
       let pages = ScriptedPages([[(Self.id(1), Self.late)], [(Self.id(2), Self.early)]])
       pages.cursorLimit = limit
@@ -208,11 +209,11 @@ private final class FailingSink: RecordSink {
   }
 
   @Test(arguments: [
-    // The org's clock is told in whole seconds; a device's cursor has the overlap taken off.
+    // The org's time has whole seconds; a device's cursor includes the overlap.
     (Int64(999), 0, false), (1000, 0, true), (300_999, 300, false), (301_000, 300, true),
     (-5000, 0, false),
   ])
-  func `a cursor in the org's future has all read again`(
+  func `a cursor in the org's future causes a full read`(
     _ ahead: Int64, _ overlap: Int, _ readsAll: Bool
   ) async throws {
     let org = try SyncedOrg()
@@ -227,7 +228,7 @@ private final class FailingSink: RecordSink {
     #expect(context.report.warnings.isEmpty == !readsAll)
   }
 
-  @Test func `a clock that was set back is seen by the first answer`() async throws {
+  @Test func `a clock that was set back is noticed with the first response`() async throws {
     let org = try SyncedOrg()
     let session = try await org.session()
     _ = try await session.describe("Account")
@@ -246,9 +247,9 @@ private final class FailingSink: RecordSink {
     #expect(try store.count(of: Self.soup) == 1)
   }
 
-  // MARK: what is fetched again
+  // MARK: Records to fetch again
 
-  @Test func `what is on the list is fetched beside the changes, once`() async throws {
+  @Test func `listed records are fetched in addition to the changes, once`() async throws {
     let main = ScriptedPages([[(Self.id(1), Self.early)]])
     main.totalSize = 1
     let extra = ScriptedPages([[(Self.id(2), Self.early), (Self.id(3), Self.early)]])
@@ -271,7 +272,7 @@ private final class FailingSink: RecordSink {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `what is still changed locally stays listed where left`(_ mode: MergeMode) async throws {
+  func `records still changed locally stay listed if skipped`(_ mode: MergeMode) async throws {
     try put(Self.id(2), dirty: true)
     try put(Self.id(3))
     let target = ScriptedTarget([])
@@ -283,7 +284,7 @@ private final class FailingSink: RecordSink {
     #expect(context.state.refetch == (isLeft ? [Self.soup: [Self.id(2)]] : [:]))
   }
 
-  @Test func `what a run left is on the list, also where the run breaks off`() async throws {
+  @Test func `skipped records are listed, also if the run is interrupted`() async throws {
     try put(Self.id(1), dirty: true)
     let pages = ScriptedPages([[(Self.id(1), Self.late)], nil])
     let context = context(.leaveIfChanged, refetch: [Self.id(9)])
@@ -294,7 +295,7 @@ private final class FailingSink: RecordSink {
     #expect(context.state.refetch == [Self.soup: [Self.id(1), Self.id(4), Self.id(9)]])
   }
 
-  @Test func `a tree that was left is on the list`() async throws {
+  @Test func `a skipped tree is listed`() async throws {
     let context = context(.leaveIfChanged)
     context.leftTrees = [Self.soup: [Self.id(4)]]
     try await run(ScriptedTarget([]), context, mark: 5)
@@ -302,7 +303,7 @@ private final class FailingSink: RecordSink {
   }
 
   @Test(arguments: [(2000, 2000), (2001, 0)])
-  func `a list too long gives way to reading all`(_ left: Int, _ listed: Int) async throws {
+  func `if the list is too long everything is read`(_ left: Int, _ listed: Int) async throws {
     let context = context(.leaveIfChanged)
     context.report.skipped[Self.soup] = (0..<left).map(Self.id)
     try await run(ScriptedTarget([]), context, mark: 5)
@@ -310,7 +311,7 @@ private final class FailingSink: RecordSink {
     #expect(context.state.maxTimeStamp == (listed == 0 ? -1 : 5))
   }
 
-  // MARK: stopping
+  // MARK: Stopping
 
   @Test func `a page that arrives after the stop is not stored`() async throws {
     let isStopped = Locked(false)
@@ -327,7 +328,7 @@ private final class FailingSink: RecordSink {
     #expect(context.state.maxTimeStamp == Self.earlyTime)
   }
 
-  @Test func `after a stop no more pages are asked for`() async throws {
+  @Test func `after a stop no more pages are requested`() async throws {
     let isStopped = Locked(false)
     let pages = ScriptedPages([[(Self.id(1), Self.early)]])
     var last = 0
@@ -340,7 +341,7 @@ private final class FailingSink: RecordSink {
     #expect(last == 1)
   }
 
-  // MARK: ghosts
+  // MARK: Ghosts
 
   private func remote(_ ids: [Int]?, asked: [Int]? = nil) -> RemoteIDs {
     RemoteIDs(
@@ -348,7 +349,7 @@ private final class FailingSink: RecordSink {
       asked: asked.map { RecordIDSet($0.map(Self.id)) })
   }
 
-  @Test func `a list of all ids removes what it lacks, and fetches what is new`() async throws {
+  @Test func `a list of all ids removes what it lacks, and fetches new records`() async throws {
     try put(Self.id(1))
     try put(Self.id(2))
     try put(Self.id(3), dirty: true)
@@ -361,7 +362,7 @@ private final class FailingSink: RecordSink {
     #expect(outcome.isClean)
   }
 
-  @Test func `a list of some ids tells of no others`() async throws {
+  @Test func `a list of some ids affects no others`() async throws {
     try put(Self.id(1))
     try put(Self.id(2))
     let target = ScriptedTarget([])
@@ -372,7 +373,7 @@ private final class FailingSink: RecordSink {
     #expect(try store.count(of: Self.soup) == 1)
   }
 
-  @Test func `what was deleted is asked for from the cursor on`() async throws {
+  @Test func `deletions are requested from the cursor on`() async throws {
     try put(Self.id(1))
     try put(Self.id(2))
     let target = ScriptedTarget([])
@@ -383,7 +384,7 @@ private final class FailingSink: RecordSink {
     #expect(!outcome.isListed)
   }
 
-  @Test func `a list that tells nothing removes nothing, and is no clean one`() async throws {
+  @Test func `an unknown list removes nothing, and does not count as clean`() async throws {
     try put(Self.id(1))
     let target = ScriptedTarget([])
     target.remote = [remote(nil)]
@@ -393,7 +394,7 @@ private final class FailingSink: RecordSink {
     #expect(!outcome.isListed)
   }
 
-  @Test func `a first load is clean unless it could not tell its records`() async throws {
+  @Test func `a first load is clean unless its records are unknown`() async throws {
     func isClean(_ told: [RemoteIDs]?) async throws -> Bool {
       let pages = ScriptedPages()
       pages.remoteIDs = told
@@ -407,7 +408,7 @@ private final class FailingSink: RecordSink {
   }
 
   @Test(arguments: [(20, true), (19, false)])
-  func `the guard's share is one of the soup`(_ percent: Int, _ isAllowed: Bool) throws {
+  func `the guard's percentage is per soup`(_ percent: Int, _ isAllowed: Bool) throws {
     for number in 1...10 { try put(Self.id(number)) }
     let context = context()
     let policy = DeletionGuard(maxDeletesPercent: percent, minimumDeletes: 0)

@@ -28,7 +28,7 @@ import Testing
 
   // SDK: testSetupGlobalSyncsFromDefaultConfig (86)
   @Test(arguments: Platform.allCases)
-  func `the syncs of a file are made as they are`(_ platform: Platform) async throws {
+  func `the syncs of a file are created unchanged`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let manager = store.manager
     #expect(try await manager.syncs().isEmpty)
@@ -60,7 +60,7 @@ import Testing
   }
 
   // SDK: testSetupUserSyncsFromDefaultConfig (87)
-  @Test func `every sync of a file is there afterwards, under its name`() async throws {
+  @Test func `every sync of a file exists afterwards, under its name`() async throws {
     let store = try await ManagedStore()
     let names = (1...12).map { "sync\($0)" }
     let text = #"{"syncs":["# + names.map { Self.sync($0) }.joined(separator: ",") + "]}"
@@ -97,7 +97,7 @@ import Testing
     #expect(try await manager.reSync(named: "down").finish().fetched == 2)
   }
 
-  @Test func `of two syncs of one name the first is made`() async throws {
+  @Test func `of two syncs with one name the first is created`() async throws {
     let store = try await ManagedStore()
     let one = try config(Self.sync("down")).syncs
     let two = try config(Self.sync("down", soup: "contacts")).syncs
@@ -107,7 +107,7 @@ import Testing
     #expect(try await store.manager.syncs().map(\.soupName) == ["accounts"])
   }
 
-  @Test func `what a device stored of the same definition is no difference`() async throws {
+  @Test func `a definition stored by a device is no difference`() async throws {
     let store = try await ManagedStore(.android)
     let manager = store.manager
     try await manager.withStore { store in
@@ -140,7 +140,7 @@ import Testing
     #expect(result == SyncsSetUp(kept: ["down", "up"]))
   }
 
-  @Test func `a definition that cannot be makes no sync of its file`() async throws {
+  @Test func `an invalid definition creates no sync of its file`() async throws {
     let store = try await ManagedStore()
     let bad = Self.sync(
       "bad", target: #"{"type":"soql","query":"SELECT Name FROM Account GROUP BY Name"}"#)

@@ -3,7 +3,7 @@ import SmartStore
 import Synchronization
 import System
 
-/// Holds a fetch at a page until the test lets it go on.
+/// Delays a fetch at a page until the test releases it.
 actor PageGate {
   private var closedAt: Int?
   private var isReached = false
@@ -18,7 +18,7 @@ actor PageGate {
     isReached = false
   }
 
-  /// Lets everything through.
+  /// Opens the gate.
   func open() {
     closedAt = nil
     isReached = false
@@ -26,7 +26,7 @@ actor PageGate {
     waiting = []
   }
 
-  /// Waits until a fetch stands at the gate.
+  /// Waits until a fetch reaches the gate.
   func reached() async {
     if isReached { return }
     await withCheckedContinuation { watching.append($0) }
@@ -41,7 +41,7 @@ actor PageGate {
   }
 }
 
-/// A custom sync down of made-up records, some to a page, that a gate can hold.
+/// A custom sync down of generated records, in pages that a gate can delay.
 struct GatedTarget: CustomSyncDownTarget {
   static let className = "com.example.GatedTarget"
   static let start: Int64 = 1_600_000_000_000
@@ -50,12 +50,12 @@ struct GatedTarget: CustomSyncDownTarget {
   let count: Int
   let perPage: Int
   var isSortedByModification = true
-  /// How many records have the same date.
+  /// The number of records with the same date.
   var perDate = 1
-  /// Called with each page's number; throws where the fetch is to fail.
+  /// Called with each page's number; throws to make the fetch fail.
   var onPage: @Sendable (Int) throws -> Void = { _ in }
   let gate: PageGate
-  /// The cursors that fetches began with.
+  /// The cursors with which fetches started.
   let since: Cursors
 
   final class Cursors: Sendable {
@@ -90,7 +90,7 @@ struct GatedTarget: CustomSyncDownTarget {
       records: records, totalSize: all.count, next: isLast ? nil : String(page + 1))
   }
 
-  /// The target as a configuration has it.
+  /// The target as in a configuration.
   static func target(_ name: String = className) throws -> SyncTarget {
     .custom(try CustomTarget(androidImpl: name, json: #"{"extra":[1,2]}"#))
   }

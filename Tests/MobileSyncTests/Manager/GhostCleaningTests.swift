@@ -8,7 +8,9 @@ import Testing
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
   @Test(arguments: Platform.allCases)
-  func `a record that was deleted in the org leaves the soup`(_ platform: Platform) async throws {
+  func `a record that was deleted in the org is removed from the soup`(_ platform: Platform)
+    async throws
+  {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts(ids)), named: "down")
@@ -23,7 +25,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsWithMultipleSyncs (11)
   @Test(arguments: Platform.allCases)
-  func `cleaning one sync leaves what another brought`(_ platform: Platform) async throws {
+  func `cleaning one sync keeps what another one fetched`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 6, platform)
     let manager = store.manager
     let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2]))))
@@ -39,7 +41,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what no sync brought is a ghost of one that fills its soup`(_ hasOther: Bool) async throws {
+  func `a record that no sync fetched is a ghost of the only sync of its soup`(_ hasOther: Bool)
+    async throws
+  {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts([ids[1]])))
@@ -48,7 +52,7 @@ import Testing
       _ = try await manager.createSyncDown(
         target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
     }
-    // As a sync up leaves what the device made.
+    // As a sync up leaves a record created on the device.
     try await manager.withStore { store in
       _ = try store.upsert(
         [
@@ -65,9 +69,9 @@ import Testing
     #expect(try await store.elements().count == (hasOther ? 2 : 1))
   }
 
-  /// Those that ask the org about the ids of the soup, and name what may be a ghost themselves.
+  /// The targets that check the IDs of the soup in the org, and select the candidates themselves.
   @Test(arguments: [DownKind.mru, .refresh, .custom], [false, true])
-  func `what no sync brought is a ghost whichever target asks about it`(
+  func `a record that no sync fetched is a ghost for every such target`(
     _ kind: DownKind, _ hasOther: Bool
   ) async throws {
     let store = try await ManagedStore(customTargets: AcmeTarget.targets)
@@ -80,14 +84,14 @@ import Testing
       _ = try await store.manager.createSyncDown(
         target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
     }
-    // As a sync up leaves what the device made.
+    // As a sync up leaves a record created on the device.
     try await RefreshDownTests.put([ids[0]], into: store)
     let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
     #expect(ghosts.count == (hasOther ? 0 : 1))
     #expect(try await store.column("Id") == (hasOther ? ids.sorted() : [ids[1]]))
   }
 
-  @Test func `a clean element with a local id is no ghost: no org can know it`() async throws {
+  @Test func `a clean element with a local id is not a ghost: no org can know it`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 1)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts(ids)))
@@ -100,7 +104,7 @@ import Testing
     #expect(try await store.elements().count == 2)
   }
 
-  @Test func `a sync up has no ghosts, in the SDK's words`() async throws {
+  @Test func `a sync up has no ghosts, with the SDK's message`() async throws {
     let store = try await ManagedStore()
     let state = try await store.manager.createSyncUp(
       options: SyncOptions(fieldlist: ["Name"]), soupName: ManagedStore.accounts)
@@ -119,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a dirty record is no ghost, and an empty soup asks for nothing`() async throws {
+  @Test func `a dirty record is not a ghost, and an empty soup sends no request`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
     let sync = try await manager.createSyncDown(
@@ -151,7 +155,7 @@ import Testing
     #expect(try await store.elements().count == 17)
   }
 
-  @Test func `under a LIMIT that cuts the list nothing is cleaned, and it is told`() async throws {
+  @Test func `if a LIMIT cuts the list, nothing is cleaned, with a warning`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 5)
     let run = try await store.manager.syncDown(
       .soql(SoqlTarget(query: "SELECT Id, Name FROM Account LIMIT 3")))
@@ -163,7 +167,7 @@ import Testing
     #expect(try await store.elements().count == 3)
   }
 
-  @Test func `a custom target that cannot tell what is gone cleans nothing`() async throws {
+  @Test func `a custom target that does not know what is deleted cleans nothing`() async throws {
     let target = GatedTarget(3)
     let store = try await ManagedStore(customTargets: target.targets())
     let run = try await store.manager.syncDown(GatedTarget.target())

@@ -6,8 +6,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A store with the soups of the SDK's tests, the org that it is synced with, and a sync manager over
-/// it, as an app has them.
+/// A store with the soups of the SDK's tests, its org, and its sync manager, as in an app.
 final class ManagedStore {
   static let accounts = "accounts"
   static let contacts = "contacts"
@@ -18,8 +17,8 @@ final class ManagedStore {
   let manager: SyncManager
 
   /// - Parameters:
-  ///   - overlapSeconds: 0 as the SDK has it.
-  ///   - adjust: Changes the store before the manager takes it.
+  ///   - overlapSeconds: 0, as in the SDK.
+  ///   - adjust: Changes the store before the manager opens it.
   init(
     _ platform: Platform = .ios, org: SyncedOrg? = nil, as username: String = "admin@example.com",
     settings: SyncSettings = SyncSettings(overlapSeconds: 0),
@@ -36,7 +35,7 @@ final class ManagedStore {
       directory.file("store.db"), org, username, settings, customTargets)
   }
 
-  /// A store, and the ids of so many accounts of its org.
+  /// A store, and the IDs of the given number of accounts of its org.
   static func with(accounts count: Int, _ platform: Platform = .ios) async throws
     -> (ManagedStore, [String])
   {
@@ -44,7 +43,7 @@ final class ManagedStore {
     return (store, try store.org.makeAccounts(count))
   }
 
-  /// A store, and so many families of its org.
+  /// A store, and the given number of families of its org.
   static func with(
     families count: Int, children: Int, _ platform: Platform = .ios
   ) async throws -> (ManagedStore, [Family]) {
@@ -52,7 +51,7 @@ final class ManagedStore {
     return (store, try store.org.makeFamilies(count, children: children))
   }
 
-  /// A manager over the store as if the program had been started again.
+  /// A new manager of the store, as after a restart of the program.
   func restarted(settings: SyncSettings = SyncSettings(overlapSeconds: 0)) async throws
     -> SyncManager
   {
@@ -93,9 +92,9 @@ final class ManagedStore {
     return store
   }
 
-  // MARK: what an app does
+  // MARK: The app's actions
 
-  /// Syncs accounts down as a new sync, all or those of these ids.
+  /// Creates and runs a sync down of accounts, all or those with these IDs.
   @discardableResult
   func down(_ ids: [String]?, _ mode: MergeMode = .overwrite) async throws -> SyncReport {
     try await manager.syncDown(
@@ -121,7 +120,7 @@ final class ManagedStore {
     }
   }
 
-  /// Gives elements another name on the device, `name` and the id.
+  /// Renames elements on the device, to `name` and the ID.
   func rename(_ ids: [String], to name: String = "local") async throws {
     try await edit(ids) { $0["Name"] = .string("\(name) \($0["Id"]?.string ?? "")") }
   }
@@ -134,7 +133,7 @@ final class ManagedStore {
     }
   }
 
-  /// Makes records on the device and answers their local ids.
+  /// Creates records on the device and returns their local IDs.
   @discardableResult
   func create(
     _ records: [JSONObject], type: String? = "Account", in soup: String = accounts
@@ -156,13 +155,13 @@ final class ManagedStore {
     }
   }
 
-  /// Makes accounts on the device with these names.
+  /// Creates accounts on the device with these names.
   @discardableResult
   func createAccounts(_ names: [String]) async throws -> [String] {
     try await create(names.map { ["Name": .string($0), "Description": .string("of \($0)")] })
   }
 
-  // MARK: what is in the store
+  // MARK: The store's contents
 
   func elements(_ soup: String = accounts) async throws -> [JSONValue] {
     try await manager.withStore { store in
@@ -181,20 +180,20 @@ final class ManagedStore {
     try await elements(soup).compactMap { $0[path]?.string }.sorted()
   }
 
-  /// The ids of the elements with local changes.
+  /// The IDs of the elements with local changes.
   func dirty(_ soup: String = accounts) async throws -> [String] {
     try await elements(soup).filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
       .sorted()
   }
 
-  /// The soups' names and values on the server.
+  /// The value of a record's field in the org.
   func server(_ object: String, _ field: String, of id: String) throws -> JSONValue? {
     try org.values(object, [field], of: id)?[field]
   }
 }
 
 extension SoqlTarget {
-  /// All accounts, or those of these ids, as the SDK's tests ask for them.
+  /// The target for all accounts, or those with these IDs, as in the SDK's tests.
   static func accounts(_ ids: [String]? = nil, fields: String = "Id, Name, Description")
     -> SoqlTarget
   {

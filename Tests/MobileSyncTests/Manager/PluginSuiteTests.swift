@@ -5,8 +5,8 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Rows 216–233 of the conformance table: what the JavaScript plugin's suite expects of a manager, in
-/// a user's store, the global one and a global one with a name.
+/// Rows 216–233 of the conformance table: what the JavaScript plugin's suite expects from a
+/// manager, in a user's store, the global one and a named global one.
 @Suite struct PluginSuiteTests {
   /// Which store of an app is synced.
   enum Place: String, CaseIterable, Sendable {
@@ -41,7 +41,7 @@ import Testing
       }
     }
 
-    /// Syncs the three accounts down and answers the id of the sync.
+    /// Syncs the three accounts down and returns the sync's ID.
     @discardableResult
     func down(_ mode: MergeMode = .overwrite, name: String? = nil) async throws -> Int64 {
       let run = try await manager.syncDown(
@@ -105,12 +105,12 @@ import Testing
     }
   }
 
-  // MARK: down
+  // MARK: Down
 
   // SDK: testSyncDown (216), testSyncDownToGlobalStore (217)
   // SDK: testSyncDownToGlobalStoreNamed (218)
   @Test(arguments: Place.allCases)
-  func `records come into the store that is synced and into no other`(_ place: Place) async throws {
+  func `records go only into the store that is synced`(_ place: Place) async throws {
     let app = try await App(place)
     try await app.down()
     #expect(try await app.names() == ["Account 0", "Account 1", "Account 2"])
@@ -122,7 +122,7 @@ import Testing
   }
 
   // SDK: testSyncDownWithNoOverwrite (219)
-  @Test func `what was changed here stays until a sync down overwrites it`() async throws {
+  @Test func `a local change stays until a sync down overwrites it`() async throws {
     let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
@@ -135,7 +135,7 @@ import Testing
   }
 
   // SDK: testRefreshSyncDown (220)
-  @Test func `a refresh brings what changed of the records that are there`() async throws {
+  @Test func `a refresh fetches changes of existing records`() async throws {
     let app = try await App()
     try await app.down()
     for id in [app.ids[0], app.ids[2]] { try app.org.update("Account", id, ["Name": "new"]) }
@@ -148,7 +148,7 @@ import Testing
   }
 
   // SDK: testReSync (221)
-  @Test func `a sync runs again for what changed alone`() async throws {
+  @Test func `a sync runs again for changes only`() async throws {
     let app = try await App()
     let id = try await app.down()
     for id in [app.ids[0], app.ids[2]] { try app.org.update("Account", id, ["Name": "new"]) }
@@ -159,7 +159,7 @@ import Testing
   }
 
   // SDK: testCleanResyncGhosts (222)
-  @Test func `a deleted record goes when ghosts are cleaned`() async throws {
+  @Test func `a deleted record is removed when ghosts are cleaned`() async throws {
     let app = try await App()
     let id = try await app.down(.leaveIfChanged)
     try app.org.delete(app.ids[0])
@@ -170,7 +170,7 @@ import Testing
 
   // SDK: testSyncDownGetSyncDeleteSyncById (223), testSyncDownGetSyncDeleteSyncByName (224)
   @Test(arguments: [false, true])
-  func `a sync down is found and forgotten by its id or name`(_ isNamed: Bool) async throws {
+  func `a sync down is found and deleted by its id or name`(_ isNamed: Bool) async throws {
     let app = try await App()
     let id = try await app.down(name: "down")
     func status() async throws -> SyncState? {
@@ -190,12 +190,12 @@ import Testing
     #expect(try await app.elements().count == 3)
   }
 
-  // MARK: up
+  // MARK: Up
 
   // SDK: testSyncUpLocallyUpdated (225), testSyncUpLocallyUpdatedWithGlobalStore (226)
   // SDK: testSyncUpLocallyUpdatedWithGlobalStoreNamed (227)
   @Test(arguments: Place.allCases)
-  func `changes of the store that is synced arrive`(_ place: Place) async throws {
+  func `changes of the synced store arrive`(_ place: Place) async throws {
     let app = try await App(place)
     try await app.down()
     try await app.rename(app.ids)
@@ -205,7 +205,7 @@ import Testing
   }
 
   // SDK: testSyncUpLocallyUpdatedWithNoOverwrite (228)
-  @Test func `a change of a newer record in the org is left, then overwrites`() async throws {
+  @Test func `a change of a record newer in the org is skipped, then overwrites`() async throws {
     let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
@@ -220,7 +220,7 @@ import Testing
   }
 
   // SDK: testSyncUpLocallyDeleted (229)
-  @Test func `deletions arrive and the elements go`() async throws {
+  @Test func `deletions arrive and the elements are removed`() async throws {
     let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }
@@ -230,7 +230,7 @@ import Testing
   }
 
   // SDK: testSyncUpLocallyDeletedWithNoOverwrite (230)
-  @Test func `a deletion of a newer record in the org is left, then deletes`() async throws {
+  @Test func `a deletion of a record newer in the org is skipped, then deletes`() async throws {
     let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }
@@ -244,7 +244,7 @@ import Testing
   }
 
   // SDK: testSyncUpLocallyCreated (231)
-  @Test func `new elements get the ids of the org`() async throws {
+  @Test func `new elements get the org's ids`() async throws {
     let app = try await App()
     try await app.manager.withStore { store in
       for number in 0..<3 {
@@ -271,7 +271,7 @@ import Testing
 
   // SDK: testSyncUpGetSyncDeleteSyncById (232), testSyncUpGetSyncDeleteSyncByName (233)
   @Test(arguments: [false, true])
-  func `a sync up is found and forgotten by its id or name`(_ isNamed: Bool) async throws {
+  func `a sync up is found and deleted by its id or name`(_ isNamed: Bool) async throws {
     let app = try await App()
     try await app.down()
     try await app.rename(app.ids)

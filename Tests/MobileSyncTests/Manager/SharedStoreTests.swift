@@ -6,9 +6,9 @@ import System
 import TestSupport
 import Testing
 
-/// A store that a sync manager and others have in use at once.
+/// A store used by a sync manager and others at once.
 @Suite struct SharedStoreTests {
-  @Test func `a sync and the writers of a queue over the same file lose nothing`() async throws {
+  @Test func `a sync and the writers of a queue on the same file lose nothing`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 40)
     try await store.down(nil)
     let queue = try StoreQueue(store.directory.file("store.db"), waitSeconds: 60)
@@ -44,7 +44,7 @@ import Testing
     try await queue.close()
   }
 
-  @Test func `while another process writes the store a sync waits, then says who`() async throws {
+  @Test func `while another process writes the store a sync waits, then names it`() async throws {
     var settings = SyncSettings(overlapSeconds: 0)
     settings.waitSeconds = 0
     let store = try await ManagedStore(settings: settings)
@@ -63,7 +63,7 @@ import Testing
     #expect(try await store.elements().count == 3)
   }
 
-  @Test func `a first load holds the lock until settled, so a queue waits for it`() async throws {
+  @Test func `a first load holds the lock until committed, so a queue waits for it`() async throws {
     let gate = PageGate(closedAt: 1)
     let target = GatedTarget(6, perPage: 2, gate: gate)
     let store = try await ManagedStore(customTargets: target.targets())
@@ -71,7 +71,7 @@ import Testing
     await gate.reached()
     let path = store.directory.file("store.db")
     #expect(throws: StoreError.self) { _ = try StoreQueue(path, waitSeconds: 0) }
-    // Whoever works on the manager's own store ends the first load.
+    // Access to the manager's own store ends the first load.
     #expect(try await store.elements().count == 2)
     let queue = try StoreQueue(path, waitSeconds: 0)
     #expect(try await queue.read { try $0.count(of: ManagedStore.accounts) } == 2)

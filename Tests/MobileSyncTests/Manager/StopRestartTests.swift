@@ -6,8 +6,8 @@ import System
 import TestSupport
 import Testing
 
-/// Rows 9 and 21–23 of the conformance table (SyncManagerTest, SyncManagerTests): a custom target, and
-/// what stop and restart do.
+/// Rows 9 and 21–23 of the conformance table (SyncManagerTest, SyncManagerTests): a custom target,
+/// and the effects of stop and restart.
 @Suite struct StopRestartTests {
   private func store(_ platform: Platform = .ios, _ targets: CustomTargets) async throws
     -> ManagedStore
@@ -35,7 +35,7 @@ import Testing
     #expect(target.since.all == [nil, GatedTarget.date(29)])
   }
 
-  @Test func `a custom target without its code is an error that names the class`() async throws {
+  @Test func `a custom target without code is an error that names the class`() async throws {
     let store = try await store(.ios, CustomTargets())
     let run = try await store.manager.syncDown(GatedTarget.target())
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
@@ -45,7 +45,7 @@ import Testing
 
   // SDK: testReSyncRunningSync (9)
   @Test(arguments: Platform.allCases)
-  func `a sync that runs is not run again until it is done`(_ platform: Platform) async throws {
+  func `a running sync cannot be run again until it is done`(_ platform: Platform) async throws {
     let gate = PageGate(closedAt: 1)
     let store = try await store(platform, GatedTarget(3, gate: gate).targets())
     let manager = store.manager
@@ -114,7 +114,7 @@ import Testing
 
   // SDK: testStopResumeMultipleSyncDowns (23), testStopRestartMultipleSyncDowns (23)
   @Test(arguments: Platform.allCases)
-  func `of several stopped syncs each resumes where it stood`(_ platform: Platform) async throws {
+  func `each of several stopped syncs resumes where it stopped`(_ platform: Platform) async throws {
     let gates = [PageGate(closedAt: 1), PageGate()]
     var targets = CustomTargets()
     let one = GatedTarget(prefix: "one", 5, gate: gates[0])
@@ -155,7 +155,7 @@ import Testing
     #expect(try await store.elements().count == 15)
   }
 
-  @Test func `a sync whose records come in no order begins anew after a stop`() async throws {
+  @Test func `a sync whose records arrive unordered restarts after a stop`() async throws {
     let gate = PageGate(closedAt: 2)
     var target = GatedTarget(4, gate: gate)
     target.isSortedByModification = false
@@ -173,7 +173,7 @@ import Testing
     #expect(try await store.elements().count == 4)
   }
 
-  @Test func `a stopped manager refuses a new sync before it is made`() async throws {
+  @Test func `a stopped manager refuses a new sync before it is created`() async throws {
     let store = try await store(.ios, CustomTargets())
     let manager = store.manager
     await manager.stop()
@@ -184,7 +184,7 @@ import Testing
     #expect(try await manager.syncs().isEmpty)
   }
 
-  @Test func `who is cancelled while waiting for a run stops it`() async throws {
+  @Test func `cancelling the task that waits for a run stops the run`() async throws {
     let gate = PageGate(closedAt: 2)
     let store = try await store(.ios, GatedTarget(4, gate: gate).targets())
     let run = try await store.manager.syncDown(GatedTarget.target())
@@ -200,7 +200,7 @@ import Testing
     #expect(try await store.elements().count == 4)
   }
 
-  @Test func `a sync that is deleted while it runs ends and is not made again`() async throws {
+  @Test func `a sync deleted while running ends and is not recreated`() async throws {
     let gate = PageGate(closedAt: 2)
     let store = try await store(.ios, GatedTarget(4, gate: gate).targets())
     let manager = store.manager
@@ -230,7 +230,7 @@ import Testing
     #expect(try await store.elements().count == 4)
   }
 
-  @Test func `times are kept, and an error goes when the next run begins`() async throws {
+  @Test func `times are kept, and the error is cleared when the next run starts`() async throws {
     struct Failure: Error {}
     final class Broken: Sendable {
       private let state = Mutex(true)

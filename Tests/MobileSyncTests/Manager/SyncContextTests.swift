@@ -4,14 +4,14 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What a sync makes of errors, and which soups it is thought to fill.
+/// How a sync handles errors, and which soups it is assumed to fill.
 @Suite struct SyncContextTests {
   @Test(arguments: [
     (OrgError.Kind.authentication, true), (.certificate, true), (.cancelled, true),
     (.configuration, true), (.timeout, false), (.unreachable, false), (.refused("X"), false),
     (.notFound, false), (.permission, false), (.limit, false), (.tooLarge, false),
   ])
-  func `a sync goes on with a warning unless no other request can be answered either`(
+  func `a sync continues with a warning unless every other request would fail too`(
     _ kind: OrgError.Kind, _ ends: Bool
   ) throws {
     let directory = TemporaryDirectory("context")
@@ -33,7 +33,7 @@ import Testing
     let error = SyncError(OrgError(kind, message: "m", request: "GET /"))
     #expect(giveUp(error) == ends)
     #expect(context.report.warnings == (ends ? [] : ["it could not be asked: \(error.message)"]))
-    // What the org had no part in ends it.
+    // An error that does not come from the org ends the sync.
     #expect(giveUp(SyncError(.store, "the disk is full")))
   }
 
@@ -52,7 +52,7 @@ import Testing
     #expect(!fills(.syncUp, .syncUp(SyncUpTarget()), "accounts"))
   }
 
-  @Test func `a program's own sync down fills its definition's soup, one unread any`() throws {
+  @Test func `a custom sync down fills its definition's soup, an unreadable one any`() throws {
     let own = SyncState(
       type: .syncDown, name: nil,
       target: ["type": "custom", "iOSImpl": "Mine", "androidImpl": "com.example.Mine"],

@@ -3,8 +3,8 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Rows 15–20 of the conformance table (SyncManagerTest, SyncManagerTests): syncs are made, looked up
-/// and deleted.
+/// Rows 15–20 of the conformance table (SyncManagerTest, SyncManagerTests): syncs are created,
+/// looked up and deleted.
 @Suite struct SyncDefinitionTests {
   private static let up = SyncOptions(fieldlist: ["Name"], mergeMode: .leaveIfChanged)
 
@@ -59,7 +59,7 @@ import Testing
 
   // SDK: testCreateSyncDownWithExistingName (19), testCreateSyncUpWithExistingName (20)
   @Test(arguments: SyncType.allCases)
-  func `a name that a sync has is refused, and nothing is made`(_ type: SyncType) async throws {
+  func `a name in use is refused, and nothing is created`(_ type: SyncType) async throws {
     let store = try await ManagedStore()
     let manager = store.manager
     let state = try await create(type == .syncDown ? .syncUp : .syncDown, manager, "X")
@@ -74,7 +74,7 @@ import Testing
     #expect(store.org.requests(.query) == 0)
   }
 
-  @Test func `a target that cannot be is refused before a sync is made`() async throws {
+  @Test func `an invalid target is refused before a sync is created`() async throws {
     let store = try await ManagedStore()
     await #expect(throws: SyncError.self) {
       _ = try await store.manager.createSyncDown(

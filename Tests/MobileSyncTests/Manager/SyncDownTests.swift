@@ -10,7 +10,7 @@ import Testing
 @Suite struct SyncDownTests {
   // SDK: testGetSyncStatusForInvalidSyncId (1)
   @Test(arguments: Platform.allCases)
-  func `an id or a name that no sync has answers no state`(_ platform: Platform) async throws {
+  func `an unknown id or name has no state`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     #expect(try await store.manager.syncStatus(id: -1) == nil)
     #expect(try await store.manager.syncStatus(named: "nobody") == nil)
@@ -18,7 +18,8 @@ import Testing
 
   // SDK: testSyncDown (2)
   @Test(arguments: Platform.allCases)
-  func `a sync down fetches everything and reports as the SDK`(_ platform: Platform) async throws {
+  func `a sync down fetches everything and reports like the SDK`(_ platform: Platform) async throws
+  {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
     let run = try await store.manager.syncDown(.soql(.accounts(ids)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
@@ -34,7 +35,7 @@ import Testing
 
   // SDK: testSyncDownWithoutOverwrite (3)
   @Test(arguments: Platform.allCases)
-  func `LEAVE_IF_CHANGED leaves local edits and tells of them, OVERWRITE takes them and tells`(
+  func `LEAVE_IF_CHANGED keeps local edits, OVERWRITE replaces them, both report it`(
     _ platform: Platform
   ) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
@@ -65,7 +66,7 @@ import Testing
 
   // SDK: testReSync (6), testReSyncByName (7)
   @Test(arguments: Platform.allCases, [false, true])
-  func `a second run fetches what changed, by id or by name`(
+  func `a second run fetches changes, by id or by name`(
     _ platform: Platform, _ isByName: Bool
   ) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
@@ -90,7 +91,7 @@ import Testing
   }
 
   // SDK: testReSyncByNameWithWrongName (8)
-  @Test func `a run of a sync that is not there is refused in the SDK's words`() async throws {
+  @Test func `running an unknown sync fails with the SDK's message`() async throws {
     let store = try await ManagedStore()
     let error = await #expect(throws: SyncError.self) {
       _ = try await store.manager.reSync(named: "nobody")
@@ -117,12 +118,12 @@ import Testing
   }
 
   @Test(arguments: [0, 300])
-  func `a record that is committed late is found by the overlap`(_ overlap: Int) async throws {
+  func `a record committed late is found by the overlap`(_ overlap: Int) async throws {
     let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: overlap))
     try store.org.makeAccounts(3)
     let manager = store.manager
     try await manager.syncDown(.soql(.accounts()), named: "down").finish()
-    // The last run was at a moment when a newer record was there and this one not yet.
+    // The last run was at a time when a newer record existed and this one did not.
     let late = try store.org.makeAccounts(1, name: "Late")
     let newest = try store.org.makeAccounts(1)
     try await manager.reSync(named: "down").finish()
@@ -135,7 +136,7 @@ import Testing
     #expect(try await store.column("Id").contains(late[0]) == (overlap > 0))
   }
 
-  @Test func `a cursor in the org's future is answered by reading everything`() async throws {
+  @Test func `a cursor in the org's future causes a full read`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
     let state = await (try manager.syncDown(.soql(.accounts()))).lastState
@@ -151,7 +152,7 @@ import Testing
     #expect(await run.lastState.maxTimeStamp == state.maxTimeStamp)
   }
 
-  @Test func `an edit made while a sync runs is left under LEAVE_IF_CHANGED`() async throws {
+  @Test func `an edit made while a sync runs is kept under LEAVE_IF_CHANGED`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     let manager = store.manager
     try await store.down(nil)
@@ -164,7 +165,7 @@ import Testing
       soupName: ManagedStore.accounts)
     var states = run.makeAsyncIterator()
     while let state = await states.next(), state.progress < 88 {}
-    // The last page is on its way.
+    // The last page is in transit.
     try await store.rename([ids[449]])
     held.signal()
     let report = try await run.finish()
@@ -190,7 +191,7 @@ import Testing
     #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
   }
 
-  @Test func `records without the sync's id field are named with the way out`() async throws {
+  @Test func `records without the sync's id field are an error with a fix`() async throws {
     let store = try await ManagedStore { store in
       try store.registerSoup(
         "coded",

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// What a sync down does when the org, or the way to it, fails.
+/// Failures of the org or of the connection during a sync down.
 @Suite struct SyncFaultTests {
   private func paged(
     _ count: Int = 650, _ platform: Platform = .ios
@@ -16,12 +16,12 @@ import Testing
     return (store, ids, SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
   }
 
-  @Test func `a session that cannot be renewed midway ends the run with reason`() async throws {
+  @Test func `a session that cannot be renewed midway ends the run with the reason`() async throws {
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireSession)
     let run = try await store.manager.syncDown(.soql(target), named: "down")
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    // The token cannot be renewed: somebody has to log in again.
+    // The token cannot be renewed: a new login is needed.
     #expect(error?.isAuthentication == true)
     #expect(error?.syncName == "down")
     let state = try #require(try await store.manager.syncStatus(named: "down"))
@@ -29,7 +29,7 @@ import Testing
     #expect(state.error.contains("sync.org"))
     #expect(state.progress > 0 && state.progress < 100)
     #expect(state.maxTimeStamp > 0)
-    // What was stored stays, and another login goes on from there.
+    // The stored records stay, and a new login resumes there.
     let had = try await store.elements().count
     #expect(had > 0 && had < ids.count)
     try await store.manager.close()
@@ -39,7 +39,7 @@ import Testing
     #expect(all == ids.sorted())
   }
 
-  @Test func `a session that expires in the middle is renewed and the run goes on`() async throws {
+  @Test func `a session that expires midway is renewed and the run continues`() async throws {
     let org = try SyncedOrg {
       $0.clients["app"] = .init(secret: "s3cret", username: "admin@example.com")
     }
@@ -61,7 +61,7 @@ import Testing
     #expect(all == ids.sorted())
   }
 
-  @Test func `a page that breaks off or is refused for a moment is asked for again`() async throws {
+  @Test func `a page that is truncated or briefly refused is requested again`() async throws {
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(.kind(.queryMore), nth: 1, .drop(afterCommit: false))
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .status(503, code: "SERVER_UNAVAILABLE"))
@@ -72,7 +72,7 @@ import Testing
     #expect(store.org.server.faults.fired == 3)
   }
 
-  @Test func `an org that stays away fails the run; the next resumes its page`() async throws {
+  @Test func `an unreachable org fails the run; the next one resumes at its page`() async throws {
     let (store, ids, target) = try await paged()
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2, times: 100, .status(503, code: "SERVER_UNAVAILABLE"))
@@ -102,7 +102,7 @@ import Testing
     #expect(store.org.requests(.query) == 2)
   }
 
-  @Test func `records that were promised and did not come fail the run`() async throws {
+  @Test func `announced records that do not arrive fail the run`() async throws {
     let (store, _, target) = try await paged(450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,
@@ -115,7 +115,7 @@ import Testing
     #expect(error?.code == .incomplete)
   }
 
-  @Test func `a sync that is stopped between its pages goes on where it stood`() async throws {
+  @Test func `a sync stopped between its pages resumes there`() async throws {
     let (store, ids, target) = try await paged()
     let manager = store.manager
     let run = try await manager.syncDown(.soql(target), named: "down")
@@ -128,7 +128,7 @@ import Testing
     #expect(Set(try await store.column("Id")).count == ids.count)
   }
 
-  @Test func `a query that the org refuses fails the run in the org's words`() async throws {
+  @Test func `a query that the org refuses fails the run with the org's message`() async throws {
     let store = try await ManagedStore()
     let run = try await store.manager.syncDown(
       .soql(SoqlTarget(query: "SELECT Id, Region__c FROM Account")), named: "down")
@@ -140,7 +140,7 @@ import Testing
     #expect(try await store.manager.syncStatus(named: "down")?.error.contains("Region__c") == true)
   }
 
-  @Test func `a soup that is not there fails the run and names it`() async throws {
+  @Test func `a missing soup fails the run, which names it`() async throws {
     let store = try await ManagedStore()
     try store.org.makeAccounts(1)
     let run = try await store.manager.syncDown(
@@ -150,7 +150,7 @@ import Testing
     #expect(await run.lastState.status == .failed)
   }
 
-  @Test func `what failed does not hold up what waits behind it`() async throws {
+  @Test func `a failed sync does not delay the queued ones`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
     let bad = try await manager.syncDown(.soql(SoqlTarget(query: "SELECT Id FROM Nothing__c")))
@@ -160,7 +160,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that changes while its page is on its way costs no other`() async throws {
+  @Test func `a record that changes while its page is in transit loses no other`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 1,
@@ -179,7 +179,9 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that changes after its page was read comes by the next run`() async throws {
+  @Test func `a record that changes after its page was read arrives with the next run`()
+    async throws
+  {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// Row 37 of the conformance table, and the start of an app as a library has it.
+/// Row 37 of the conformance table, and the start of an app that uses the library.
 @Suite struct SyncManagersTests {
   private static let soups = """
     {"soups":[{"soupName":"accounts","indexes":[
@@ -21,7 +21,7 @@ import Testing
 
   // SDK: testSyncManagerSharedInstanceMethods (37)
   @Test(arguments: Platform.allCases)
-  func `a user's store has one manager, others their own`(_ platform: Platform) async throws {
+  func `a user's store has one manager, other stores their own`(_ platform: Platform) async throws {
     let org = try SyncedOrg()
     let directory = TemporaryDirectory("managers")
     let managers = SyncManagers(
@@ -50,19 +50,19 @@ import Testing
     }
   }
 
-  @Test func `two ways to write a store's path are one manager`() async throws {
+  @Test func `two spellings of a store's path have one manager`() async throws {
     let org = try SyncedOrg()
     let directory = TemporaryDirectory("managers")
     let managers = SyncManagers(
       directory: directory.path, platform: .ios, org: try org.client())
-    // Neither the directory nor the file is there yet.
+    // Neither the directory nor the file exists yet.
     let first = try await managers.manager(storeAt: "\(directory.path)/a/./x.db")
     #expect(try await managers.manager(storeAt: "\(directory.path)//a/x.db") === first)
     #expect(try await managers.manager(storeAt: "\(directory.path)/a/../a/x.db") === first)
     try await managers.close()
   }
 
-  @Test func `a manager that was closed starts nothing any more`() async throws {
+  @Test func `a closed manager starts nothing`() async throws {
     let store = try await ManagedStore()
     try await store.manager.close()
     try await store.manager.close()
@@ -85,13 +85,13 @@ import Testing
       #expect(count == ids.count)
       try await managers.close()
     }
-    // The second start goes on from the cursor.
+    // The second start resumes from the cursor.
     let queries = org.server.log.entries.filter { $0.kind == .query }.compactMap(\.soql)
     #expect(queries.count == 2)
     #expect(queries.last?.contains("where LastModifiedDate > ") == true)
   }
 
-  @Test func `a login that fails is told, and tried again the next time`() async throws {
+  @Test func `a failed login is reported, and retried the next time`() async throws {
     let org = try SyncedOrg()
     let directory = TemporaryDirectory("managers")
     let managers = SyncManagers(

@@ -4,9 +4,9 @@ import SmartStore
 import Synchronization
 import Testing
 
-/// The syncs of a store run one after another, whoever starts them.
+/// The syncs of a store run one after another, whichever task starts them.
 @Suite struct SyncQueueTests {
-  /// Counts who is inside.
+  /// Counts the concurrent tasks.
   private final class Room: Sendable {
     private let state = Mutex((inside: 0, most: 0))
     var most: Int { state.withLock { $0.most } }
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// A target whose pages are fetched in a room.
+  /// A target whose page fetches are counted.
   private struct RoomTarget: CustomSyncDownTarget {
     let room: Room
     let records: GatedTarget
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `syncs and cleanings that many tasks start never overlap, and end`() async throws {
+  @Test func `syncs and cleanings started by many tasks never overlap, and end`() async throws {
     let room = Room()
     var targets = CustomTargets()
     targets.add(
@@ -51,7 +51,7 @@ import Testing
           let run = try await manager.syncDown(
             target: GatedTarget.target(), soupName: ManagedStore.accounts,
             syncName: "sync\(number)")
-          // The app goes on with its store meanwhile.
+          // The app uses its store in the meantime.
           _ = try await manager.withStore { try $0.count(of: ManagedStore.accounts) }
           try await run.finish()
           try await manager.cleanResyncGhosts(id: run.syncID)
@@ -66,7 +66,7 @@ import Testing
     #expect(try await manager.syncs().allSatisfy { $0.status == .done })
   }
 
-  @Test func `a stop ends what waits too, and every run tells its end`() async throws {
+  @Test func `a stop also ends queued syncs, and every run reports its end`() async throws {
     let gate = PageGate(closedAt: 0)
     let store = try await ManagedStore(customTargets: GatedTarget(2, gate: gate).targets())
     let manager = store.manager
@@ -85,7 +85,7 @@ import Testing
     for run in again { #expect(await run.lastState.status == .done) }
   }
 
-  @Test func `a manager that is closed waits for what runs`() async throws {
+  @Test func `closing a manager waits for running syncs`() async throws {
     let gate = PageGate(closedAt: 1)
     let store = try await ManagedStore(customTargets: GatedTarget(3, gate: gate).targets())
     let manager = store.manager

@@ -6,12 +6,12 @@ import SmartStore
 import System
 import Testing
 
-/// What the SDK's tests leave out (§6.8 of the specification) and its code gets wrong (D4–D10).
+/// Cases that the SDK's tests omit (§6.8 of the specification), and defects of its code (D4–D10).
 @Suite struct BriefcaseFaultTests {
   private typealias Base = BriefcasePrimeTests
 
   // D4
-  @Test func `relay tokens are followed to the end, and never with a date`() async throws {
+  @Test func `relay tokens are followed to the end, and never sent with a date`() async throws {
     let (org, ids, contacts) = try Base.org(accounts: 23, contacts: 4) {
       $0.primingPageSize = 5
       $0.isStrict = true
@@ -25,7 +25,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a relay token that comes twice ends the prime with an error`() async throws {
+  @Test func `a repeated relay token ends the prime with an error`() async throws {
     let (org, _, _) = try Base.org(accounts: 2)
     let page = """
       {"primingRecords":{},"relayToken":"again","ruleErrors":[],"stats":{"ruleCountTotal":1,\
@@ -41,7 +41,7 @@ import Testing
   }
 
   // D5
-  @Test func `a failed rule is told and removes nothing`() async throws {
+  @Test func `a failed rule is reported and removes nothing`() async throws {
     let (org, ids, contacts) = try Base.org(accounts: 4, contacts: 3)
     let snapshot = try await Base.snapshot(org).primed()
     try org.delete(ids[0])
@@ -55,14 +55,14 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
     #expect(try snapshot.column("Id", of: "contacts") == contacts.sorted())
     #expect(try snapshot.column("Name", of: "accounts").contains("new"))
-    // The rule works again: what is gone goes, and what was left out is not fetched again.
+    // The rule works again: deleted records are removed, and nothing omitted is fetched again.
     let retrieves = org.requests(.retrieve)
     let healed = try await snapshot.prime()
     #expect(healed.soups.map(\.ghosts) == [1, 0])
     #expect(org.requests(.retrieve) == retrieves)
   }
 
-  @Test func `a failed rule fails the prime where the pipeline says so`() async throws {
+  @Test func `a failed rule fails the prime if the pipeline is configured so`() async throws {
     let (org, _, _) = try Base.org(accounts: 2)
     org.server.faults.add(.kind(.priming), .ruleError(ruleID: "0bR000000000001"))
     let snapshot = Base.snapshot(org)
@@ -72,7 +72,7 @@ import Testing
   }
 
   // D6
-  @Test func `a record that cannot be read is kept, named and asked for again`() async throws {
+  @Test func `an unreadable record is kept, reported and requested again`() async throws {
     let (org, ids, _) = try Base.org(accounts: 4)
     let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in ids { try org.update("Account", id, ["Name": "new"]) }
@@ -87,13 +87,13 @@ import Testing
     let again = try await snapshot.prime()
     #expect(again.soups.map(\.fetched) == [1])
     #expect(try snapshot.column("Name", of: "accounts") == ["new", "new", "new", "new"])
-    // Nothing holds the cursor any more: it stands where that of a store stands that missed nothing.
+    // Nothing holds the cursor anymore: it equals that of a store that missed nothing.
     let other = Base.snapshot(org, [Base.accounts])
     try await other.prime()
     #expect(snapshot.cursors == other.cursors)
   }
 
-  @Test func `an answer with fewer records than ids is an error`() async throws {
+  @Test func `a response with fewer records than ids is an error`() async throws {
     let (org, _, _) = try Base.org(accounts: 4)
     let answer = ServerResponse(
       status: 200, headers: ["Content-Type": "application/json"], body: Array("[null]".utf8))
@@ -105,7 +105,7 @@ import Testing
   }
 
   // D7
-  @Test func `a type that no longer comes is cleaned, behind the guard`() async throws {
+  @Test func `a type that is no longer listed is cleaned, within the guard`() async throws {
     let (org, accounts, contacts) = try Base.org(accounts: 3, contacts: 3)
     let snapshot = try await Base.snapshot(org).primed()
     for id in contacts { try org.delete(id) }
@@ -159,7 +159,7 @@ import Testing
   }
 
   // D8
-  @Test func `an info's own id and date fields are honoured, also for ghosts`() async throws {
+  @Test func `an info's own id and date fields are used, also for ghosts`() async throws {
     let org = try SyncedOrg()
     let ids = try (0..<3).map { number in
       try org.make(
@@ -184,7 +184,7 @@ import Testing
     #expect(try snapshot.column("Name", of: "accounts") == ["A 2", "new"])
   }
 
-  @Test func `more than two thousand ids are several lists and several retrieves`() async throws {
+  @Test func `more than 2,000 ids need several lists and several retrieves`() async throws {
     let org = try SyncedOrg()
     try org.org.seedBulk(object: "Account", count: 2500)
     try org.org.addBriefcase(
@@ -196,19 +196,19 @@ import Testing
     #expect(org.requests(.retrieve) == 2)
   }
 
-  @Test func `a session that cannot be renewed ends the prime and leaves nothing`() async throws {
+  @Test func `a session that cannot be renewed ends the prime and leaves no files`() async throws {
     let (org, _, _) = try Base.org(accounts: 6)
     org.server.faults.add(.kind(.retrieve), nth: 2, .expireSession)
     let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.cause?.kind == .authentication)
     #expect(snapshot.files.isEmpty)
-    // The next run begins anew and is whole.
+    // The next run starts over and is complete.
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.total) == [6])
   }
 
-  @Test func `a prime cancelled in its middle leaves nothing, the next is whole`() async throws {
+  @Test func `a prime cancelled midway leaves no files, the next one is complete`() async throws {
     let (org, _, _) = try Base.org(accounts: 6)
     let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
     try await snapshot.cancelPrime(of: org, at: .retrieve, nth: 2)

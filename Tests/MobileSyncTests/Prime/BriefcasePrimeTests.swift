@@ -39,7 +39,7 @@ import Testing
   }
 
   // SDK: testStartFetchNoMaxTimeStamp (197), testSyncDownFetchingOneObjectType (199)
-  @Test func `one type is fetched whole by one list and one retrieve`() async throws {
+  @Test func `one type is fetched in full by one list and one retrieve`() async throws {
     let (org, ids, _) = try Self.org(accounts: 12)
     let snapshot = Self.snapshot(org, [Self.accounts])
     let outcome = try await snapshot.prime()
@@ -60,9 +60,8 @@ import Testing
     #expect(state.target["countIdsPerRetrieve"] == 2000)
   }
 
-  // Here by the stamps, which also find late commits.
-  // SDK: testStartFetchWithMaxTimeStamp (198)
-  @Test func `a second prime retrieves the new records alone, an unmoved org none`() async throws {
+  // Uses the stamps, which also find late commits. SDK: testStartFetchWithMaxTimeStamp (198)
+  @Test func `a second prime retrieves only new records, an unchanged org none`() async throws {
     let (org, _, _) = try Self.org(accounts: 6)
     let snapshot = try await Self.snapshot(org).primed()
     let new = try org.makeAccounts(6, name: "New")
@@ -80,11 +79,11 @@ import Testing
     #expect(org.requests(.priming) == 3)
   }
 
-  @Test func `what changed right before a prime is retrieved once more, only once`() async throws {
+  @Test func `a change right before a prime is retrieved once more, only once`() async throws {
     let (org, ids, _) = try Self.org(accounts: 6)
     let snapshot = Self.snapshot(org)
     snapshot.overlapSeconds = 300
-    // All but one were made long before.
+    // All but one were created long before.
     try org.org.moveClock(by: 3_600_000)
     try org.org.setClockStep(0)
     try org.update("Account", ids[2], ["Name": "once"])
@@ -105,7 +104,7 @@ import Testing
   }
 
   // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
-  @Test func `few ids a retrieve make many retrieves, written in order`() async throws {
+  @Test func `few ids per retrieve make many retrieves, written in order`() async throws {
     let (org, _, _) = try Self.org(accounts: 12)
     let snapshot = try await Self.snapshot(org, [Self.accounts], perRetrieve: 2).primed()
     #expect(org.requests(.retrieve) == 6)
@@ -134,7 +133,7 @@ import Testing
   }
 
   // SDK: testCleanGhostsOneObjectType (203), testCleanGhostsTwoObjectTypes (204)
-  @Test func `deleted records leave both soups, what a device made stays`() async throws {
+  @Test func `deleted records leave both soups, those created on a device stay`() async throws {
     let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
     let snapshot = try await Self.snapshot(org).primed()
     for platform in Platform.allCases {
@@ -153,7 +152,7 @@ import Testing
   }
 
   // SDK: testIdsToSkip (205)
-  @Test func `LEAVE_IF_CHANGED leaves exactly the dirty records of every soup`() async throws {
+  @Test func `LEAVE_IF_CHANGED skips exactly the dirty records of every soup`() async throws {
     let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
     let snapshot = try await Self.snapshot(org, mode: .leaveIfChanged).primed()
     for id in accounts[0...1] {

@@ -10,7 +10,7 @@ import System
 import TestSupport
 import Testing
 
-/// A first prime whose records the org makes by itself, in a query job.
+/// A first prime with a bulk query job.
 @Suite struct BulkPrimeTests {
   private static let query =
     "SELECT Id, Name, Phone, Description, AnnualRevenue, NumberOfEmployees, IsDeleted FROM Account"
@@ -23,7 +23,7 @@ import Testing
     return snapshot
   }
 
-  /// An org with accounts of odd values.
+  /// An org with accounts of unusual values.
   private func filled(_ count: Int = 230) throws -> SyncedOrg {
     let org = try SyncedOrg { $0.bulkPageSize = 60 }
     let texts: [JSONValue] = [
@@ -52,12 +52,12 @@ import Testing
     }.sorted { ($0["Id"]?.string ?? "") < ($1["Id"]?.string ?? "") }
   }
 
-  @Test func `what a query job brings is what the query's pages bring, by row`() async throws {
+  @Test func `a query job fetches the same rows as the query's pages`() async throws {
     let org = try filled()
     let (bulk, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
     let outcome = try await bulk.prime()
     #expect(outcome.soups.map(\.fetched) == [230])
-    // The job, its state, four pages of its result; what is asked again is one page of the query.
+    // The job, its state, four pages of its result; only one page of the query is requested again.
     #expect(org.requests(.bulkCreate) == 1)
     #expect(org.requests(.bulkResults) == 4)
     #expect(org.requests(.bulkDelete) == 1)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `very many records by a job are those by pages, row by row`() async throws {
+  @Test func `a large result by a job equals the one by pages, row by row`() async throws {
     let count = CampaignSize.bulkRecords.count
     let org = try SyncedOrg()
     try org.org.seedBulk(object: "Account", count: count, owner: "admin@example.com")
@@ -90,9 +90,9 @@ import Testing
     }
   }
 
-  // MARK: several pages at a time
+  // MARK: Concurrent pages
 
-  /// A result of more records than are read page after page, in pages as long as the org makes them.
+  /// A result with more records than are read page by page, in the org's page size.
   private func large(pageSize: Int = 1500) throws -> SyncedOrg {
     let org = try SyncedOrg { $0.bulkPageSize = pageSize }
     try org.org.seedBulk(object: "Account", count: 6400, owner: "admin@example.com")
@@ -109,7 +109,7 @@ import Testing
     #expect(ids.count == 6400 && Set(ids).count == 6400)
   }
 
-  @Test func `a large result is read several pages at a time`() async throws {
+  @Test func `a large result is read with several concurrent pages`() async throws {
     let org = try large()
     let (third, overlaps) = (DispatchSemaphore(value: 0), Locked(false))
     org.server.faults.add(
@@ -121,7 +121,7 @@ import Testing
     org.server.faults.add(.kind(.bulkResults), nth: 3, .mutate { _ in third.signal() })
     try await primesAll(org)
     #expect(overlaps.withLock { $0 }, "the third page is asked for while the second arrives")
-    // Five pages as the org made them, not two of ours.
+    // Five pages of the org's size, not two of ours.
     #expect(org.requests(.bulkResults) == 5)
   }
 
@@ -132,13 +132,13 @@ import Testing
   }
 
   @Test(arguments: 1...5)
-  func `a page that is cut short is followed by what it names itself`(_ page: Int) async throws {
+  func `after a shortened page its own locator is used`(_ page: Int) async throws {
     let org = try large()
     org.server.faults.add(.kind(.bulkResults), nth: page, .shortPage(records: 70))
     try await primesAll(org)
   }
 
-  @Test func `an org without the list of pages is read one page after the other`() async throws {
+  @Test func `an org without the list of pages is read page by page`() async throws {
     let org = try large()
     org.server.faults.add(.kind(.bulkRead), nth: 2, .status(404, code: "NOT_FOUND"))
     try await primesAll(org)
@@ -146,29 +146,29 @@ import Testing
   }
 
   @Test(arguments: losses)
-  func `a page list that never comes costs no more than that`(_ loss: Faults.Action) async throws {
+  func `a page list that never arrives costs nothing else`(_ loss: Faults.Action) async throws {
     let org = try large()
     org.server.faults.add(.kind(.bulkRead), nth: 2, times: 1000, loss)
     try await primesAll(org)
     #expect(org.requests(.query) == 1)
   }
 
-  @Test func `a page that is longer than an answer may be is read in smaller ones`() async throws {
+  @Test func `a page that exceeds the response limit is read in smaller ones`() async throws {
     let org = try large(pageSize: 6300)
     let job = try await BulkQueryJob.begin(Self.long, try await org.session())
     try await job.complete()
     let longest = try #require(try await job.next()?.count)
-    // No request of it is on its way when others are counted.
+    // None of its requests is in transit when others are counted.
     while try await job.next() != nil {}
     await job.remove()
     org.answerLimit = longest - 1
     let before = org.requests(.bulkResults)
     try await primesAll(org)
-    // The one that did not fit, and two of five thousand records at most.
+    // The page that was too large, and two with at most five thousand records.
     #expect(org.requests(.bulkResults) - before == 3)
   }
 
-  @Test func `the run after it fetches what changed since the job began`() async throws {
+  @Test func `the next run fetches what changed since the job started`() async throws {
     let org = try filled()
     let snapshot = try await snapshot(org).primed()
     try org.org.moveClock(by: 60_000)
@@ -179,7 +179,7 @@ import Testing
     #expect(org.requests(.bulkCreate) == 1)
   }
 
-  @Test func `what changed while a job was at work is fetched by the next run`() async throws {
+  @Test func `changes during a running job are fetched by the next run`() async throws {
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
     let snapshot = snapshot(org, "SELECT Id, Name, Phone FROM Account")
@@ -190,7 +190,7 @@ import Testing
     #expect(try snapshot.column("Phone", of: "accounts").count { $0 == "changed" } == 2)
   }
 
-  /// While a job is at work somebody changes what it has read already and, later, what it still reads.
+  /// While a job is running, another user changes what it has read and, later, what it still reads.
   private func changeTwo(_ org: SyncedOrg) {
     org.server.faults.add(
       .kind(.bulkRead), nth: 2,
@@ -205,7 +205,7 @@ import Testing
       })
   }
 
-  @Test func `a live store's next sync is told what changed during a job`() async throws {
+  @Test func `a live store's next sync fetches what changed during a job`() async throws {
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
     var settings = SyncSettings(overlapSeconds: 0)
@@ -224,7 +224,7 @@ import Testing
     #expect(try await changed() == 2)
   }
 
-  @Test func `a job that is still at work is asked again until it is done`() async throws {
+  @Test func `a running job is polled until it is done`() async throws {
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
     let snapshot = snapshot(org, "SELECT Id, Name FROM Account")
@@ -237,7 +237,7 @@ import Testing
     "SELECT Id, Name, BillingAddress FROM Account", "SELECT Id, toLabel(Industry) FROM Account",
     "SELECT Id, Name, (SELECT Id FROM Contacts) FROM Account",
   ])
-  func `what only a query answers is read by pages`(_ query: String) async throws {
+  func `what only a query supports is read by pages`(_ query: String) async throws {
     let org = try filled()
     let snapshot = snapshot(org, query)
     let outcome = try await snapshot.prime()
@@ -246,9 +246,9 @@ import Testing
     #expect(try snapshot.elements("accounts").count >= 200)
   }
 
-  // MARK: what cannot be had
+  // MARK: Unavailable results
 
-  /// What keeps an answer from coming, for good.
+  /// Faults that permanently prevent a response.
   private static let losses: [Faults.Action] = [
     .status(404, code: "NOT_FOUND"), .status(500, code: "UNKNOWN_EXCEPTION"),
     .status(403, code: "API_DISABLED_FOR_ORG"), .drop(afterCommit: true), .truncate(bytes: 10),
@@ -259,7 +259,7 @@ import Testing
       status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
 
   @Test(arguments: [LocalOrg.RequestKind.bulkCreate, .bulkRead], losses)
-  func `an org that makes no job for the user is read by pages, with a warning`(
+  func `an org that creates no job for the user is read by pages, with a warning`(
     _ kind: LocalOrg.RequestKind, _ loss: Faults.Action
   ) async throws {
     let org = try filled()
@@ -272,15 +272,15 @@ import Testing
     #expect(try snapshot.elements("accounts").count == 230)
   }
 
-  /// Primes an org of which the third page of the result is another one than it should be.
+  /// Primes from an org whose third page of the result is wrong.
   private func primesByPages(_ third: Faults.Action) async throws {
     let org = try filled()
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, third)
     let (snapshot, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
     let warnings = try await snapshot.prime().warnings
-    #expect(warnings.count == 1 && warnings[0].contains("and all is read by pages"))
+    #expect(warnings.count == 1 && warnings[0].contains("so all records are read by pages"))
     #expect(org.requests(.bulkCreate) == 1)
-    // The org need not keep for days what is not read.
+    // The org need not keep unread results for days.
     let session = try await org.session()
     let left = try await session.json(OrgCall(.bulk, "GET", session.path("jobs/query")))
     #expect(left["records"]?.array?.isEmpty == true, "\(left.text)")
@@ -289,7 +289,7 @@ import Testing
       #expect(try rows(snapshot, platform) == rows(paged, platform))
       #expect(try rows(snapshot, platform).count == 230)
     }
-    // The next run asks what has changed since the job began.
+    // The next run requests what has changed since the job started.
     try org.org.moveClock(by: 60_000)
     let ids = try snapshot.column("Id", of: "accounts")
     try org.update("Account", ids[0], ["Phone": "later"])
@@ -304,7 +304,7 @@ import Testing
   }
 
   @Test(arguments: ["Id,Name\n001,\"open", "Id,Nobody\n", "Id\n"])
-  func `an unreadable or incomplete page does no more harm`(_ csv: String) async throws {
+  func `an unreadable or incomplete page has no further effect`(_ csv: String) async throws {
     try await primesByPages(
       .respond(
         ServerResponse(
@@ -312,14 +312,17 @@ import Testing
           body: Array(csv.utf8))))
   }
 
-  @Test func `a page for people in the place of one of rows is asked for again`() async throws {
+  @Test func `an HTML page instead of rows is requested again`() async throws {
     let org = try filled()
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 2, Self.page)
     #expect(try await snapshot(org).prime().warnings == [])
     #expect(org.requests(.bulkResults) == 6)
   }
 
-  @Test func `an org that takes no more leaves no store; the next makes a new job`() async throws {
+  @Test
+  func `an org that accepts no more requests leaves no store; the next run creates a new job`()
+    async throws
+  {
     let org = try filled()
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, .limitExceeded)
     let snapshot = snapshot(org)

@@ -6,7 +6,7 @@ import Testing
 
 import MobileSync
 
-/// What a store holds does not depend on how it came: by the pages of a query, or by a query job.
+/// A store's contents do not depend on whether they came by the pages of a query or by a query job.
 @Suite struct EitherWayTests {
   private static let query =
     "SELECT Id, Name, Description, AccountNumber, AnnualRevenue, NumberOfEmployees, IsDeleted, "
@@ -64,13 +64,14 @@ import MobileSync
     let (bulk, paged) = (try rows(snapshots[0], platform), try rows(snapshots[1], platform))
     #expect(bulk.count == Self.texts.count)
     for (one, other) in zip(bulk, paged) { #expect(one == other) }
-    // The next prime, which goes by pages, finds nothing to change.
+    // The next prime, by pages, finds nothing to change.
     #expect(try await !snapshots[0].prime().changed)
     let held = try snapshots[0].column("Description", of: "accounts", platform)
     #expect(held.contains("a\u{0}b"))
   }
 
-  /// Each row in the order of the records: the element without the number of the row, and all columns of indexes.
+  /// Each row in the order of the records: the element without its row number, and all index
+  /// columns.
   private func rows(_ snapshot: Snapshot, _ platform: Platform) throws -> [String] {
     let file = try Connection(snapshot.path(platform), mode: .readOnly)
     let columns = (0..<11).map { "typeof(TABLE_1_\($0)) || hex(TABLE_1_\($0))" }

@@ -5,7 +5,7 @@ import Salesforce
 import SmartStore
 import Testing
 
-/// Answers that are longer than one that is taken: the next one is asked for less.
+/// Responses above the size limit: the next request asks for less.
 @Suite struct LargeAnswerTests {
   private static let text = String(repeating: "x", count: 2000)
 
@@ -32,7 +32,7 @@ import Testing
     return try #require(error).message
   }
 
-  @Test func `a briefcase's batch is asked for in halves until each is taken`() async throws {
+  @Test func `a briefcase batch is requested in halves until each fits`() async throws {
     let (org, ids) = try org(40)
     org.answerLimit = 20_000
     let snapshot = BriefcasePrimeTests.snapshot(org)
@@ -43,7 +43,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a query goes on with smaller pages after what it has`() async throws {
+  @Test func `a query continues with smaller pages after what it has`() async throws {
     let (org, ids) = try org(900, text: "short")
     org.answerLimit = 60_000
     let snapshot = soql(org)
@@ -52,7 +52,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
-  @Test func `a query goes on with fewer records than the org's smallest page has`() async throws {
+  @Test func `a query continues with fewer records than the org's smallest page`() async throws {
     let (org, ids) = try org(40)
     for id in ids[20...] { try org.update("Account", id, ["Description": "short"]) }
     org.answerLimit = 12_000
@@ -60,7 +60,7 @@ import Testing
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.fetched) == [40])
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
-    // The next night changes and deletions come in one request, which is too large as well.
+    // In the next run, changes and deletions come in one request, which is too large as well.
     for id in ids[1..<20] { try org.update("Account", id, ["Name": "changed"]) }
     try org.delete(ids[0])
     let second = try await snapshot.prime()
@@ -69,7 +69,7 @@ import Testing
     #expect(try snapshot.column("Name", of: "accounts").count { $0 == "changed" } == 19)
   }
 
-  @Test func `a record that is too large by itself is named`() async throws {
+  @Test func `a single record that is too large is named`() async throws {
     let (org, ids) = try org(5)
     try org.update(
       "Account", ids[3], ["Description": .string(String(repeating: "x", count: 15_000))])
@@ -84,7 +84,7 @@ import Testing
     #expect(error?.message.contains(ids[3]) == true)
   }
 
-  @Test func `what is asked by id is asked in halves`() async throws {
+  @Test func `lookups by id are requested in halves`() async throws {
     let (org, ids) = try org(30)
     org.answerLimit = 20_000
     let session = try await org.session()
@@ -97,7 +97,7 @@ import Testing
     #expect(try answer.read() == 30)
   }
 
-  @Test func `families come with fewer parents on a page`() async throws {
+  @Test func `families are fetched with fewer parents per page`() async throws {
     let (org, ids) = try org(700, text: "short")
     for id in ids.prefix(3) {
       try org.make("Contact", ["LastName": "c", "AccountId": .string(id)])

@@ -4,13 +4,13 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Soups that several syncs fill: what goes, and what stays because another sync selects it.
+/// Soups filled by several syncs: what is removed, and what stays because another sync selects it.
 @Suite struct SelectedElsewhereTests {
-  /// The contacts of the accounts in Oslo: a record leaves it without being modified itself.
+  /// The contacts of the accounts in Oslo; a record can stop matching without being modified.
   private static let oslo = SyncDefinition.soql(
     "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'", into: "contacts")
 
-  /// The contacts whose names begin with K, with one field more.
+  /// The contacts whose names start with K, with one more field.
   private static let named = SyncDefinition.soql(
     "named", "SELECT Id, LastName, Title FROM Contact WHERE LastName LIKE 'K%'", into: "contacts")
 
@@ -21,7 +21,7 @@ import Testing
         sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
     options: SyncOptions(mergeMode: .overwrite))
 
-  /// A soup of contacts, with an index on the sync's id or without one.
+  /// A soup of contacts, with or without an index on the sync's ID.
   private static func soup(hasIndex: Bool = true) -> StoreConfig.Soup {
     var soup = StoreConfig.Soup.sample("contacts", "LastName", "AccountId")
     if !hasIndex {
@@ -31,7 +31,7 @@ import Testing
     return soup
   }
 
-  /// An account in Oslo with contacts of these names, and their ids.
+  /// An account in Oslo with contacts of these names, and their IDs.
   private static func account(
     _ org: SyncedOrg, _ names: String...
   ) throws -> (id: String, contacts: [String]) {
@@ -43,10 +43,10 @@ import Testing
     return (id, contacts)
   }
 
-  // MARK: what a refresh has renewed
+  // MARK: Refreshed records
 
   @Test(arguments: [true, false])
-  func `what a refresh renewed goes when no sync selects it`(_ hasIndex: Bool) async throws {
+  func `a refreshed record is removed if no sync selects it`(_ hasIndex: Bool) async throws {
     let org = try SyncedOrg()
     let (_, stays) = try Self.account(org, "Stays")
     let (gone, _) = try Self.account(org, "Goes")
@@ -62,7 +62,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `what a refresh renewed stays while one of two syncs selects it`() async throws {
+  @Test func `a refreshed record stays while one of two syncs selects it`() async throws {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     let snapshot = try await Snapshot.primed(
@@ -71,7 +71,7 @@ import Testing
     try await snapshot.prime(listing: "userstore/oslo", "userstore/named")
     for platform in Platform.allCases {
       #expect(try snapshot.column("Id", of: "contacts", platform) == [contacts[0]])
-      // What the refresh adds is there all the same.
+      // The field added by the refresh is present anyway.
       #expect(try snapshot.elements("contacts", platform).allSatisfy { $0["Email"] == .null })
     }
     #expect(try await !snapshot.prime().changed)
@@ -80,7 +80,7 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == [])
   }
 
-  @Test func `of very many renewed records another sync's are known by its list`() async throws {
+  @Test func `among many refreshed records another sync's are found by its list`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     try org.org.transaction {
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `what a refresh renewed and the user's edit took out goes at once`() async throws {
+  @Test func `a refreshed record that the user's edit excluded is removed at once`() async throws {
     let org = try SyncedOrg()
     let (_, contacts) = try Self.account(org, "Kay", "Kim")
     let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.refresh])
@@ -113,7 +113,8 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == [contacts[1]])
   }
 
-  @Test func `what changed out of reach after a refresh arrives when ids are read`() async throws {
+  @Test func `an unmatched record changed after a refresh arrives when ids are read`() async throws
+  {
     let org = try SyncedOrg()
     let (account, contacts) = try Self.account(org, "Kay", "Kim")
     try org.org.share(account, with: "ada@example.com")
@@ -130,10 +131,12 @@ import Testing
     #expect(try snapshot.columns("LastName", of: "contacts") == ["Kay new", "Kim new"])
   }
 
-  // MARK: two syncs of one soup
+  // MARK: Two syncs of one soup
 
   @Test(arguments: [true, false], [true, false])
-  func `one sync's ghost stays as another's`(_ isFirst: Bool, _ listsAll: Bool) async throws {
+  func `one sync's ghost stays as another's record`(_ isFirst: Bool, _ listsAll: Bool)
+    async throws
+  {
     let syncs = isFirst ? [Self.oslo, Self.named] : [Self.named, Self.oslo]
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
@@ -155,7 +158,7 @@ import Testing
       #expect(kept["__sync_id__"] == JSONValue(named))
     }
     #expect(try await !snapshot.prime().changed)
-    // The sync that holds it takes it out, too.
+    // The sync that keeps it also removes it.
     try org.update("Contact", contacts[0], ["LastName": "Zoe"])
     try await snapshot.prime(listing: "userstore/named")
     for platform in Platform.allCases {
@@ -164,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `what another sync holds does not count before the guard`() async throws {
+  @Test func `what another sync keeps does not count for the guard`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     for number in 0..<20 {
@@ -179,7 +182,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "contacts").count == 15)
   }
 
-  @Test func `what a search, recent records or a LIMIT query hold stays as well`() async throws {
+  @Test func `records of a search, recent records or a LIMIT query stay too`() async throws {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     func down(_ name: String, _ target: SyncTarget) -> SyncDefinition {
@@ -202,7 +205,7 @@ import Testing
       try await snapshot.prime(listing: "userstore/oslo")
       for platform in Platform.allCases {
         let ids = try snapshot.column("Id", of: "contacts", platform)
-        // The user has made both, so that both are recent.
+        // The user has created both, so both are recent.
         #expect(ids == (place == 1 ? contacts.sorted() : [contacts[0]]), "target \(place)")
       }
       #expect(try await !snapshot.prime().changed, "target \(place)")
@@ -223,7 +226,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `what a failed rule of a briefcase may hold stays`() async throws {
+  @Test func `possible records of a failed briefcase rule stay`() async throws {
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay")
     try org.org.addBriefcase(
@@ -241,7 +244,7 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == contacts)
   }
 
-  // MARK: families
+  // MARK: Families
 
   private static func families(where filter: String) -> SyncDefinition {
     var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
@@ -268,7 +271,7 @@ import Testing
     let org = try SyncedOrg()
     let near = try org.make("Account", ["Name": "Family near"])
     let far = try org.make("Account", ["Name": "Other"])
-    // It is older than the cursor of the family, so that no question for changed children tells of it.
+    // It is older than the family's cursor, so no query for changed children finds it.
     let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
     let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
     let snapshot = try await Snapshot.primed(
@@ -280,7 +283,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a family stays whole when another sync loses its parent`() async throws {
+  @Test func `a family stays complete when another sync loses its parent`() async throws {
     let org = try SyncedOrg()
     let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Oslo"])
     let near = try org.make("Account", ["Name": "Family", "ParentId": .string(owner)])
@@ -302,7 +305,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  // MARK: live stores
+  // MARK: Live stores
 
   @Test(arguments: Platform.allCases)
   func `a live store keeps what another of its syncs selects`(_ platform: Platform) async throws {
@@ -328,9 +331,9 @@ import Testing
     #expect(try await store.elements(ManagedStore.contacts).isEmpty)
   }
 
-  /// Beside a sync whose code is the app's, too, which cannot be asked what it selects.
+  /// Also next to a custom sync, which cannot be asked what it selects.
   @Test(arguments: [false, true])
-  func `a live store keeps what a refresh renewed, as an app's`(_ hasCustom: Bool) async throws {
+  func `a live store keeps refreshed records, as if an app's`(_ hasCustom: Bool) async throws {
     let custom = hasCustom ? GatedTarget(3) : nil
     let store = try await ManagedStore(customTargets: custom?.targets() ?? CustomTargets())
     let (org, manager) = (store.org, store.manager)

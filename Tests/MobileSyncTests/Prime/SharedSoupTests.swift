@@ -29,7 +29,7 @@ import Testing
       ])
   }
 
-  @Test func `a record that came into reach unmodified arrives when ids are listed`() async throws {
+  @Test func `a record that matches while unmodified arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let near = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let far = try org.make("Account", ["Name": "Far", "BillingCity": "Rome"])
@@ -52,7 +52,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `older children of a parent that came to match arrive with it`() async throws {
+  @Test func `older children of a newly matching parent arrive with it`() async throws {
     let org = try SyncedOrg()
     let near = try org.make("Account", ["Name": "Family near"])
     let far = try org.make("Account", ["Name": "Other"])
@@ -78,17 +78,17 @@ import Testing
       try snapshot.column("LastModifiedDate", of: "contacts").last
         .flatMap { Dates.milliseconds(iso8601: $0) })
     #expect(snapshot.cursors == ["userstore/down": newest])
-    // What is here is not asked for again.
+    // Existing records are not requested again.
     #expect(try await snapshot.prime().soups.map(\.fetched) == [0, 0])
   }
 
-  @Test func `parents and children of one soup have an id each, on any page`() async throws {
+  @Test func `parents and children of one soup have one id each, on any page`() async throws {
     let org = try SyncedOrg()
     let families = try org.makeFamilies(5, children: 2)
     for kind in [LocalOrg.RequestKind.query, .queryMore] {
       org.server.faults.add(.kind(kind), times: 9, .shortPage(records: 2))
     }
-    // The dates stand in fields of other names: the records are two loads.
+    // The date fields have different names, so the records need two loads.
     let snapshot = Self.families(org, where: "Name != ''") { children in
       children.soupName = "accounts"
       children.modificationDateFieldName = "SystemModstamp"
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `three infos of one soup have an id for each record, in any order`() async throws {
+  @Test func `three infos of one soup have one id per record, in any order`() async throws {
     let org = try SyncedOrg()
     var ids: [String] = []
     for place in 0..<5 {
@@ -115,7 +115,7 @@ import Testing
     let types = ["Account", "Contact", "Case"]
     try org.org.addBriefcase(
       "all", rules: types.map { BriefcaseRule($0, limit: 5000) }, users: ["admin@example.com"])
-    // The second one's dates stand in a field of another name: the first and the third are one load.
+    // The second one has another date field; the first and the third share a load.
     let infos = types.enumerated().map { place, type in
       var info = BriefcaseObjectInfo(
         soupName: "records", sobjectType: type,
@@ -134,7 +134,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a family that came to match unmodified arrives when ids are listed`() async throws {
+  @Test func `a family that matches while unmodified arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Rome"])
     let one = try org.make("Account", ["Name": "One", "ParentId": .string(owner)])
@@ -154,7 +154,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a briefcase fetches again what another sync took for its ghost`() async throws {
+  @Test func `a briefcase refetches what another sync removed as its ghost`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let contact = try org.make("Contact", ["LastName": "One", "AccountId": .string(account)])
@@ -174,7 +174,7 @@ import Testing
     #expect(try snapshot.columns("Id", of: "contacts") == [contact])
   }
 
-  @Test func `the overlap takes no field away that a later sync brought`() async throws {
+  @Test func `the overlap removes no field that a later sync fetched`() async throws {
     let org = try SyncedOrg()
     let first = try org.make(
       "Account", ["Name": "First", "Phone": "1", "BillingCity": "Oslo"])
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a record that changed out of reach arrives when ids are listed`() async throws {
+  @Test func `a record that changed while unmatched arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let other = try org.make("Account", ["Name": "Other", "BillingCity": "Oslo"])
@@ -223,7 +223,7 @@ import Testing
     #expect(outcome.soups.map(\.fetched) == [0])
   }
 
-  @Test func `a child that changed out of reach arrives when ids are listed`() async throws {
+  @Test func `a child that changed while unmatched arrives when ids are listed`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Family one"])
     let other = try org.make("Account", ["Name": "Family two"])

@@ -4,10 +4,10 @@ import MobileSync
 import Testing
 
 extension Snapshot {
-  /// Primes, and is cancelled while the org holds one of its answers back.
+  /// Primes, and is cancelled while the org delays one of its responses.
   func cancelPrime(of org: SyncedOrg, at kind: LocalOrg.RequestKind, nth: Int) async throws {
     let (stream, reached) = AsyncStream<Void>.makeStream()
-    // The org holds its answer back until the task was cancelled.
+    // The org delays its response until the task was cancelled.
     let cancelled = DispatchSemaphore(value: 0)
     org.server.faults.add(
       .kind(kind), nth: nth,

@@ -7,7 +7,7 @@ import System
 import Testing
 
 @Suite struct SnapshotPrimeTests {
-  @Test func `each user's store holds exactly what the user's own token reads`() async throws {
+  @Test func `each user's store contains exactly what the user's own token reads`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 6)
     let users = ["ada@example.com", "ben@example.com"]
     let shares = [users[0]: ids[0...3], users[1]: ids[2...5]]
@@ -29,7 +29,7 @@ import Testing
         try await snapshot.prime()
         #expect(try snapshot.columns("Id", of: "accounts") == expected)
       }
-      // A record is taken from the user.
+      // The user loses access to a record.
       try org.org.unshare(expected[0], from: user)
       byQuery.listIDs = ["userstore/down"]
       for snapshot in [byBriefcase, byQuery] {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a first prime by SQLite's API equals one by finished pages`() async throws {
+  @Test func `a first prime with SQLite's API equals one with prebuilt pages`() async throws {
     let org = try SyncedOrg()
     try org.org.seedBulk(object: "Site_Visit__c", count: 450, owner: org.admin.username)
     let query = "SELECT Id, Name, Hours__c, Notes__c FROM Site_Visit__c"
@@ -56,13 +56,13 @@ import Testing
     for platform in Platform.allCases {
       let stores = try snapshots.map { try $0.elements("visits", platform) }
       #expect(stores[0] == stores[1])
-      // The pages lie in another order.
+      // The pages are in another order.
       let files = try snapshots.map { try Files.read($0.store(platform).path) }
       #expect(files[0] != files[1])
     }
   }
 
-  @Test func `when one store changes all the snapshot's stores are a generation`() async throws {
+  @Test func `if one store changes all the snapshot's stores form a generation`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     try org.make("Contact", ["LastName": "one"])
     let snapshot = Snapshot(
@@ -88,7 +88,7 @@ import Testing
     #expect(outcome.syncStates.keys.sorted() == ["second", "userstore"])
   }
 
-  @Test func `the finishing touch sees the whole store of each platform first`() async throws {
+  @Test func `the finishing step sees the complete store of each platform first`() async throws {
     let org = try SyncedOrg(accounts: 3)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts")],
@@ -104,11 +104,11 @@ import Testing
       try store.upsert([["a": "b"]], into: "extra")
     }
     #expect(try snapshot.store().soupNames() == ["accounts", "syncs_soup", "extra"])
-    // A soup that another layer added is no reason to begin anew.
+    // A soup added by another layer does not cause a fresh start.
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a changed definition is read whole and its state is written anew`() async throws {
+  @Test func `a changed definition is read in full and its state is rewritten`() async throws {
     let org = try SyncedOrg(accounts: 3)
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts")],
@@ -125,7 +125,7 @@ import Testing
     #expect(state.target["query"]?.string?.contains("Site") == true)
   }
 
-  @Test func `another list of syncs, or other indexes, begin the stores anew`() async throws {
+  @Test func `another list of syncs, or other indexes, start the stores over`() async throws {
     let org = try SyncedOrg(accounts: 3)
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts")],
@@ -148,7 +148,7 @@ import Testing
     #expect(specs.allSatisfy { $0.type == .json1 })
   }
 
-  @Test func `two syncs of one name are refused`() async throws {
+  @Test func `two syncs with one name are refused`() async throws {
     let org = try SyncedOrg()
     let snapshot = Snapshot(
       org, soups: [.sample("accounts")],

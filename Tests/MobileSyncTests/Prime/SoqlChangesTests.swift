@@ -5,7 +5,7 @@ import SmartStore
 import System
 import Testing
 
-/// What changed and what was deleted, in one request.
+/// Changes and deletions in one request.
 @Suite struct SoqlChangesTests {
   private static let query = "SELECT Id, Name FROM Account"
 
@@ -15,7 +15,7 @@ import Testing
       syncs: queries.enumerated().map { .soql("down\($0)", $1, into: "soup\($0)") })
   }
 
-  @Test func `changes and deletions come in one request, byte by byte as a query`() async throws {
+  @Test func `changes and deletions arrive in one request, byte by byte as a query`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
     let snapshot = try await snapshot(org, Self.query).primed()
     try org.delete(ids[0])
@@ -50,7 +50,7 @@ import Testing
     ("SELECT Id, Name, (SELECT Id FROM Contacts) FROM Account", 2),
     ("SELECT Id, Name FROM Account WHERE Id IN (SELECT AccountId FROM Contact)", 2),
   ])
-  func `an unmoved org is asked once, where queryAll answers what query does`(
+  func `an unchanged org gets one request if queryAll returns the same as query`(
     _ query: String, _ requests: Int
   ) async throws {
     let org = try SyncedOrg()
@@ -67,7 +67,7 @@ import Testing
     #expect(org.requests(.query) - before == requests)
   }
 
-  @Test func `an object without IsDeleted is asked by query alone`() async throws {
+  @Test func `an object without IsDeleted uses query alone`() async throws {
     let org = try SyncedOrg(accounts: 2)
     let snapshot = try await snapshot(org, Self.query).primed()
     try org.makeAccounts(1, name: "late")
@@ -80,7 +80,7 @@ import Testing
     #expect(org.requests(.query) - before == 2)
   }
 
-  @Test func `a LIMIT that deleted rows could fill is asked without them`() async throws {
+  @Test func `a LIMIT that deleted rows could fill is queried without them`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 4)
     let snapshot = snapshot(org, "SELECT Id, Name FROM Account WHERE Name != 'x' LIMIT 5")
     try await snapshot.prime()
@@ -94,7 +94,7 @@ import Testing
     #expect(try snapshot.column("Name", of: "soup0") == ["kept"])
   }
 
-  @Test func `deleted rows do not count for records that did not come`() async throws {
+  @Test func `deleted rows do not count as missing records`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 14)
     let snapshot = snapshot(org, Self.query)
     snapshot.ghosts.minimumDeletes = 20
@@ -126,7 +126,7 @@ import Testing
       #"{"records":[{"Id":"1","O":{"IsDeleted":true}},{"Id":"2"}]}"#, []
     ),
   ])
-  func `a page is split into living records and deleted ids`(
+  func `a page is split into existing records and deleted ids`(
     _ page: String, _ living: String, _ deleted: [String]
   ) throws {
     let split = try DeletedRows(idField: "Id", cutsMember: true).split(Array(page.utf8))
@@ -138,13 +138,13 @@ import Testing
     #"{"records":[{"Id":"1"}]}"#, #"{"records":[{"Id":"1","IsDeleted":"no"}]}"#,
     #"{"records":[{"IsDeleted":false}]}"#, "[]", "x",
   ])
-  func `a page that does not say what is deleted is refused`(_ page: String) {
+  func `a page that does not show what is deleted is refused`(_ page: String) {
     #expect(throws: SyncError.self) {
       try DeletedRows(idField: "Id", cutsMember: true).split(Array(page.utf8))
     }
   }
 
-  @Test func `deleted records are asked for whatever the target's conditions are`() throws {
+  @Test func `deleted records are queried without the target's conditions`() throws {
     let query = try SyncQuery("SELECT Id, Name FROM Account WHERE A = 1 OR B = 2 LIMIT 9")
     #expect(query.addsIsDeleted)
     #expect(

@@ -25,7 +25,7 @@ import Testing
     return (org, ids, snapshot)
   }
 
-  @Test func `pages follow each other to the last`() async throws {
+  @Test func `pages are followed to the last`() async throws {
     let (org, ids, snapshot) = try paged(450)
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.fetched) == [450])
@@ -50,7 +50,7 @@ import Testing
     #expect(outcome.soups.first.map { $0.fetched < 2 * 650 } == true)
   }
 
-  @Test func `records that the org promised and did not send are an error`() async throws {
+  @Test func `announced records that the org did not send are an error`() async throws {
     let (org, _, snapshot) = try paged(450)
     org.server.faults.add(
       .kind(.queryMore), nth: 2,
@@ -60,11 +60,11 @@ import Testing
           body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.code == .incomplete)
-    #expect(error?.description.contains("400 records arrived of 450") == true)
+    #expect(error?.description.contains("400 of 450 records arrived") == true)
     #expect(snapshot.files.isEmpty)
   }
 
-  @Test func `pages that are shorter than asked for lose nothing`() async throws {
+  @Test func `pages shorter than requested lose nothing`() async throws {
     let (org, ids, snapshot) = try paged(450)
     org.server.faults.add(.kind(.query), .shortPage(records: 7))
     try await snapshot.prime()
@@ -86,7 +86,8 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
-  @Test func `a refused query is told with the org's words and the sync's name`() async throws {
+  @Test func `a refused query is reported with the org's message and the sync's name`() async throws
+  {
     let org = try SyncedOrg()
     let snapshot = snapshot(org, "SELECT Id, Region__c FROM Contact")
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
@@ -96,7 +97,7 @@ import Testing
     #expect(snapshot.files.isEmpty)
   }
 
-  @Test func `what a prime that died left behind is written over`() async throws {
+  @Test func `the files of an interrupted prime are overwritten`() async throws {
     let (org, ids, snapshot) = try paged(5)
     try DurableFile.write(Array("rubbish".utf8), to: snapshot.path(.ios, 1) + ".partial")
     try DurableFile.write(Array("rubbish".utf8), to: snapshot.path(.ios, 1) + ".partial-journal")
@@ -109,7 +110,7 @@ import Testing
     #expect(!snapshot.files.contains { $0.contains("partial") })
   }
 
-  @Test func `an error of the finishing touch publishes nothing`() async throws {
+  @Test func `an error of the finishing step publishes nothing`() async throws {
     struct Refusal: Error {}
     let (_, _, snapshot) = try paged(5)
     await #expect(throws: SyncError.self) {
@@ -118,7 +119,7 @@ import Testing
     #expect(!snapshot.files.contains { $0.contains("ios") || $0.contains("partial") })
   }
 
-  @Test func `a page in the middle that cannot be read is told, and leaves nothing`() async throws {
+  @Test func `an unreadable page in the middle is reported, and leaves no files`() async throws {
     let (org, _, snapshot) = try paged(1050)
     let head = #"{"totalSize":1050,"done":true,"records":[{"Id":"001000000000001AAA"},"#
     for (record, words) in [
@@ -138,7 +139,9 @@ import Testing
     }
   }
 
-  @Test func `a prime cancelled among its pages leaves nothing, the next is whole`() async throws {
+  @Test func `a prime cancelled between pages leaves no files, the next one is complete`()
+    async throws
+  {
     let (org, ids, snapshot) = try paged(1050)
     try await snapshot.cancelPrime(of: org, at: .queryMore, nth: 3)
     #expect(snapshot.files.isEmpty)
@@ -146,7 +149,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())
   }
 
-  @Test func `a locator lost after a page whose last record changed costs none`() async throws {
+  @Test func `a locator lost after a page whose last record changed loses none`() async throws {
     let (org, ids, snapshot) = try paged(650)
     org.server.faults.add(
       .kind(.queryMore), nth: 1,

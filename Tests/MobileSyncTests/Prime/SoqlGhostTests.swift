@@ -14,7 +14,7 @@ import Testing
   }
 
   // testCleanResyncGhostsForSOQLTarget
-  @Test func `a deleted record leaves the store without a list of all ids`() async throws {
+  @Test func `a deleted record is removed without a list of all ids`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = try await snapshot(org).primed()
     try org.delete(ids[1])
@@ -26,7 +26,7 @@ import Testing
       org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
   }
 
-  @Test func `a record that no longer matches goes when the ids are listed`() async throws {
+  @Test func `a record that no longer matches is removed when the ids are listed`() async throws {
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(3, name: "Keep")
     let snapshot = snapshot(org, "SELECT Id, Name FROM Account WHERE Name LIKE 'Keep%'")
@@ -41,7 +41,7 @@ import Testing
   }
 
   // testCleanResyncGhostsWithMultipleSyncs
-  @Test func `a record belongs to the last sync that brought it`() async throws {
+  @Test func `a record belongs to the last sync that fetched it`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 6)
     func query(_ places: Int...) -> String {
       let list = places.map { "'\(ids[$0])'" }.joined(separator: ",")
@@ -66,7 +66,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == [ids[1], ids[3], ids[4]].sorted())
   }
 
-  @Test func `records that two syncs bring do not change an unmoved snapshot`() async throws {
+  @Test func `records of two syncs do not change an unchanged snapshot`() async throws {
     let org = try SyncedOrg(accounts: 4)
     let snapshot = Snapshot(
       org, soups: [.sample("accounts", "Name")],
@@ -82,7 +82,7 @@ import Testing
   }
 
   // testCleanResyncGhostsWithMultipleSyncs, in a soup that does not index the sync's id
-  @Test func `without an index on the sync's id others' records are no ghosts`() async throws {
+  @Test func `without an index on the sync's id others' records are not ghosts`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 4)
     let soup = StoreConfig.Soup(
       soupName: "accounts",
@@ -102,7 +102,7 @@ import Testing
 
   // D3
   @Test(arguments: [(3, 0, 5), (100, 2, 3)])
-  func `under a LIMIT records are ghosts only when the list is whole`(
+  func `with a LIMIT records are ghosts only if the list is complete`(
     _ limit: Int, _ ghosts: Int, _ left: Int
   ) async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
@@ -128,7 +128,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == [ids[0], ids[2]].sorted())
   }
 
-  @Test func `the guard keeps what would be too many`() async throws {
+  @Test func `the guard keeps what exceeds it`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 30)
     let snapshot = try await snapshot(org).primed()
     for id in ids[0..<11] { try org.delete(id) }
@@ -138,7 +138,7 @@ import Testing
     #expect(try snapshot.elements("accounts").count == 30)
   }
 
-  @Test func `the bytes of a record that was lost leave the file`() async throws {
+  @Test func `the bytes of a lost record are removed from the file`() async throws {
     let org = try SyncedOrg()
     let canary = "canary-7f3a9c"
     try org.makeAccounts(20)
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `keys that differ in their last characters alone are told apart`() async throws {
+  @Test func `keys that differ only in their last characters are distinct`() async throws {
     let org = try SyncedOrg()
     let keys = ["000000000012345001", "000000000012345002"]
     let ids = try keys.map {
@@ -192,7 +192,7 @@ import Testing
     #expect(try snapshot.columns("AccountNumber", of: "accounts") == [keys[1]])
   }
 
-  @Test func `under a LIMIT that cuts, what was deleted in the org goes`() async throws {
+  @Test func `with a cutting LIMIT, records deleted in the org are removed`() async throws {
     let org = try SyncedOrg(accounts: 5)
     let snapshot = try await snapshot(org, "SELECT Id, Name FROM Account LIMIT 3").primed()
     let gone = try #require(try snapshot.column("Id", of: "accounts").first)
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a disturbed list of ids is read to its end anyway`(_ expires: Bool) async throws {
+  func `an interrupted list of ids is still read to its end`(_ expires: Bool) async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 450)
     let snapshot = try await snapshot(org).primed()
     snapshot.listIDs = ["userstore/down"]

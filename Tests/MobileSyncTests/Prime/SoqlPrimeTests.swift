@@ -72,7 +72,7 @@ import Testing
   }
 
   // testReSync, testReSyncByName
-  @Test func `a second prime fetches what changed and takes the cursor on`() async throws {
+  @Test func `a second prime fetches changes and advances the cursor`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 10)
     let snapshot = try await snapshot(org).primed()
     let before = snapshot.cursors
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `nothing changed: no file is touched, whatever the overlap brings`() async throws {
+  @Test func `without changes no file is touched, whatever the overlap returns`() async throws {
     let org = try SyncedOrg(accounts: 5)
     let snapshot = snapshot(org)
     snapshot.overlapSeconds = 300
@@ -118,7 +118,7 @@ import Testing
   @Test func `a record committed late is found by the overlap, and written alone`() async throws {
     let org = try SyncedOrg(accounts: 5)
     let snapshot = try await snapshot(org).primed()
-    // The last prime ran at a moment when the newest record was there and this one not yet.
+    // The last prime ran at a time when the newest record existed and this one did not.
     let late = try org.makeAccounts(1, name: "Late")
     snapshot.cursors["userstore/accountsDown"] = org.org.now()
     let without = try await snapshot.prime()
@@ -130,7 +130,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts").contains(late[0]))
   }
 
-  @Test func `a cursor in the org's future is answered by reading everything`() async throws {
+  @Test func `a cursor in the org's future causes a full read`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let snapshot = try await snapshot(org).primed()
     try org.delete(ids[0])
@@ -142,7 +142,7 @@ import Testing
   }
 
   // testSyncDownWithoutOverwrite
-  @Test func `LEAVE_IF_CHANGED leaves dirty elements, OVERWRITE takes them back`() async throws {
+  @Test func `LEAVE_IF_CHANGED keeps dirty elements, OVERWRITE reverts them`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
     let snapshot = try await snapshot(org, .leaveIfChanged).primed()
     for id in ids[0...2] {
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test func `a variable of the query has the value of the run`() async throws {
+  @Test func `a variable of the query has the run's value`() async throws {
     let org = try SyncedOrg()
     try org.makeAccounts(2, name: "North")
     try org.makeAccounts(3, name: "South")

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// A served org with a stepping clock, and sessions of its users over real HTTP.
+/// A served org with a stepping clock, and sessions of its users over HTTP.
 struct SyncedOrg {
   static let start: Int64 = 1_700_000_000_000
   let directory = TemporaryDirectory("synced")
@@ -30,19 +30,19 @@ struct SyncedOrg {
     server = try OrgServer(org: org, options: options)
   }
 
-  /// An org with so many accounts.
+  /// An org with the given number of accounts.
   init(accounts count: Int) throws {
     try self.init()
     try makeAccounts(count)
   }
 
-  /// The same, and the accounts' ids.
+  /// The same, with the accounts' IDs.
   static func with(accounts count: Int) throws -> (SyncedOrg, [String]) {
     let org = try SyncedOrg()
     return (org, try org.makeAccounts(count))
   }
 
-  /// Bytes of the longest answer that clients take.
+  /// The size limit of responses in bytes.
   var answerLimit: Int {
     get { limit.withLock { $0 } }
     nonmutating set { limit.withLock { $0 = newValue } }
@@ -62,12 +62,12 @@ struct SyncedOrg {
       concurrency: 4, responseLimitBytes: answerLimit, pause: .none)
   }
 
-  /// The values of a record's fields as the server has them; nil for a record that is gone.
+  /// The values of a record's fields in the org; nil for a deleted record.
   func values(_ object: String, _ fields: [String], of id: String) throws -> JSONObject? {
     try? org.read(object, id: id, fields: fields, as: admin)
   }
 
-  /// Creates a record and answers its id.
+  /// Creates a record and returns its ID.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
     let outcome = org.create(object, fields, as: user ?? admin)
@@ -75,7 +75,7 @@ struct SyncedOrg {
     return try #require(outcome.id)
   }
 
-  /// Creates accounts named `name 0` and so on, and answers their ids.
+  /// Creates accounts named `name 0` and so on, and returns their IDs.
   @discardableResult
   func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
     try org.transaction {
@@ -91,11 +91,11 @@ struct SyncedOrg {
     if let error = org.delete(nil, id: id, as: admin).errors.first { throw error }
   }
 
-  /// How many requests of a kind were made.
+  /// The number of requests of a kind.
   func requests(_ kind: LocalOrg.RequestKind) -> Int { server.log.counts[kind] ?? 0 }
 }
 
-/// A snapshot that is primed again and again, as a pipeline would.
+/// A snapshot that is primed repeatedly, as in a pipeline.
 final class Snapshot {
   let directory = TemporaryDirectory("snapshot")
   let org: SyncedOrg
@@ -144,14 +144,14 @@ final class Snapshot {
     return self
   }
 
-  /// Primes with these syncs listing ids, now and from now on.
+  /// Primes with these syncs listing IDs, now and from now on.
   @discardableResult
   func prime(listing syncs: String...) async throws -> PrimeOutcome {
     listIDs = Set(syncs)
     return try await prime()
   }
 
-  /// Primes the next generation; it counts only when something changed.
+  /// Primes the next generation; it counts only if something changed.
   @discardableResult
   func prime(finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in })
     async throws -> PrimeOutcome
@@ -214,7 +214,7 @@ final class Snapshot {
     try elements(soup, platform).compactMap { $0[path]?.string }.sorted()
   }
 
-  /// The same on all platforms; one after the other where they differ.
+  /// The same on all platforms; concatenated if they differ.
   func columns(_ path: String, of soup: String) throws -> [String] {
     let columns = try Platform.allCases.map { try column(path, of: soup, $0) }
     return Set(columns).count == 1 ? columns[0] : columns.flatMap(\.self)
@@ -237,7 +237,7 @@ final class Snapshot {
   var files: [String] { (try? Files.list(directory.path)) ?? [] }
 }
 
-/// What a prime told.
+/// The events of a prime.
 final class Events: Sendable {
   private let state = Mutex<[SyncEvent]>([])
   var all: [SyncEvent] { state.withLock { $0 } }
@@ -245,7 +245,7 @@ final class Events: Sendable {
 }
 
 extension StoreConfig.Soup {
-  /// A soup with the indexes that the documentation's sample has.
+  /// A soup with the indexes of the documentation's sample.
   static func sample(_ name: String, _ paths: String...) -> StoreConfig.Soup {
     var indexes = [IndexSpec(path: "Id", type: .string)]
     indexes += paths.map { IndexSpec(path: $0, type: .string) }

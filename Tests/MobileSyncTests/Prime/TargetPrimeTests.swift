@@ -6,7 +6,7 @@ import Salesforce
 import SmartStore
 import Testing
 
-/// Kinds of syncs down other than soql and briefcase in a prime, on both platforms.
+/// Kinds of sync down other than soql and briefcase in a prime, on both platforms.
 @Suite struct TargetPrimeTests {
   private static func down(
     _ name: String, _ target: SyncTarget, into soup: String, _ mode: MergeMode = .overwrite
@@ -32,7 +32,7 @@ import Testing
 
   // MARK: sosl
 
-  @Test func `a search is one request a run, whose list tells the ghosts too`() async throws {
+  @Test func `a search is one request per run, whose list also shows the ghosts`() async throws {
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(3, name: "Acme")
     let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
@@ -57,7 +57,7 @@ import Testing
     #expect(state.totalSize == 2)
   }
 
-  @Test func `a search that is cut removes nothing and says so`() async throws {
+  @Test func `a cut search removes nothing and warns`() async throws {
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(3, name: "Acme")
     let target = SyncTarget.sosl(
@@ -72,7 +72,7 @@ import Testing
     #expect(outcome.warnings.contains { $0.contains("none was removed") })
   }
 
-  @Test func `the guard holds for every kind`() async throws {
+  @Test func `the guard applies to every kind`() async throws {
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(20, name: "Acme")
     let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
@@ -87,7 +87,9 @@ import Testing
 
   // MARK: mru
 
-  @Test func `recent records are the user's own, and deletions come next prime`() async throws {
+  @Test func `recent records are the user's own, and deletions arrive with the next prime`()
+    async throws
+  {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let target = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
     let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
@@ -98,7 +100,7 @@ import Testing
     #expect(deleted.listed.isEmpty)
     #expect(try snapshot.columns("Id", of: "accounts") == ids[1...].sorted())
     #expect(try await !snapshot.prime().changed)
-    // What the org no longer tells of is found by the list.
+    // The list finds what the org no longer reports.
     try org.delete(ids[1])
     snapshot.cursors["userstore/recent"] = org.org.now()
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0])
@@ -112,7 +114,7 @@ import Testing
 
   // MARK: refresh
 
-  @Test func `a refresh completes what an earlier sync put into the same soup`() async throws {
+  @Test func `a refresh updates what an earlier sync put into the same soup`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
     let target = SyncTarget.refresh(
       RefreshTarget(
@@ -134,7 +136,7 @@ import Testing
     #expect(second.soups.map(\.fetched) == [1, 1])
     #expect(try snapshot.column("Site", of: "accounts", .android) == ["new"])
     try org.delete(ids[0])
-    // Who selects records takes them out.
+    // The sync that selects records removes them.
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 0])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
     try org.delete(ids[1])
@@ -147,7 +149,7 @@ import Testing
     SyncTarget.soql(SoqlTarget(query: "SELECT Id FROM Account")),
     .mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"])),
   ])
-  func `what a refresh completed stays complete, and an unmoved org writes nothing`(
+  func `refreshed records stay complete, and an unchanged org writes nothing`(
     _ source: SyncTarget
   ) async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 4)
@@ -157,7 +159,7 @@ import Testing
     let snapshot = Self.snapshot(
       org, Self.down("source", source, into: "accounts"),
       Self.down("fields", target, into: "accounts"))
-    // The overlap brings all of them again at each run.
+    // The overlap fetches all of them again in each run.
     snapshot.overlapSeconds = 3600
     try await snapshot.prime()
     #expect(try await !snapshot.prime().changed)
@@ -167,7 +169,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a refresh that breaks off leaves no file`() async throws {
+  @Test func `an interrupted refresh leaves no file`() async throws {
     let org = try SyncedOrg(accounts: 4)
     let target = SyncTarget.refresh(
       RefreshTarget(
@@ -183,9 +185,9 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.fetched) == [4, 4])
   }
 
-  // MARK: layout and metadata
+  // MARK: Layout and metadata
 
-  @Test func `a layout has the id that each platform looks for`() async throws {
+  @Test func `a layout has the id that each platform looks up`() async throws {
     let org = try SyncedOrg()
     let layout = SyncTarget.layout(
       LayoutTarget(sobjectType: "Account", formFactor: .medium, layoutType: .compact))
@@ -236,7 +238,9 @@ import Testing
     return (parents, children)
   }
 
-  @Test func `families go into both soups of both platforms, and their ghosts out`() async throws {
+  @Test func `families go into both soups of both platforms, and their ghosts are removed`()
+    async throws
+  {
     let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
     let snapshot = Self.snapshot(org, Self.down("families", Self.family, into: "accounts"))
@@ -255,7 +259,7 @@ import Testing
     try org.delete(children[0])
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
     #expect(try snapshot.column("Id", of: "contacts", .android) == children[1...].sorted())
-    // A parent that no longer matches is found by the list alone, and its children with it.
+    // Only the list finds a parent that no longer matches, and its children.
     try org.update("Account", parents[2], ["Name": "other"])
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 0])
     #expect(try await snapshot.prime(listing: "userstore/families").soups.map(\.ghosts) == [1, 2])
@@ -276,7 +280,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "contacts").contains(children[0]))
   }
 
-  @Test func `LEAVE_IF_CHANGED leaves the whole tree of a changed child`() async throws {
+  @Test func `LEAVE_IF_CHANGED skips the whole tree of a changed child`() async throws {
     let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
     let snapshot = try await Self.snapshot(
@@ -292,9 +296,9 @@ import Testing
     }
   }
 
-  // MARK: what a prime has not
+  // MARK: Unsupported
 
-  @Test func `the code of an app cannot be primed`() async throws {
+  @Test func `an app's code cannot be primed`() async throws {
     let org = try SyncedOrg()
     let json = JSONValue.object([
       "type": "custom", "iOSImpl": "AppTarget", "androidImpl": "com.example.AppTarget",

@@ -26,7 +26,7 @@ import Testing
         "select Id,LastModifiedDate,Name from Account where LastModifiedDate > D "
         + "order by Name limit 7",
     ] as [String: String])
-  func `the time filter goes before the conditions`(_ query: String, _ expected: String) throws {
+  func `the time filter precedes the conditions`(_ query: String, _ expected: String) throws {
     let text = try SyncQuery(query).fetch(since: Self.since)
     #expect(text == expected.replacing("> D", with: "> \(Self.date)"))
   }
@@ -84,11 +84,11 @@ import Testing
         "select Id, LastModifiedDate from Account using scope mine where (A = 1 OR B = 2) "
         + "with SECURITY_ENFORCED order by LastModifiedDate",
     ] as [String: String])
-  func `the stored query is one both SDKs parse`(_ text: String, _ expected: String) throws {
+  func `the stored query can be parsed by both SDKs`(_ text: String, _ expected: String) throws {
     #expect(try SyncQuery(text).stored == expected)
   }
 
-  @Test func `a chain goes on after the last record by date and id`() throws {
+  @Test func `a chain continues after the last record by date and id`() throws {
     let query = try SyncQuery("SELECT Id, LastModifiedDate FROM A WHERE B = 1 OR C = 2")
     #expect(
       query.fetch(after: .init(modified: Self.date, id: "001000000000001AAA"))
@@ -100,7 +100,7 @@ import Testing
     #expect(try !SyncQuery("SELECT Id FROM A LIMIT 5").canResume)
   }
 
-  @Test func `deleted records are asked for by object and time`() throws {
+  @Test func `deleted records are queried by object and time`() throws {
     #expect(
       try SyncQuery("SELECT Id FROM A WHERE B = 1").deleted(since: Self.since)
         == "select Id from A where IsDeleted = true and SystemModstamp > \(Self.date)")
@@ -113,15 +113,15 @@ import Testing
     (2000, nil as String?), (200, "batchSize=200"), (1, "batchSize=200"), (5000, nil),
     (1999, "batchSize=1999"),
   ])
-  func `a page size goes into a header unless it is the org's own`(_ size: Int, _ header: String?) {
+  func `a page size goes into a header unless it is the default`(_ size: Int, _ header: String?) {
     #expect(Session.queryOptions(batchSize: size) == header)
   }
 
-  @Test func `rows that are grouped cannot be synced`() {
+  @Test func `grouped rows cannot be synced`() {
     #expect(throws: SyncError.self) { try SyncQuery("SELECT Name FROM A GROUP BY Name") }
   }
 
-  @Test func `records that are asked for by their ids are counted by no LIMIT`() throws {
+  @Test func `lookups by id omit the LIMIT`() throws {
     let query = try SyncQuery("SELECT Id, Name FROM A WHERE B = 1 ORDER BY Name LIMIT 5 OFFSET 2")
     let text = query.fetch(among: ["x", "y"])
     #expect(!text.lowercased().contains("limit") && !text.lowercased().contains("offset"))

@@ -2,8 +2,8 @@ import JSON
 import MobileSync
 import Testing
 
-/// Rows 88–100 of the conformance table (SyncsConfigTest, SFSDKSyncsConfigTests): what a sync of
-/// a configuration file becomes in `syncs_soup`, and back.
+/// Rows 88–100 of the conformance table (SyncsConfigTest, SFSDKSyncsConfigTests): how a sync of a
+/// configuration file is stored in `syncs_soup` and read back.
 @Suite struct StoredTargetTests {
   private func state(_ type: String, _ target: String, _ options: String) throws -> SyncState {
     let text = """
@@ -76,7 +76,7 @@ import Testing
   }
 
   // SDK: testLayoutSyncDownFromConfig (93)
-  @Test func `a layout target is stored without a record type where it has none`() throws {
+  @Test func `a layout target without a record type is stored without one`() throws {
     let state = try state(
       "syncDown",
       """
@@ -189,7 +189,7 @@ import Testing
   }
 
   // SDK: testBatchSyncUpFromConfig (98)
-  @Test func `a batch sync up has 25 records a request`() throws {
+  @Test func `a batch sync up has 25 records per request`() throws {
     let state = try state(
       "syncUp",
       """

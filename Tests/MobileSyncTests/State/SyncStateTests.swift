@@ -3,7 +3,7 @@ import MobileSync
 import Testing
 
 @Suite struct SyncStateTests {
-  @Test func `a new sync has the SDK's members and no name where it has none`() {
+  @Test func `a new sync has the SDK's members, and a name only if it has one`() {
     let state = SyncState(
       type: .syncUp, name: nil, target: [:], options: ["mergeMode": "OVERWRITE"], soupName: "s")
     #expect(
@@ -22,7 +22,7 @@ import Testing
     #expect(SyncState(element: state.element) == state)
   }
 
-  @Test func `what a device leaves out is not set`() throws {
+  @Test func `a member that a device omits is unset`() throws {
     let element = try JSONValue(
       parsing: #"{"_soupEntryId":2,"type":"syncUp","target":{},"soupName":"s","status":"NEW"}"#)
     let state = try #require(SyncState(element: element))
@@ -35,7 +35,7 @@ import Testing
     #"{}"#, #"{"type":"other","target":{},"soupName":"s","status":"NEW"}"#,
     #"{"type":"syncUp","target":{},"soupName":"s","status":"ODD"}"#,
   ])
-  func `an element that is no sync is none`(_ text: String) throws {
+  func `an element that is not a sync is ignored`(_ text: String) throws {
     #expect(SyncState(element: try JSONValue(parsing: text)) == nil)
   }
 }

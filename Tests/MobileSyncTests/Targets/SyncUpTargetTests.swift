@@ -3,10 +3,10 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Rows 101–116 of the conformance table: how sync ups are made, read and written.
+/// Rows 101–116 of the conformance table: how sync ups are created, read and written.
 @Suite struct SyncUpTargetTests {
   typealias Kind = SyncUpTarget.Kind
-  /// The kinds that have a size, each with the most that the org takes.
+  /// The kinds that have a batch size, each with the org's maximum.
   static let sized: [(Kind, Int)] = [(.batch, 25), (.collection, 200)]
 
   private func read(_ json: JSONValue) throws -> SyncUpTarget {
@@ -29,7 +29,7 @@ import Testing
   // SDK: CollectionSyncUpTargetTest.testMaxBatchSizeExceedingLimit (108)
   // SDK: CollectionSyncUpTargetTest.testMaxBatchSizeExceedingLimitInJSON (109)
   @Test(arguments: sized)
-  func `no request is larger than the org takes`(_ kind: Kind, _ most: Int) throws {
+  func `no request is larger than the org allows`(_ kind: Kind, _ most: Int) throws {
     #expect(SyncUpTarget(kind: kind, maxBatchSize: most + 1).maxBatchSize == most)
     var json = classes(kind)
     json["maxBatchSize"] = JSONValue(most + 1)
@@ -43,7 +43,7 @@ import Testing
   // SDK: BatchSyncUpTargetConstructorTest.testConstructors (103)
   // SDK: CollectionSyncUpTargetTest.testConstructors (110)
   @Test(arguments: sized)
-  func `a coded target has its lists or none, its size or the most`(_ kind: Kind, _ most: Int) {
+  func `a coded target has its lists or none, its size or the maximum`(_ kind: Kind, _ most: Int) {
     let plain = SyncUpTarget(kind: kind)
     #expect(plain.createFieldlist == nil && plain.updateFieldlist == nil)
     #expect(plain.maxBatchSize == most)
@@ -60,7 +60,7 @@ import Testing
   // SDK: BatchSyncUpTargetConstructorTest.testConstructorWithJSON (104)
   // SDK: CollectionSyncUpTargetTest.testConstructorWithJSON (111)
   @Test(arguments: sized)
-  func `a stored target has all that it says`(_ kind: Kind, _ most: Int) throws {
+  func `a stored target keeps all its members`(_ kind: Kind, _ most: Int) throws {
     var json = classes(kind)
     json["createFieldlist"] = ["Name"]
     json["updateFieldlist"] = ["Name", "Description"]
@@ -83,7 +83,9 @@ import Testing
   // SDK: CollectionSyncUpTargetTest.testFromJSON (113)
   // SDK: CollectionSyncUpTargetTest.testCollectionSyncUpTargetIsDefault (115)
   @Test(arguments: sized)
-  func `what a stored target leaves out has the SDK's defaults`(_ kind: Kind, _ most: Int) throws {
+  func `missing members of a stored target have the SDK's defaults`(_ kind: Kind, _ most: Int)
+    throws
+  {
     let target = try read(.object(classes(kind)))
     #expect(target.kind == kind)
     #expect(target.maxBatchSize == most)
@@ -96,7 +98,7 @@ import Testing
   // SDK: BatchSyncUpTargetConstructorTest.testToJSON (107)
   // SDK: CollectionSyncUpTargetTest.testToJSON (114)
   @Test(arguments: sized)
-  func `a target is written with these members and no others`(_ kind: Kind, _ most: Int) {
+  func `a target is written with exactly these members`(_ kind: Kind, _ most: Int) {
     var expected = classes(kind)
     expected["idFieldName"] = "Id"
     expected["modificationDateFieldName"] = "LastModifiedDate"
@@ -112,7 +114,7 @@ import Testing
     #expect(members(listed.json) == members(.object(expected)))
   }
 
-  /// The members by name: their order means nothing.
+  /// The members by name; their order is irrelevant.
   private func members(_ json: JSONValue) -> [String: JSONValue] {
     var members: [String: JSONValue] = [:]
     for (name, value) in json.object ?? [:] { members[name] = value }
@@ -124,7 +126,7 @@ import Testing
     (#"{}"#, true), (#"{"type":"rest"}"#, true),
     (#"{"iOSImpl":"MyTarget","androidImpl":"com.example.MyTarget","anything":[1]}"#, false),
   ])
-  func `a target without a class is a collection, an app's own comes back as it was`(
+  func `a target without a class is a collection, an app's own is preserved`(
     _ text: String, _ isCollection: Bool
   ) throws {
     let json = try JSONValue(parsing: Array(text.utf8))
@@ -139,7 +141,7 @@ import Testing
   }
 
   @Test(arguments: [Kind.batch, .single])
-  func `a stock class may stand under the type custom`(_ kind: Kind) throws {
+  func `an SDK class may be listed under the type custom`(_ kind: Kind) throws {
     let name = kind == .batch ? "BatchSyncUpTarget" : "SyncUpTarget"
     let target = try read([
       "type": "custom", "iOSImpl": .string("SF" + name),
@@ -149,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: ["Soql", "Mru"])
-  func `a stock class of a sync down may too, and an app's own may not`(_ kind: String) throws {
+  func `so may an SDK class of a sync down, but not an app's own`(_ kind: String) throws {
     func target(_ ios: String) throws -> SyncTarget {
       try SyncTarget(
         stored: [

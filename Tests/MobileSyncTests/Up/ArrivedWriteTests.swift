@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 import Testing
 
-/// What an org's own rules may make of what it is sent, and what shows that it was sent.
+/// What an org's automation may make of a write, and what shows that it arrived.
 struct ArrivedWriteTests {
   private static let ada = "005000000000001AAA"
   private static let office = "005000000000002AAA"
@@ -12,14 +12,14 @@ struct ArrivedWriteTests {
       ("Quill yard", "QUILL YARD"), ("(020) 7946-0018", "02079460018"), ("  x ", "x"),
       ("2026-01-31T10:00:00.250+0000", "2026-01-31T10:00:00.000+0000"),
     ])
-  func `a text in other letters, blanks or signs is made of what was sent`(
+  func `a text with other case, white space or punctuation derives from what was sent`(
     sent: String, held: String
   ) {
     #expect(ArrivedWrite.mayBe(.string(held), of: .string(sent)))
   }
 
   @Test(arguments: [("Quill", "Quills"), ("--", "++"), ("", "x"), ("a1", "a2")])
-  func `another text is not`(sent: String, held: String) {
+  func `another text does not`(sent: String, held: String) {
     #expect(!ArrivedWrite.mayBe(.string(held), of: .string(sent)))
   }
 
@@ -29,7 +29,7 @@ struct ArrivedWriteTests {
       ("1234.5678", "1234", false), ("1234.57", "1234.5678", false), ("1234", "1235", false),
       ("1234.0", "1234", true), ("2.5", "3.0", true), ("1e3", "1001", false),
     ])
-  func `a number of fewer digits is what the field keeps of it`(
+  func `a number with fewer digits is what the field stores`(
     sent: String, held: String, isMade: Bool
   ) {
     #expect(ArrivedWrite.mayBe(.number(held), of: .number(sent)) == isMade)
@@ -43,19 +43,19 @@ struct ArrivedWriteTests {
     return ArrivedWrite.hasChanged(record, by: Self.ada, from: before, to: sent)
   }
 
-  @Test func `an update has arrived where all that it changes holds something else than before`() {
+  @Test func `an update has arrived if all that it changes differs from before`() {
     let before: JSONObject = ["Name": "old", "Status": "New", "Phone": "1"]
     let sent: JSONObject = ["Name": "new", "Status": "Sent", "Phone": "1"]
-    // A flow has moved the status on; the phone was not changed.
+    // A flow has advanced the status; the phone was not changed.
     #expect(hasChanged(["Name": "NEW", "Status": "Done", "Phone": "1"], from: before, to: sent))
     #expect(hasChanged(["Name": "NEW", "Status": "Done", "Phone": "9"], from: before, to: sent))
-    // One field stands as it was: it was not written.
+    // One field is unchanged: it was not written.
     #expect(!hasChanged(["Name": "NEW", "Status": "New", "Phone": "1"], from: before, to: sent))
-    // Nothing of it stands there.
+    // None of it is there.
     #expect(!hasChanged(["Name": "other", "Status": "Done", "Phone": "1"], from: before, to: sent))
   }
 
-  @Test func `what another user wrote, or nobody knows the time before of, shows nothing`() {
+  @Test func `another user's write, or an unknown earlier state, shows nothing`() {
     let sent: JSONObject = ["Name": "new"]
     #expect(hasChanged(["Name": "NEW"], from: ["Name": "old"], to: sent))
     #expect(!hasChanged(["Name": "NEW"], from: ["Name": "old"], to: sent, by: Self.office))
@@ -63,7 +63,7 @@ struct ArrivedWriteTests {
     #expect(!hasChanged(["Name": "NEW"], from: ["Phone": "1"], to: sent))
   }
 
-  @Test func `who only wants other letters is not taken for having them`() {
+  @Test func `a change of case alone does not count as already applied`() {
     let sent: JSONObject = ["Name": "Quill Yard"]
     #expect(!hasChanged(["Name": "QUILL YARD"], from: ["Name": "QUILL YARD"], to: sent))
     #expect(!hasChanged(["Name": "Quill Yard"], from: ["Name": "Quill Yard"], to: sent))

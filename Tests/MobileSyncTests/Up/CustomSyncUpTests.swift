@@ -5,7 +5,7 @@ import SmartStore
 import Synchronization
 import Testing
 
-/// What the SDK's TestSyncUpTarget does: takes changes without an org, or refuses them.
+/// Like the SDK's TestSyncUpTarget: accepts changes without an org, or refuses them.
 private final class TestTarget: CustomSyncUpTarget {
   enum Behavior: Sendable { case noFail, softFail, hardFail }
   struct Failure: Error {}
@@ -84,7 +84,7 @@ private final class TestTarget: CustomSyncUpTarget {
     return (await run.lastState, await run.report, story)
   }
 
-  /// Makes three local changes of a kind and answers their ids.
+  /// Makes three local changes of a kind and returns their IDs.
   private func change(_ store: ManagedStore, _ operation: Operation) async throws -> [String] {
     if operation == .create { return try await store.createAccounts(["A", "B", "C"]) }
     let ids = Array(try await store.syncedAccounts(5)[..<3])
@@ -96,7 +96,7 @@ private final class TestTarget: CustomSyncUpTarget {
     return ids
   }
 
-  /// What a target answers: to a change, or under LEAVE_IF_CHANGED to the question for its date.
+  /// A target's response to a change or, under LEAVE_IF_CHANGED, to the request for its date.
   private enum Answer: CaseIterable { case saved, refused, thrown, newer, noDate }
 
   private func target(_ answer: Answer) -> TestTarget {
@@ -123,7 +123,7 @@ private final class TestTarget: CustomSyncUpTarget {
   // SDK: testCustomSyncUpWithFetchModificationDateFailure (35)
   // SDK: testCustomSyncUpWithSyncUpFailure (36)
   @Test(arguments: Platform.allCases, Operation.allCases)
-  func `a program's own target is handed each change, and its answers are entered`(
+  func `a custom target gets each change, and its results are stored`(
     _ platform: Platform, _ operation: Operation
   ) async throws {
     for answer in Answer.allCases {
@@ -135,7 +135,7 @@ private final class TestTarget: CustomSyncUpTarget {
       let ids = try await change(store, operation)
       let before = store.org.server.log.count
       let end = try await up(store, asksDates ? .leaveIfChanged : .overwrite)
-      // The org itself is asked nothing.
+      // The org itself gets no request.
       #expect(store.org.server.log.count == before)
       #expect(
         end.story
@@ -176,7 +176,7 @@ private final class TestTarget: CustomSyncUpTarget {
     }
   }
 
-  @Test func `a program's own target makes anew only what it knows to be deleted`() async throws {
+  @Test func `a custom target recreates only what it knows to be deleted`() async throws {
     final class Absent: CustomSyncUpTarget {
       let date: RecordModificationDate
       init(_ date: RecordModificationDate) { self.date = date }

@@ -5,11 +5,11 @@ import SmartStore
 import System
 import Testing
 
-/// Families on a bad line: what is lost, what is made twice, what stays.
+/// Families on an unreliable connection: what is lost, duplicated or kept.
 @Suite struct FamilyFaultTests {
   private static let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0)
 
-  /// New accounts with so many contacts each, on the device.
+  /// New accounts with the given number of contacts each, on the device.
   private func store(
     _ accounts: [String], contacts: Int, _ platform: Platform = .ios
   ) async throws -> ManagedStore {
@@ -22,7 +22,7 @@ import Testing
     return store
   }
 
-  /// Both sides hold the same families, each record once, and nothing is dirty.
+  /// Both sides have the same families, each record once, and nothing is dirty.
   private func checkEqual(
     _ store: ManagedStore, accounts: Int, contacts: Int
   ) async throws {
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], Platform.allCases)
-  func `a new tree whose answer was lost is made once, whether it arrived or not`(
+  func `a new tree whose response was lost is created once, whether it arrived or not`(
     _ afterCommit: Bool, _ platform: Platform
   ) async throws {
     let store = try await store(["A", "B", "C"], contacts: 2, platform)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: 0...3)
-  func `a request that broke off in its middle is taken up where it stands`(
+  func `a request interrupted midway is resumed there`(
     _ parts: Int
   ) async throws {
     let store = try await store(["A"], contacts: 2)
@@ -93,7 +93,7 @@ import Testing
     try await checkEqual(store, accounts: 1, contacts: 2)
   }
 
-  @Test func `a tree that may still be on its way waits whole`() async throws {
+  @Test func `a tree that may still be in transit waits as a whole`() async throws {
     let store = try await ManagedStore(
       settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 3600))
     let account = try await store.createAccounts(["A"])
@@ -109,7 +109,7 @@ import Testing
     #expect(try store.accountCount() == 0)
   }
 
-  @Test func `a parent in doubt is not taken for another of the same run`() async throws {
+  @Test func `an unconfirmed parent is not mistaken for another of the same run`() async throws {
     let store = try await ManagedStore(
       settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 3600))
     try await store.createAccounts(["A"])
@@ -124,14 +124,14 @@ import Testing
     #expect(try await store.dirty().count == 1)
   }
 
-  @Test func `the session's end between two trees loses none and doubles none`() async throws {
+  @Test func `the session's end between two trees loses none and duplicates none`() async throws {
     let store = try await store(["A", "B", "C"], contacts: 1)
     store.org.server.faults.add(.kind(.composite), nth: 2, .expireSession)
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
     #expect(state.status == .failed)
     #expect(report.records.count == 2)
     #expect(try await store.dirty().count == 2)
-    // The program starts again with another token.
+    // The program restarts with another token.
     let manager = try await store.restarted(settings: Self.settings)
     let run = try await manager.syncUp(
       target: .syncUp(.accounts()), options: SyncOptions(), soupName: "accounts")
@@ -139,7 +139,7 @@ import Testing
     try await checkEqual(store, accounts: 3, contacts: 3)
   }
 
-  @Test func `a stopped sync up goes on with the next tree`() async throws {
+  @Test func `a stopped sync up resumes with the next tree`() async throws {
     let store = try await store(["A", "B", "C", "D"], contacts: 1)
     let manager = store.manager
     let run = try await manager.syncUp(
@@ -153,7 +153,7 @@ import Testing
     try await checkEqual(store, accounts: 4, contacts: 4)
   }
 
-  @Test func `an edit while the tree is on its way stays, and goes with the next sync`()
+  @Test func `an edit while the tree is in transit is kept and sent with the next sync`()
     async throws
   {
     let store = try await store(["A"], contacts: 1)

@@ -6,14 +6,14 @@ import Testing
 
 /// Rows 159–196 of the conformance table (ParentChildrenOtherSyncTest).
 @Suite struct FamilyMatrixTests {
-  /// What was done to a record on one side.
+  /// The change of a record on one side.
   enum Change: Character, Sendable {
     case none = "N"
     case update = "U"
     case delete = "D"
   }
 
-  /// Local and remote change of a parent, then of the first of its children, if it has any.
+  /// Local and remote change of a parent, then of its first child, if any.
   struct Row {
     let number: Int
     let changes: [Change]
@@ -24,7 +24,8 @@ import Testing
     var remoteChild: Change { hasChildren && remoteParent != .delete ? changes[3] : .none }
     var hasChildren: Bool { changes.count > 2 }
 
-    /// Whether LEAVE_IF_CHANGED sends the tree: the org has changed nothing, unless both sides have deleted it.
+    /// Whether LEAVE_IF_CHANGED sends the tree: the org has changed nothing, or both sides have
+    /// deleted it.
     var passes: Bool {
       stride(from: 0, to: changes.count, by: 2).allSatisfy {
         changes[$0 + 1] == .none || (changes[$0], changes[$0 + 1]) == (.delete, .delete)
@@ -41,7 +42,7 @@ import Testing
 
   // SDK: ParentChildrenOtherSyncTest.testSyncUpLocallyUpdatedChild (159-196)
   @Test(arguments: Platform.allCases)
-  func `a family that changed on both sides is left, and then sent by OVERWRITE`(
+  func `a family changed on both sides is skipped, and then sent by OVERWRITE`(
     _ platform: Platform
   ) async throws {
     let matrix = try await FamilyMatrix(platform, Self.rows)
@@ -71,7 +72,7 @@ import Testing
     #expect(await second.lastState.totalSize == Self.rows.count { !$0.passes })
     let completed = try await matrix.elements()
     for place in Self.rows.indices { try matrix.checkCompleted(place, completed) }
-    // The family that nobody has changed.
+    // The family that was not changed.
     #expect(try await matrix.snapshot().last == before.last)
     #expect(try await matrix.store.dirty().isEmpty)
     #expect(try await matrix.store.dirty(ManagedStore.contacts).isEmpty)
@@ -139,7 +140,7 @@ private struct FamilyMatrix {
     return run
   }
 
-  /// Everything of each family on both sides: nothing of it may change when a tree is left.
+  /// The complete state of each family on both sides, which must not change when a tree is skipped.
   func snapshot() async throws -> [[JSONValue]] {
     let elements = try await store.elements() + store.elements(ManagedStore.contacts)
     let byID = Dictionary(grouping: elements) { $0["Id"]?.string ?? "" }
@@ -154,9 +155,9 @@ private struct FamilyMatrix {
     }
   }
 
-  // MARK: what has to be when it was sent
+  // MARK: Expected results
 
-  /// The elements of both soups, by the names of the sObjects.
+  /// The elements of both soups, by sObject name.
   func elements() async throws -> [String: [JSONValue]] {
     [
       "Account": try await store.elements(),
@@ -183,7 +184,8 @@ private struct FamilyMatrix {
     }
   }
 
-  /// A record is gone on both sides where the device has deleted it; else both sides are alike, and the element of it.
+  /// Checks that a record deleted on the device is gone on both sides, and that otherwise both
+  /// sides and the element are equal.
   private func check(
     _ elements: [String: [JSONValue]], _ row: FamilyMatrixTests.Row,
     _ change: FamilyMatrixTests.Change, _ object: String,

@@ -5,7 +5,7 @@ import SmartStore
 import System
 import Testing
 
-/// What the SDK's own cases leave open of a parent-children sync up.
+/// Cases of a parent-children sync up that the SDK's tests omit.
 @Suite struct FamilyUpTests {
   private func composites(_ store: ManagedStore) -> Int { store.org.requests(.composite) }
 
@@ -17,7 +17,7 @@ import Testing
     return families
   }
 
-  @Test func `a tree of more than 25 requests is split, and its ids are put in`() async throws {
+  @Test func `a tree of more than 25 requests is split, and its ids are set`() async throws {
     let store = try await ManagedStore()
     let account = try await store.createAccounts(["A"])
     try await store.create(
@@ -35,7 +35,7 @@ import Testing
     #expect(try contacts(store, of: id).count == 60)
   }
 
-  @Test func `children of a parent that was refused are not sent without it`() async throws {
+  @Test func `children of a refused parent are not sent without it`() async throws {
     let store = try await ManagedStore()
     let account = try await store.create([["Description": "no name"]])
     try await store.create(
@@ -53,7 +53,7 @@ import Testing
       #expect(contact["__locally_created__"] == true)
       #expect(contact["AccountId"]?.string == account[0])
     }
-    // Once the parent is right everything goes.
+    // Once the parent is corrected everything is sent.
     try await store.edit(account) {
       $0["Name"] = "A"
       $0["__locally_updated__"] = false
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a refused child of a new parent learns the parent's id, and goes with the next sync`(
+  func `a refused child of a new parent gets the parent's id, and is sent with the next sync`(
     _ platform: Platform
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -86,7 +86,7 @@ import Testing
     #expect(try self.contacts(store, of: id).sorted() == ["good", "mended"])
   }
 
-  @Test func `a parent that only cannot be seen is not made anew`() async throws {
+  @Test func `a parent that is only invisible is not recreated`() async throws {
     let org = try SyncedOrg()
     let store = try await ManagedStore(org: org, as: "ada@example.com")
     let ada = try #require(org.org.user(named: "ada@example.com"))
@@ -114,13 +114,13 @@ import Testing
     }
   }
 
-  @Test func `what the org deletes again and again is made anew once`() async throws {
+  @Test func `a record that the org deletes repeatedly is recreated once`() async throws {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let child = families[0].children[0]
     try await store.edit([child], of: "contacts") { $0["LastName"] = "local" }
     try store.org.delete(child)
-    // Before the second round somebody deletes the parent too.
+    // Before the second round another user deletes the parent too.
     let parent = families[0].id
     store.org.server.faults.add(
       .kind(.composite), nth: 2,
@@ -137,13 +137,13 @@ import Testing
     let contact = try #require(try await store.element(child, in: "contacts"))
     #expect(contact["__local__"] == true)
     #expect(contact["__last_error__"] != nil)
-    // The next sync goes on from there.
+    // The next sync continues from there.
     try await store.up(.accounts(), fields: nil)
     #expect(try await store.dirty("contacts").isEmpty)
     #expect(try await store.column("Id") != [parent])
   }
 
-  @Test func `a parent that the app deletes while its tree is on its way is not made anew`()
+  @Test func `a parent that the app deletes while its tree is in transit is not recreated`()
     async throws
   {
     let store = try await ManagedStore()
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a refused child of a parent that left the store is told of`(
+  func `a refused child of a removed parent is reported`(
     _ platform: Platform
   ) async throws {
     let (store, parent, children) = try await withSubsidiaries(platform)
@@ -188,7 +188,7 @@ import Testing
     #expect(child["__last_error__"] != nil)
   }
 
-  @Test func `a child whose parent is in no soup is told of and left`() async throws {
+  @Test func `a child whose parent is in no soup is reported and skipped`() async throws {
     let store = try await ManagedStore()
     try await store.create(
       [["LastName": "c", "AccountId": "001000000000000AAA"]], type: "Contact", in: "contacts")
@@ -200,9 +200,9 @@ import Testing
     #expect(try await store.dirty("contacts").count == 1)
   }
 
-  // MARK: relationships
+  // MARK: Relationships
 
-  /// Accounts with the accounts below them: deleting one does not delete the others.
+  /// Accounts with their child accounts: deleting one does not delete the others.
   private var subsidiaries: (down: ParentChildrenTarget, up: SyncUpTarget) {
     let parent = FamilyMember(sobjectType: "Account", soupName: "accounts")
     var child = FamilyMember(sobjectType: "Account", soupName: "subsidiaries")
@@ -254,7 +254,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `living children of a lookup learn the id of a parent that was made anew`(
+  func `existing children of a lookup get the id of a recreated parent`(
     _ platform: Platform
   ) async throws {
     let (store, parent, children) = try await withSubsidiaries(platform)
@@ -300,7 +300,7 @@ import Testing
     #expect(try store.server("Contact", "AccountId", of: child)?.string == families[0].id)
   }
 
-  @Test func `a new parent and its new children that were deleted again leave without a request`()
+  @Test func `a new parent and its new children deleted again need no request`()
     async throws
   {
     let store = try await ManagedStore()
@@ -336,15 +336,15 @@ import Testing
     #expect(try await store.elements("contacts").isEmpty)
   }
 
-  // MARK: leave if changed
+  // MARK: LEAVE_IF_CHANGED
 
-  @Test func `the trees' dates are asked for together, and a moved child is still found`()
+  @Test func `the trees' dates are queried together, and a moved child is still found`()
     async throws
   {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 5, children: 2)
     try await store.rename(families.map(\.id))
-    // The child is under another parent now: newer than the device's, not deleted.
+    // The child has another parent now: it is newer than the device's copy, not deleted.
     try store.org.update(
       "Contact", families[0].children[0], ["AccountId": .string(families[1].id)])
     let before = store.org.requests(.query)
@@ -356,7 +356,7 @@ import Testing
     #expect(composites(store) == 4)
   }
 
-  @Test func `the org's child that moves to a new parent is looked at too`() async throws {
+  @Test func `a child that moves to a new parent is checked too`() async throws {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let child = families[0].children[0]
@@ -371,7 +371,7 @@ import Testing
     #expect(try await store.dirty("contacts").isEmpty)
   }
 
-  @Test func `after a sync up an edit is not a conflict with itself`() async throws {
+  @Test func `after a sync up an edit does not conflict with itself`() async throws {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 2)
     for round in 0..<3 {

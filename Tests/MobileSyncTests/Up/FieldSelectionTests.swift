@@ -14,18 +14,18 @@ import Testing
   }
 
   // The lists of testSyncUpWithCreateAndUpdateFieldList
-  @Test func `each operation takes its own list and else the list of the options`() throws {
+  @Test func `each operation uses its own list or the options' list`() throws {
     #expect(try fields(.create, create: ["A"], update: ["B"], options: ["C"]) == ["A"])
     #expect(try fields(.update, create: ["A"], update: ["B"], options: ["C"]) == ["B"])
     #expect(try fields(.create, create: nil, update: ["B"], options: ["C"]) == ["C"])
     #expect(try fields(.update, create: ["A"], update: nil, options: ["C"]) == ["C"])
   }
 
-  @Test func `an empty list is a list`() throws {
+  @Test func `an empty list is valid`() throws {
     #expect(try fields(.create, create: [], update: nil, options: ["C"]) == [])
   }
 
-  @Test func `no list is an error that names the key`() {
+  @Test func `a missing list is an error that names the key`() {
     #expect {
       try fields(.update, create: ["A"], update: nil, options: nil)
     } throws: {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `the id and the modification date are dropped`() throws {
+  @Test func `the id and the modification date are removed`() throws {
     let list = ["Id", "Name", "LastModifiedDate", "Owner.Name"]
     #expect(
       try fields(.update, create: nil, update: nil, options: list) == ["Name", "Owner.Name"])

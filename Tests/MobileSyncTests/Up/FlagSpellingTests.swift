@@ -5,13 +5,13 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Flags in other spellings than JSON's booleans, in a store that syncs by itself.
+/// Flags in other spellings than JSON's booleans, in a live store.
 @Suite struct FlagSpellingTests {
-  /// A way to write a set flag, on a platform whose SDK takes it for set.
+  /// A spelling of a set flag on a platform whose SDK accepts it.
   struct Spelling: Sendable, CustomTestStringConvertible {
     var platform: Platform
     var yes: JSONValue
-    /// The other flags.
+    /// The spelling of the other flags.
     var no: JSONValue
     var testDescription: String { "\(yes.text) on \(platform.rawValue)" }
 
@@ -25,7 +25,7 @@ import Testing
     ]
   }
 
-  /// Three synced accounts, one of them changed and one deleted, and one made and deleted here.
+  /// Three synced accounts, one of them changed and one deleted, and one created and deleted here.
   private func edited(
     _ spelling: Spelling, _ up: SyncUpTarget.Kind = .batch
   ) async throws -> (store: ManagedStore, ids: [String]) {
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: Spelling.all, [SyncUpTarget.Kind.single, .batch, .collection])
-  func `a sync up does what the flags say, whatever the spelling`(
+  func `a sync up follows the flags in every spelling`(
     _ spelling: Spelling, _ kind: SyncUpTarget.Kind
   ) async throws {
     let (store, ids) = try await edited(spelling, kind)
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: Spelling.all)
-  func `a sync down leaves what the flags call changed, whatever the spelling`(
+  func `a sync down keeps what the flags mark as changed, in every spelling`(
     _ spelling: Spelling
   ) async throws {
     let (store, ids) = try await edited(spelling)
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: Spelling.all)
-  func `cleaning ghosts keeps what the flags call changed, whatever the spelling`(
+  func `cleaning ghosts keeps what the flags mark as changed, in every spelling`(
     _ spelling: Spelling
   ) async throws {
     let (store, ids) = try await edited(spelling)
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [SyncUpTarget.Kind.single, .batch, .collection])
-  func `an element that only its index calls changed is told of`(
+  func `an element that only its index marks as changed is reported`(
     _ kind: SyncUpTarget.Kind
   ) async throws {
     let store = try await ManagedStore(UpCase(kind: kind, platform: .ios))

@@ -5,7 +5,7 @@ import Salesforce
 import System
 import Testing
 
-/// What is found out about writes without an answer, from what stands in a real org.
+/// Resolving writes without a response from the state of a real org.
 struct InDoubtResolverTests {
   private let org: SyncedOrg
   private let office: OrgUser
@@ -16,7 +16,7 @@ struct InDoubtResolverTests {
       "office@example.com", lastName: "Office", profile: "System Administrator")
   }
 
-  /// A reader that has heard the org's clock.
+  /// A reader that has the org's time.
   private func reader(_ username: String = "admin@example.com") async throws -> RecordReader {
     let reader = RecordReader(try await org.session(username))
     _ = try await reader.describe("Account")
@@ -28,7 +28,7 @@ struct InDoubtResolverTests {
     InDoubtResolver(reader: reader, quietWindowSeconds: 0) { taken.contains($0) }
   }
 
-  /// A write of the administrator that left at the org's present time.
+  /// A write of the administrator, sent at the org's current time.
   private func write(
     _ action: SyncUpAction, _ fields: JSONObject = [:], id: String? = nil, key: String? = nil,
     seen: JSONValue? = nil, type: String = "Account", by user: OrgUser? = nil
@@ -40,7 +40,8 @@ struct InDoubtResolverTests {
       seen: seen, since: now, sent: now)
   }
 
-  /// A finding in words: `done`, `created` or `updated`, the id, and whether another wrote last.
+  /// A resolution as text: `done`, `created` or `updated`, the ID, and whether another user wrote
+  /// last.
   private func words(_ finding: InDoubtResolver.Resolution) -> String {
     switch finding {
     case .done(let done):
@@ -63,22 +64,22 @@ struct InDoubtResolverTests {
     return words(try #require(findings.first))
   }
 
-  // MARK: updates and deletes
+  // MARK: Updates and deletes
 
-  @Test func `an update is done where the record holds all that was sent`() async throws {
+  @Test func `an update is done if the record has everything that was sent`() async throws {
     let id = try org.make("Account", ["Name": "A", "Phone": "1"])
     #expect(try await found(write(.update, ["Name": "A", "Phone": "1"], id: id)) == "done \(id)")
     #expect(try await found(write(.update, ["Name": "A", "Phone": "2"], id: id)) == "not done")
     let theirs = write(.update, ["Name": "A"], id: id)
     #expect(org.org.update("Account", id: id, ["Phone": "3"], as: office).errors.isEmpty)
     #expect(try await found(theirs) == "done \(id) by another")
-    // In the recycle bin it holds what it held.
+    // In the recycle bin it still has its values.
     try org.delete(id)
     #expect(try await found(write(.update, ["Name": "A", "Phone": "3"], id: id)) == "done \(id)")
     #expect(try await found(write(.update, ["Name": "A", "Phone": "1"], id: id)) == "not done")
   }
 
-  @Test func `a delete is done only where the record is proved to be deleted`() async throws {
+  @Test func `a delete is done only if the record is verified as deleted`() async throws {
     let ids = try (0..<3).map { try org.make("Contact", ["LastName": .string("\($0)")]) }
     try org.delete(ids[0])
     func found(_ id: String, _ reader: RecordReader) async throws -> String {
@@ -87,7 +88,7 @@ struct InDoubtResolverTests {
     }
     #expect(try await found(ids[0], reader()) == "done \(ids[0])")
     #expect(try await found(ids[1], reader()) == "not done")
-    // Who does not see the record cannot tell, and asks who can.
+    // A user who does not see the record does not know, and a prover is asked.
     let ada = try await org.session("ada@example.com")
     let prover = try await reader()
     #expect(try await found(ids[2], RecordReader(ada, prover: nil)) == "not done")
@@ -95,37 +96,37 @@ struct InDoubtResolverTests {
     #expect(try await found(ids[0], RecordReader(ada, prover: prover)) == "done \(ids[0])")
   }
 
-  // MARK: upserts
+  // MARK: Upserts
 
-  @Test func `an upsert has made the record that its sender has made under the external id since`()
+  @Test func `an upsert has made the record that its sender created with the external id since`()
     async throws
   {
     let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
     let id = try org.make("Account", ["Name": "device", "External_Id__c": "E1"])
     #expect(try await found(upsert) == "created \(id)")
-    // Whatever somebody has made of it.
+    // Whatever another user has made of it.
     #expect(org.org.update("Account", id: id, ["Name": "office"], as: office).errors.isEmpty)
     #expect(try await found(upsert) == "created \(id)")
     try org.delete(id)
     #expect(try await found(upsert) == "created \(id)")
-    // Not what another write has made, which was undone since.
+    // Not a record that another write has made and that was undone since.
     #expect(try await found(upsert, taken: [id]) == "not done")
   }
 
-  @Test func `a record that its sender had made before stands there, and is to be compared`()
+  @Test func `a record that its sender created before exists, and must be compared`()
     async throws
   {
     let id = try org.make("Account", ["Name": "old", "External_Id__c": "E1"])
     let seen: JSONValue = ["Id": .string(id), "Name": "old"]
     let known = write(.upsert, ["Name": "device"], key: "E1", seen: seen)
     #expect(try await found(known) == "not done, there is \(id)")
-    // What was there is not known; but it was made long before.
+    // The earlier state is unknown, but the record was created long before.
     try org.org.moveClock(by: 3_600_000)
     let later = write(.upsert, ["Name": "device"], key: "E1")
     #expect(try await found(later) == "not done, there is \(id)")
   }
 
-  @Test func `a record that another has made under the external id stands there`() async throws {
+  @Test func `a record that another user created with the external id exists`() async throws {
     let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
     let id = try org.make(
       "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
@@ -135,7 +136,7 @@ struct InDoubtResolverTests {
     #expect(try await found(unknown) == "not done, there is \(id)")
   }
 
-  @Test func `an upsert has updated the record that holds what was sent`() async throws {
+  @Test func `an upsert has updated the record that has what was sent`() async throws {
     let id = try org.make(
       "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     let upsert = write(.upsert, ["Name": "device"], key: "E1")
@@ -144,7 +145,7 @@ struct InDoubtResolverTests {
     #expect(try await found(upsert) == "updated \(id)")
   }
 
-  @Test func `a deleted record stands under no external id`() async throws {
+  @Test func `a deleted record has no external id`() async throws {
     let gone = try org.make(
       "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     try org.delete(gone)
@@ -155,16 +156,16 @@ struct InDoubtResolverTests {
     #expect(try await found(upsert) == "not done, there is \(next)")
   }
 
-  // MARK: creates
+  // MARK: Creates
 
-  @Test func `a create with a correlation field has made the record that bears it`() async throws {
+  @Test func `a create with a correlation field has made the record with its value`() async throws {
     let create = write(.create, ["Name": "A"], key: "E1")
     #expect(try await found(create) == "not done")
     let first = try org.make("Account", ["Name": "A", "External_Id__c": "E1"])
     #expect(try await found(create) == "created \(first)")
     try org.delete(first)
     #expect(try await found(create) == "created \(first)")
-    // Of a deleted one and one that stands, the one that stands.
+    // Of a deleted and an existing one, the existing one.
     let second = try org.make("Account", ["Name": "A", "External_Id__c": "E1"])
     #expect(try await found(create) == "created \(second)")
   }
@@ -176,7 +177,7 @@ struct InDoubtResolverTests {
     let same = write(.create, ["Name": "B", "Phone": "2"])
     let elses = write(.create, ["Name": "B", "Phone": "2"], by: office)
     let other = write(.create, ["Name": "B", "LastName": "2"], type: "Contact")
-    // The org says no to an account without a name.
+    // The org refuses an account without a name.
     let refused = write(.create, ["Phone": "2"])
     let id = try org.make("Account", ["Name": "Z", "Phone": "9"])
     #expect(org.org.update("Account", id: id, ["Fax": "5"], as: office).errors.isEmpty)
@@ -187,7 +188,7 @@ struct InDoubtResolverTests {
     }
   }
 
-  @Test func `an older likeness leaves a create in doubt where answers are dated ahead of records`()
+  @Test func `an older match leaves a create unconfirmed if responses are dated ahead`()
     async throws
   {
     let like = try org.make("Account", ["Name": "A", "Phone": "1"])
@@ -197,7 +198,7 @@ struct InDoubtResolverTests {
     #expect(try await found(create) == "not done")
     #expect(try await found(create) { $0.ahead = 10 * 60_000 } == "not done")
     #expect(try await found(create) { $0.ahead = 20 * 60_000 } == "unclear 1")
-    // It never goes before one that bears the right date, nor is it anybody else's.
+    // It is never preferred to one with the right date, and it belongs to no other create.
     let made = try org.make("Account", ["Name": "A", "Phone": "1"])
     #expect(try await found(create) { $0.ahead = 20 * 60_000 } == "created \(made)")
     try org.delete(made)
@@ -206,23 +207,23 @@ struct InDoubtResolverTests {
   }
 
   @Test(arguments: [(-600, 0), (240, 0), (1200, 1200), (26 * 60 * 60, 0)])
-  func `answers that are dated minutes ahead of this machine's clock are not trusted`(
+  func `responses dated minutes ahead of this machine's clock are not trusted`(
     seconds: Int64, ahead: Int64
   ) async throws {
     try org.org.setClock(Clock.wallMilliseconds() + seconds * 1000)
     let found = resolver(try await reader()).ahead
-    // The clock of an answer has whole seconds, and time goes on.
+    // The time of a response has whole seconds, and time passes.
     #expect(ahead == 0 ? found == 0 : abs(found - ahead * 1000) < 60_000)
   }
 
-  @Test func `a record that fits another create in doubt is that one's`() async throws {
+  @Test func `a record that matches another unconfirmed create belongs to that one`() async throws {
     let create = write(.create, ["Name": "A", "Phone": "1"])
     let rival = write(.create, ["Name": "B", "Phone": "2"])
     _ = try org.make("Account", ["Name": "B", "Phone": "2"])
     #expect(try await found(create) { $0.rivals = [rival] } == "not done")
   }
 
-  @Test func `where only likenesses are wanted a record unlike what was sent is not looked at`()
+  @Test func `with takesLikenessesOnly a record unlike what was sent is ignored`()
     async throws
   {
     let create = write(.create, ["Name": "A", "Phone": "1"])
@@ -237,7 +238,7 @@ struct InDoubtResolverTests {
   }
 
   @Test
-  func `what arrived late has made only a record that holds all of it and may be nobody else's`()
+  func `a late request has made only a record with all its values that matches no other`()
     async throws
   {
     let create = write(.create, ["Name": "A", "Phone": "1"])
@@ -253,7 +254,7 @@ struct InDoubtResolverTests {
     let id = try org.make("Account", ["Name": "A", "Phone": "1"])
     #expect(try await arrived([create, create]) == [id, nil])
     #expect(try await arrived([create]) { $0.rivals = [create] } == [nil])
-    // The org says no to an account without a name, unless it is known to have taken it.
+    // The org refuses an account without a name, unless it is known to have accepted it.
     let nameless = write(.create, ["Phone": "1"])
     #expect(try await arrived([nameless]) == [nil])
     #expect(try await arrived([nameless], wasTaken: true) == [id])
@@ -262,7 +263,7 @@ struct InDoubtResolverTests {
     #expect(try await arrived([create]) == [nil])
   }
 
-  @Test func `the quiet window is over when its last millisecond has passed`() async throws {
+  @Test func `the quiet window ends after its last millisecond`() async throws {
     let reader = try await reader()
     let now = try #require(reader.session.serverDate)
     func isOver(_ after: Int64, window: Int64 = 900) -> Bool {
@@ -277,7 +278,7 @@ struct InDoubtResolverTests {
     #expect(isOver(-1, window: 0))
   }
 
-  @Test func `an object is described once, and each by itself`() async throws {
+  @Test func `an object is described once per reader`() async throws {
     let reader = try await reader()
     let before = org.requests(.describe)
     #expect(try await reader.describe("Contact").name == "Contact")

@@ -12,7 +12,7 @@ import Testing
     .unknown, .deleted, .alive(nil), .alive(ModificationDate(old)), .alive(ModificationDate(new)),
   ]
 
-  /// What the SDK's isNewerThanServer answers, written down from the specification.
+  /// The result of the SDK's isNewerThanServer, from the specification.
   private func isNewer(
     _ operation: SyncOperation, _ local: ModificationDate?, _ server: ServerState
   ) -> Bool {
@@ -36,7 +36,7 @@ import Testing
           case (.dropLocally, _): expected = .dropLocally
           case (.create, _): expected = .send
           case (.delete, .deleted): expected = .alreadyDeleted
-          // The SDK sends it and the org answers 404; only OVERWRITE makes the record anew.
+          // The SDK sends it and the org responds with 404; only OVERWRITE recreates the record.
           case (.update, .deleted):
             expected = mode == .overwrite ? .recreate : .leave(.deletedOnServer)
           case (_, .alive(_?)): expected = goes ? .send : .leave(.changedOnServer)
@@ -48,14 +48,14 @@ import Testing
     }
   }
 
-  @Test func `equal instants are equal however they are written`() {
+  @Test func `equal times are equal in every format`() {
     let local = ModificationDate("2024-01-31T12:34:56.000Z")
     let server = ServerState.alive(ModificationDate("2024-01-31T13:34:56.000+0100"))
     #expect(
       MergeDecision.decide(.update, local: local, server: server, mode: .leaveIfChanged) == .send)
   }
 
-  @Test func `a date that is none is compared as text`() {
+  @Test func `an invalid date is compared as text`() {
     #expect(ModificationDate("b").isAtLeast(ModificationDate("a")))
     #expect(!ModificationDate("1").isAtLeast(ModificationDate(Self.old)))
   }

@@ -4,22 +4,22 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Every combination of what happened on the device and in the org, through a whole sync and against
-/// tables that were written by hand from the specification.
+/// Every combination of what happened on the device and in the org, through a complete sync and
+/// against tables written by hand from the specification.
 @Suite struct MergeTableTests {
   /// What happened to a record.
   struct Case: Sendable, Hashable, CustomStringConvertible {
     /// The local flags: l for `__local__`, c, u and d for created, updated, deleted.
     var flags: String
-    /// What became of the org's record.
+    /// The state of the org's record.
     var server: Server
-    /// The modification date that the element bears.
+    /// The modification date in the element.
     var date: LocalDate
 
     var description: String { "flags \(flags), server \(server), date \(date)" }
     var operation: String { operations[flags] ?? "?" }
 
-    /// Dates decide about updates and deletes alone.
+    /// Dates matter only for updates and deletes.
     static let all = Flags.all.flatMap { flags in
       Server.allCases.flatMap { server in
         LocalDate.allCases.map { Case(flags: flags, server: server, date: $0) }
@@ -40,18 +40,19 @@ import Testing
     }
   }
 
-  /// What a sync up does with flags: whatever is not dirty is not looked at, deleted goes before
-  /// created, anything else is an update.
+  /// The operation that a sync up derives from flags: clean elements are ignored, deleted comes
+  /// before created, and anything else is an update.
   private static let operations = [
     "": "-", "c": "-", "u": "-", "cu": "-", "d": "-", "cd": "-", "ud": "-", "cud": "-",
     "l": "update", "lu": "update", "lc": "create", "lcu": "create", "ld": "delete",
     "lud": "delete", "lcd": "drop", "lcud": "drop",
   ]
 
-  /// What becomes of a change: a row for an operation and the element's date, a column for each
+  /// The outcome of a change: a row for an operation and the element's date, a column for each
   /// state of the org's record.
   ///
-  /// `absent` is what the kinds say differently of a record that is not there when it is written.
+  /// `absent` lists the differences between the kinds for a record that is missing when it is
+  /// written.
   private static let up: [MergeMode: [String: [String]]] = [
     .overwrite: [
       // same, changed, deleted, merged, hidden
@@ -98,7 +99,7 @@ import Testing
     }
   }
 
-  /// A store of contacts of ada's, one for each case, in which everything has happened.
+  /// A store with the user ada's contacts, one for each case, in which everything has happened.
   private func prepare(
     _ cases: [Case], _ platform: Platform
   ) async throws -> (store: ManagedStore, ids: [String], rows: [Int64]) {
@@ -134,7 +135,7 @@ import Testing
       if !one.flags.isEmpty { element["LastName"] = "mine" }
       element["__local__"] = .bool(one.flags.contains("l"))
       for (flag, name) in [("c", "created"), ("u", "updated"), ("d", "deleted")] {
-        // A flag that is missing is not set.
+        // A missing flag is not set.
         let isSet = one.flags.contains(flag)
         element["__locally_\(name)__"] = isSet || place.isMultiple(of: 2) ? .bool(isSet) : nil
       }
@@ -154,7 +155,7 @@ import Testing
   private static let query = SoqlTarget(
     query: "SELECT Id, LastName FROM Contact WHERE LastName LIKE 'base %' OR LastName = 'theirs'")
 
-  // MARK: up
+  // MARK: Up
 
   // SDK: testSyncUpWithLocallyUpdatedRecords (124)
   // SDK: testSyncUpWithLocallyUpdatedRemotelyUpdatedRecordsWithoutOverwrite (125)
@@ -168,7 +169,7 @@ import Testing
   // SDK: testSyncUpWithLocallyUpdatedRemotelyDeletedRecords (133)
   // SDK: testSyncUpWithLocallyUpdatedRemotelyDeletedRecordsWithoutOverwrite (134)
   @Test(arguments: UpCase.all, MergeMode.allCases)
-  func `every combination goes up as the table says, and what was left by OVERWRITE`(
+  func `every combination is sent as in the table, and skipped ones by OVERWRITE`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     let cases = Case.all
@@ -178,7 +179,7 @@ import Testing
       let end = try await store.up(
         SyncUpTarget(kind: up.kind), mode, fields: ["LastName"], in: ManagedStore.contacts)
       #expect(end.state.status == .done)
-      // No change is told of twice.
+      // No change is reported twice.
       let outcomes = Dictionary(grouping: end.report.records, by: \.soupEntryID)
       #expect(outcomes.count == end.report.records.count)
       let elements = try await store.elements(ManagedStore.contacts).reduce(into: [:]) {
@@ -196,7 +197,7 @@ import Testing
           #expect("\(outcome.outcome)".contains("merged into"))
         }
       }
-      // What is sent and what is made anew is made once.
+      // Each create and each recreated record exists once.
       let made = zip(cases, words).count { one, word in
         word == "recreated" || word == "sent" && one.operation != "delete"
       }
@@ -205,7 +206,7 @@ import Testing
     }
   }
 
-  /// Says whether element and org are as the outcome means.
+  /// Checks that element and org match the outcome.
   private func check(
     _ one: Case, _ outcome: String, _ id: String, _ newID: String?, _ element: JSONValue?,
     _ store: ManagedStore
@@ -231,14 +232,14 @@ import Testing
       #expect(element == nil, "\(one)")
       if one.operation == "drop" { #expect((name != nil) == one.server.isThere, "\(one)") }
     default:
-      // Nothing was sent: the element is as the app left it, the org's record as the org has it.
+      // Nothing was sent: the element and the org's record are unchanged.
       #expect(state?.letters == one.flags, "\(one)")
       #expect(element?["Id"]?.string == id, "\(one)")
       #expect((name != nil) == one.server.isThere && name != "mine", "\(one)")
     }
   }
 
-  // MARK: down
+  // MARK: Down
 
   @Test(
     arguments: Platform.allCases,
@@ -246,7 +247,7 @@ import Testing
       (MergeMode.overwrite, false), (.overwrite, true), (.leaveIfChanged, false),
       (.leaveIfChanged, true),
     ])
-  func `every combination comes down as the table says`(
+  func `every combination is fetched as in the table`(
     _ platform: Platform, _ way: (mode: MergeMode, isIncremental: Bool)
   ) async throws {
     let (mode, isIncremental) = way
@@ -254,7 +255,7 @@ import Testing
     let (store, ids, _) = try await prepare(cases, platform)
     let report: SyncReport
     if isIncremental {
-      // The same sync goes on from its cursor; the mode is the one that it was made with.
+      // The same sync continues from its cursor, with the merge mode it was created with.
       let state = try #require(try await store.manager.syncStatus(named: "down"))
       try await store.manager.withStore { store in
         var changed = state
@@ -277,7 +278,7 @@ import Testing
       let id = ids[index]
       let isDirty = one.flags.contains("l")
       let came = isIncremental ? one.server == .changed : [.same, .changed].contains(one.server)
-      // What comes is written, unless a change is left; what does not come stays.
+      // A fetched record is written unless a change is kept; others stay.
       let isTheirs = came && (mode == .overwrite || !isDirty)
       let element = try #require(elements[id], "\(one)")
       let name = element["LastName"]?.string
@@ -289,7 +290,7 @@ import Testing
         #expect(name == (one.flags.isEmpty ? "base \(index)" : "mine"), "\(one)")
         #expect(state.letters == one.flags, "\(one)")
       }
-      // No edit disappears without a row, and nothing else is told.
+      // No edit is lost without a row, and nothing else is reported.
       #expect(overwritten.contains(id) == (isDirty && isTheirs), "\(one)")
       #expect(skipped.contains(id) == (isDirty && came && !isTheirs), "\(one)")
     }

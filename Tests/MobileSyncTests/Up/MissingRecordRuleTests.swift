@@ -2,12 +2,12 @@ import MobileSync
 import Salesforce
 import Testing
 
-/// What a merge mode does about records that are not there, as tables.
+/// How a merge mode handles missing records, as tables.
 @Suite struct MissingRecordRuleTests {
   typealias Step = MissingRecordRule.Step
 
   @Test(
-    "only OVERWRITE makes a record anew, and only one that is proved to be deleted",
+    "only OVERWRITE recreates a record, and only one verified as deleted",
     arguments: [
       (SyncOperation.update, RecordFate.deleted, Step.recreate),
       (.update, .merged(into: "0"), .stands), (.update, .unproved, .stands),
@@ -24,7 +24,7 @@ import Testing
     #expect(MissingRecordRule.step(operation, fate, .overwrite, .asSDK) == asSDK)
   }
 
-  @Test("what is merged reads as deleted to a live store, and what nobody proves as unknown")
+  @Test("a merged record is deleted for a live store, and an unverified one unknown")
   func readsState() {
     #expect(MissingRecordRule.state(.deleted) == .deleted)
     #expect(MissingRecordRule.state(.merged(into: "0")) == .deleted)
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "an absent update is looked into under OVERWRITE alone, and a child whose own parent is missing"
+    "an absent update is checked only under OVERWRITE, as is a child with a missing parent"
   )
   func looksInto() {
     let gone = RowRefusal(code: "ENTITY_IS_DELETED", message: "", fields: ["Parent__c"])
@@ -54,7 +54,7 @@ import Testing
     #expect(!suspect(.locked(gone), .update))
   }
 
-  @Test("what the answer leaves in an element goes by the kind of target, as in the SDK")
+  @Test("the error stored in an element depends on the kind of target, as in the SDK")
   func ends() {
     let refusal = RowRefusal(code: "NOT_FOUND", message: "gone", raw: "[]")
     let refused = SyncUpSettled.End.failed(code: "NOT_FOUND", message: "gone", error: "[]")

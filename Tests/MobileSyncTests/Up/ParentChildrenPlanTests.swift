@@ -4,12 +4,12 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// What is sent of a family, by the flags of its records alone.
+/// The requests for a family, by the flags of its records alone.
 @Suite struct ParentChildrenPlanTests {
   private static let parentID = "001000000000001AAA"
 
-  /// A family on a device, written as its parent and its children: `c`, `u` and `d` are flags, `-` is
-  /// a clean record; one with `c` has no id of the org.
+  /// A family on a device, written as its parent and its children: `c`, `u` and `d` are flags, `-`
+  /// is a clean record; one with `c` has no ID of the org.
   private func tree(_ parent: String, _ children: [String]) throws -> ParentChildrenTree {
     let directory = TemporaryDirectory("plan")
     let store = try ManagedStore.makeStore(directory.file("store.db"), .ios)
@@ -47,7 +47,7 @@ import Testing
     return try ParentChildrenUpTargets(target)
   }
 
-  /// Each item as `p` or the child's row with its operation, and `+` where it names its parent.
+  /// Each item as `p` or the child's row with its operation, and `+` if it names its parent.
   private func words(_ plan: ParentChildrenPlan) -> String {
     plan.items.map { item in
       let name =
@@ -69,7 +69,7 @@ import Testing
     var testDescription: String { "\(type) \(parent) \(children)" }
 
     static let all = [
-      // The parent goes first, and children name it.
+      // The parent is sent first, and children name it.
       Row(
         type: .masterDetail, parent: "c", children: ["c", "u", "-"],
         items: "p create, 1 create+, 2 update+, 3 update+"),
@@ -78,12 +78,12 @@ import Testing
         items: "p update, 1 create+, 2 update+, 3 delete"),
       Row(type: .lookup, parent: "-", children: ["u", "-"], items: "1 update+"),
       Row(type: .lookup, parent: "c", children: ["d"], items: "p create, 1 delete"),
-      // A deleted parent goes last, and its details with it.
+      // A deleted parent is sent last, and its details go with it.
       Row(
         type: .lookup, parent: "d", children: ["c", "u", "d"],
         items: "1 create, 2 update, 3 delete, p delete"),
       Row(type: .masterDetail, parent: "d", children: ["c", "u", "d"], items: "p delete"),
-      // A parent that nobody knows leaves by itself, and its new details too.
+      // A parent that the org does not know is removed locally, with its new details.
       Row(type: .masterDetail, parent: "cd", children: ["c"], items: "", settled: 2),
       Row(type: .lookup, parent: "cd", children: ["c"], items: "1 create", settled: 1),
       Row(type: .lookup, parent: "u", children: ["cd"], items: "p update", settled: 1),
@@ -98,7 +98,7 @@ import Testing
     #expect(plan.settled.count == row.settled)
   }
 
-  @Test func `a detail names a master that kept its id only where the list names the field`()
+  @Test func `a detail names an unchanged master only if the list contains the field`()
     throws
   {
     let tree = try tree("u", ["u", "c"])
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // What was refused, what is deleted of it, and the second request.
+    // The refused records, the deleted ones among them, and the second request.
     (["u", "u", "-", "c"], [Int64(1)], [Int64(1)], false, "1 again+"),
     (["u", "u", "-", "c"], [1], [], false, ""),
     (["u", "u", "-", "c"], [], [2], false, ""),
@@ -121,7 +121,7 @@ import Testing
       "p again, 1 update+, 2 again+, 3 update+, 4 create+"
     ),
   ])
-  func `a second request makes anew what is deleted, and no more`(
+  func `a second request recreates what is deleted, and no more`(
     _ children: [String], _ refused: [Int64], _ deleted: [Int64], _ remakesParent: Bool,
     _ items: String
   ) throws {
@@ -134,14 +134,14 @@ import Testing
   }
 
   @Test(arguments: ["d", "cd"])
-  func `a parent that the app deletes meanwhile is not made anew`(_ parent: String) throws {
+  func `a parent that the app deletes in the meantime is not recreated`(_ parent: String) throws {
     var facts = ParentChildrenPlan.Facts()
     facts.remakesParent = true
     let plan = ParentChildrenPlan(try tree(parent, ["u"]), try targets(.lookup), after: facts)
     #expect(plan.items.isEmpty)
   }
 
-  @Test func `only an update under LEAVE_IF_CHANGED bears the date that was read`() throws {
+  @Test func `only an update under LEAVE_IF_CHANGED has the date that was read`() throws {
     let tree = try tree("u", ["u", "d", "c"])
     let date = try #require(tree.parent.modificationDate)
     var states: [ParentChildrenPlace: ServerState] = [.parent: .alive(date)]

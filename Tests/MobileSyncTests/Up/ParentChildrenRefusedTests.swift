@@ -4,7 +4,7 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// What a family's second request is for, and what it is not.
+/// When a family needs a second request, and when it does not.
 @Suite struct ParentChildrenRefusedTests {
   private func family(_ store: ManagedStore, children: Int = 1) async throws -> Family {
     let families = try store.org.makeFamilies(1, children: children)
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: MergeMode.allCases)
-  func `a parent that is deleted between the check and the write is made anew under OVERWRITE only`(
+  func `a parent deleted between the check and the write is recreated only under OVERWRITE`(
     _ mode: MergeMode
   ) async throws {
     let store = try await ManagedStore()
@@ -37,7 +37,9 @@ import Testing
     }
   }
 
-  @Test func `a changed child whose parent is not in the store is told as not sent`() async throws {
+  @Test func `a changed child whose parent is not in the store is reported as not sent`()
+    async throws
+  {
     let store = try await ManagedStore()
     let family = try await family(store, children: 2)
     try await store.edit([family.children[0]], of: "contacts") {
@@ -54,7 +56,7 @@ import Testing
     #expect(try await store.dirty("contacts") == [family.children[0]])
   }
 
-  @Test func `a reference to something else that is missing makes no family anew`() async throws {
+  @Test func `a missing reference to another record recreates no family`() async throws {
     let store = try await ManagedStore()
     let family = try await family(store)
     var target = SyncUpTarget.accounts()
@@ -68,12 +70,12 @@ import Testing
       return
     }
     #expect(store.org.requests(.composite) == 1)
-    // No proof of a deletion was asked for.
+    // No deletion was verified.
     #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
     #expect(try await store.dirty("contacts") == family.children)
   }
 
-  @Test func `a child that the app deletes before its request leaves is not sent`() async throws {
+  @Test func `a child that the app deletes before its request is sent is omitted`() async throws {
     let store = try await ManagedStore(
       settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0))
     let account = try await store.createAccounts(["A"])
@@ -85,7 +87,7 @@ import Testing
     let run = try await store.manager.syncUp(
       target: .syncUp(.accounts()), options: SyncOptions(), soupName: "accounts")
     await gate.reached()
-    // The last one goes in the second request.
+    // The last one is sent in the second request.
     try await store.delete([contacts[39]], of: "contacts")
     gate.open()
     try await run.finish()

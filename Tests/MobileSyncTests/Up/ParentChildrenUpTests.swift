@@ -7,7 +7,7 @@ import Testing
 
 /// Rows 152–158 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).
 @Suite struct ParentChildrenUpTests {
-  /// Every contact in the store is clean, bears a server's id and its account's, as in the org.
+  /// Every contact in the store is clean and has the org's ID and its account's, as in the org.
   private func checkContacts(
     _ store: ManagedStore, under accounts: [String: String]
   ) async throws {
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Accounts by their names; each is clean and in the org.
+  /// Accounts by name; each is clean and in the org.
   private func checkedAccounts(_ store: ManagedStore) async throws -> [String: String] {
     var accounts: [String: String] = [:]
     for account in try await store.elements() {
@@ -38,7 +38,7 @@ import Testing
     return accounts
   }
 
-  /// Contacts of accounts on the device; the name tells the account: `A|0`.
+  /// Contacts of accounts on the device; the name shows the account: `A|0`.
   private func makeContacts(
     _ store: ManagedStore, of accounts: [(name: String, id: String)], _ count: Int
   ) async throws {
@@ -83,7 +83,7 @@ import Testing
 
   // SDK: testSyncUpWithLocallyCreatedParentRecords (154)
   @Test(arguments: Platform.allCases)
-  func `the org's children get the id of the new parent that they were moved to`(
+  func `the org's children get the id of the new parent to which they were moved`(
     _ platform: Platform
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -129,7 +129,7 @@ import Testing
 
   // SDK: testSyncUpWithLocallyCreatedChildrenRemotelyDeletedParent (156)
   @Test(arguments: Platform.allCases)
-  func `a parent that the org deleted is made anew for its new children`(
+  func `a parent that the org deleted is recreated for its new children`(
     _ platform: Platform
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -150,7 +150,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncUpWithErrors (157)
   @Test(arguments: Platform.allCases)
-  func `what the org refuses stays dirty with its error, the rest of the tree is sent`(
+  func `refused records stay dirty with their error, the rest of the tree is sent`(
     _ platform: Platform
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -191,7 +191,7 @@ import Testing
     #expect(report.outcomes.values.filter { $0 == .sent }.count == 3)
   }
 
-  /// The first error of a composite's answer, as the SDK keeps it: an object.
+  /// The first error of a composite's response, as the SDK stores it: an object.
   private func checkError(_ element: JSONValue, _ words: String) throws {
     let error = try JSONValue(parsing: try #require(element["__last_error__"]?.string))
     #expect(error["errorCode"] == "STRING_TOO_LONG")
@@ -201,7 +201,7 @@ import Testing
 
   // SDK: testParentChildrenSyncUpWithExternalId (158)
   @Test(arguments: Platform.allCases)
-  func `new records with an external id change the record that has it`(
+  func `new records with an external id change the existing record`(
     _ platform: Platform
   ) async throws {
     let store = try await ManagedStore(platform)
@@ -234,7 +234,7 @@ import Testing
     let contacts = try await store.values("LastName", of: "contacts")
     #expect(contacts[families[1].children[0]] == "B|0")
     #expect(contacts[families[2].children[0]] == "C|0")
-    // What no record of the device names stays as it is.
+    // Records that no record of the device names are unchanged.
     #expect(try store.server("Account", "Name", of: families[2].id) == "Account 2")
     #expect(
       try store.server("Contact", "LastName", of: families[0].children[0]) == "Contact 0.0")

@@ -11,14 +11,14 @@ import Testing
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  @Test func `values travel as the element writes them`() throws {
+  @Test func `values are sent as the element writes them`() throws {
     let element = #"{"A":1.50,"B":"\u00e4\/","C":true,"D":{"x":[1, 2]},"E":[ ]}"#
     #expect(
       try body(["A", "B", "C", "D", "E"], element)
         == #"{"A":1.50,"B":"\u00e4\/","C":true,"D":{"x":[1, 2]},"E":[ ]}"#)
   }
 
-  @Test func `a missing member is left out and null is sent`() throws {
+  @Test func `a missing member is omitted and null is sent`() throws {
     #expect(try body(["A", "B", "C"], #"{"A":null,"C":""}"#) == #"{"A":null,"C":""}"#)
   }
 
@@ -33,7 +33,7 @@ import Testing
     #expect(try body([], #"{"A":1}"#) == "{}")
   }
 
-  @Test func `an element that is no object is refused`() {
+  @Test func `an element that is not an object is refused`() {
     #expect(throws: JSONError.self) { try body(["A"], "[1]") }
   }
 

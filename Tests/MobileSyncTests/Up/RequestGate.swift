@@ -2,8 +2,8 @@ import Dispatch
 import LocalOrg
 import Testing
 
-/// Holds a request in the org until the test lets it go on: what happens meanwhile happens between
-/// the request and its answer.
+/// Delays a request in the org until the test releases it, so that actions happen between the
+/// request and its response.
 struct RequestGate {
   private let arrived: AsyncStream<Void>
   private let arrival: AsyncStream<Void>.Continuation
@@ -17,16 +17,16 @@ struct RequestGate {
       match, nth: nth,
       .mutate { [arrival, opened] _ in
         arrival.yield()
-        // A test that fails must not hang.
+        // A failing test must not hang.
         _ = opened.wait(timeout: .now() + 20)
       })
   }
 
-  /// Waits until the request stands before the gate.
+  /// Waits until the request reaches the gate.
   func reached() async {
     for await _ in arrived { return }
   }
 
-  /// Lets the request go on.
+  /// Releases the request.
   func open() { opened.signal() }
 }

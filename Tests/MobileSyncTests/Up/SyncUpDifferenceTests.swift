@@ -7,7 +7,7 @@ import Testing
 /// Where sync ups are safer than the SDK's: one test for each row of docs/differences.md.
 @Suite struct SyncUpDifferenceTests {
   @Test(arguments: UpCase.kinds)
-  func `a code that names fields blames the reference, not the record`(
+  func `an error that names fields concerns the reference, not the record`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -26,7 +26,7 @@ import Testing
       Issue.record("\(end.report.records)")
       return
     }
-    // No proof was even asked for.
+    // No verification was even requested.
     #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
     #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 1)
   }
@@ -45,7 +45,7 @@ import Testing
     for id in ids { #expect(try store.serverDescription(id) == "round 2") }
   }
 
-  @Test func `without fresh dates our own write is a conflict, as it is to the SDK`()
+  @Test func `without fresh dates our own write is a conflict, as in the SDK`()
     async throws
   {
     let settings = SyncSettings(overlapSeconds: 0, refreshesDates: false)
@@ -59,12 +59,12 @@ import Testing
     #expect(store.org.requests(.retrieve) == 2)
   }
 
-  /// Who writes between our write and the reading of its date: the same user, another one in another second, or in
-  /// that of the answer.
+  /// The writer between our write and the reading of its date: the same user, or another user in
+  /// another second or in that of the response.
   enum Writer: CaseIterable { case sender, other, otherAtOnce }
 
   @Test(arguments: UpCase.kinds)
-  func `what another user wrote after us is not taken for our own`(_ up: UpCase) async throws {
+  func `another user's later write is not treated as our own`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     for writer in Writer.allCases {
       let id = try await store.syncedAccounts(1)[0]
@@ -77,7 +77,7 @@ import Testing
           try org.share(id, with: name)
           if writer == .otherAtOnce { try org.setClockStep(0) }
           _ = org.update("Account", id: id, ["Name": "theirs"], as: user)
-          // Another user's is told by its writer, be it of the second of the answer.
+          // Another user's write is identified by its writer, even in the second of the response.
           if writer == .sender { _ = org.update("Account", id: id, ["Name": "theirs"], as: user) }
           try org.setClockStep(1000)
         })
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `the date of an object that tells no last writer is read all the same`(
+  func `the date of an object without a last writer is read anyway`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a modification date that cannot be read leaves the record with that reason`(
+  func `a modification date that cannot be read skips the record with that reason`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -122,7 +122,7 @@ import Testing
     #expect(end.report.warnings.count == 1)
   }
 
-  /// A target with fields of its own keeps its kind's classes.
+  /// A target with its own fields keeps its kind's classes.
   private func withImplementation(
     _ target: SyncUpTarget, _ kind: SyncUpTarget.Kind
   ) -> SyncUpTarget {
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.all)
-  func `several sObject types in one soup go up together`(_ up: UpCase) async throws {
+  func `several sObject types in one soup are sent together`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let accounts = try await store.syncedAccounts(2)
     let contacts = try (0..<2).map {
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `upserts of several types go up, each to its own`(_ up: UpCase) async throws {
+  func `upserts of several types are sent, each to its own`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let account = try store.org.make("Account", ["Name": "A"])
     let contact = try store.org.make("Contact", ["LastName": "L"])
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.all)
-  func `a local id is proof that the server does not know the record`(_ up: UpCase) async throws {
+  func `a local id proves that the org does not know the record`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let local = try await store.createAccounts(["A", "B"])
     try await store.edit(local) { $0["__locally_created__"] = false }
@@ -204,7 +204,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `two elements of one record go up one after the other`(_ up: UpCase) async throws {
+  func `two elements of one record are sent one after the other`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(1)
     let id = ids[0]
@@ -224,7 +224,7 @@ import Testing
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 2)
   }
 
-  @Test func `two new elements of one external id go up one after the other`() async throws {
+  @Test func `two new elements with one external id are sent one after the other`() async throws {
     let store = try await ManagedStore()
     try await store.create([
       ["Name": "first", "External_Id__c": "E1"], ["Name": "other", "External_Id__c": "E2"],
@@ -241,7 +241,7 @@ import Testing
     #expect(try store.serverName(id) == "second")
   }
 
-  @Test func `only a record that is in the same request waits for the next one`() async throws {
+  @Test func `only a record in the same request waits for the next one`() async throws {
     let store = try await ManagedStore()
     let ids = try await store.syncedAccounts(2)
     try await store.editAccounts(ids)
@@ -260,20 +260,20 @@ import Testing
     #expect(writes.map(\.records) == [2, 2])
   }
 
-  @Test func `rows go up in their numeric order`() async throws {
+  @Test func `rows are sent in numeric order`() async throws {
     let store = try await ManagedStore(.android)
     try await store.createAccounts((1...11).map { "A\($0)" })
     var target = SyncUpTarget(kind: .batch)
     target.maxBatchSize = 6
     let end = try await store.up(target)
     #expect(end.report.records.map(\.soupEntryID) == (1...11).map { Int64($0) })
-    // An org gives ids in the order of the requests.
+    // An org assigns IDs in the order of the requests.
     let ids = try await store.ids(named: (1...11).map { "A\($0)" })
     #expect(ids == ids.sorted())
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a record that could not be made anew stays an update with the org's words`(
+  func `a record that could not be recreated stays an update with the org's message`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -285,7 +285,7 @@ import Testing
     #expect(try await store.flags(ids[0]) == "lu")
     let error = try await store.element(ids[0])?["__last_error__"]?.string
     #expect(error?.contains("Required fields are missing: [Name]") == true)
-    // Mended, it goes.
+    // After the correction it is sent.
     try await store.edit(ids) { $0["Name"] = "mended" }
     try await store.up(up.kind)
     #expect(try await store.dirty().isEmpty)

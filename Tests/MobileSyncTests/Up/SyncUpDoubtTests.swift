@@ -5,7 +5,7 @@ import SmartStore
 import System
 import Testing
 
-/// What becomes of changes whose answer was lost on the way.
+/// Changes whose response was lost.
 @Suite struct SyncUpDoubtTests {
   private func marks(_ store: ManagedStore) async throws -> Int {
     try await store.manager.withStore { store in
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [true, false])
-  func `a create whose answer was lost is made once, whether it arrived or not`(
+  func `a create whose response was lost is made once, whether it arrived or not`(
     _ up: UpCase, _ afterCommit: Bool
   ) async throws {
     let store = try await ManagedStore(up)
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `the mark is in the file before the request leaves, and gone with the answer`()
+  @Test func `the mark is in the file before the request is sent, and removed with the response`()
     async throws
   {
     let store = try await ManagedStore()
@@ -59,7 +59,7 @@ import Testing
     #expect(try await marks(store) == 0)
   }
 
-  @Test func `what could not be looked for is not sent again`() async throws {
+  @Test func `a write that could not be looked up is not sent again`() async throws {
     let store = try await ManagedStore()
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
@@ -67,7 +67,7 @@ import Testing
     store.org.server.faults.add(.kind(.query), .status(400, code: "QUERY_TOO_COMPLICATED"))
     let end = try await store.up(.collection)
     #expect(
-      end.report.records.map { "\($0.outcome)".contains("could not be looked for") } == [true])
+      end.report.records.map { "\($0.outcome)".contains("could not be looked up") } == [true])
     #expect(try store.accountCount() == 1)
     #expect(try await marks(store) == 1)
     try await store.up(.collection)
@@ -75,7 +75,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `what was not found is not sent again before the quiet window is over`() async throws {
+  @Test func `a write not found is not sent again before the quiet window ends`() async throws {
     let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)
     try await store.createAccounts(["A"])
@@ -87,7 +87,7 @@ import Testing
       early.report.records.map(\.outcome).first.map { "\($0)".contains("on its way") } == true)
     #expect(try store.accountCount() == 0)
     #expect(try await store.dirty().count == 1)
-    // Each record that somebody writes moves the org's clock by a second.
+    // Each record written moves the org's clock by a second.
     let other = try store.org.make("Account", ["Name": "other"])
     for _ in 0..<700 { try store.org.update("Account", other, ["Name": "other"]) }
     try await store.up(.collection)
@@ -106,7 +106,7 @@ import Testing
     #expect(try store.accountCount() == 1)
   }
 
-  @Test func `what was edited after the lost create goes up as an update of the record`()
+  @Test func `an edit after the lost create is sent as an update of the record`()
     async throws
   {
     let store = try await ManagedStore(UpCase.kinds[2])
@@ -121,7 +121,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a field that was first filled after the lost create goes up too`() async throws {
+  @Test func `a field first filled after the lost create is sent too`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let local = try await store.create([["Name": "A"]])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
@@ -134,7 +134,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a create in doubt is not taken for another of the same run, however many follow`()
+  @Test func `an unconfirmed create is not mistaken for another of the same run`()
     async throws
   {
     let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
@@ -142,7 +142,7 @@ import Testing
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: false))
     try await store.up(.single)
-    // The one in doubt waits; these go out, one request each.
+    // The unconfirmed one waits; these are sent, one request each.
     try await store.createAccounts(["A", "B"])
     try await store.up(.single)
     #expect(try store.accountCount() == 2)
@@ -156,7 +156,7 @@ import Testing
     #expect(try await store.column("Name") == ["A", "A", "B"])
   }
 
-  @Test func `a mark names the records that were made shortly before, not all of the run`()
+  @Test func `a mark lists the records created shortly before, not all of the run`()
     async throws
   {
     let store = try await ManagedStore(.ios)
@@ -182,7 +182,7 @@ import Testing
     #"{"user":"005000000000001AAA","since":0,"sent":-9223372036854775808}"#,
     #"{"user":"005000000000001AAA","since":-9223372036854775808,"sent":0}"#,
   ])
-  func `a mark that nobody can have written is none`(_ json: String) async throws {
+  func `an invalid mark is ignored`(_ json: String) async throws {
     let store = try await ManagedStore(.ios)
     try await store.createAccounts(["A"])
     try await store.manager.withStore { store in
@@ -205,7 +205,7 @@ import Testing
     #expect(try store.accountCount() == 1)
   }
 
-  @Test func `more records than creates are for a person to look at`() async throws {
+  @Test func `more records than creates need an operator's decision`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
@@ -216,7 +216,7 @@ import Testing
     #expect(end.report.records.count == 1)
     #expect("\(end.report.records[0].outcome)".contains("2 records may be"))
     #expect(try store.accountCount() == 2)
-    // Once one of them is gone, the other is ours.
+    // Once one of them is deleted, the other is ours.
     try store.org.delete(twin)
     try await store.up(.collection)
     #expect(try await store.dirty().isEmpty)
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `our own update without an answer is not taken for a conflict`(_ up: UpCase) async throws {
+  func `our own update without a response is not treated as a conflict`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(2)
     try await store.editAccounts(ids)
@@ -234,13 +234,13 @@ import Testing
     #expect(end.report.records.allSatisfy { $0.outcome == .sent })
     #expect(try await store.dirty().isEmpty)
     #expect(try await marks(store) == 0)
-    // The date is the new one: the next edit is none either.
+    // The date is the new one, so the next edit is no conflict either.
     try await store.edit(ids) { $0["Name"] = "again" }
     let again = try await store.up(up.kind, .leaveIfChanged)
     #expect(again.report.records.allSatisfy { $0.outcome == .sent })
   }
 
-  @Test func `a lost update is not ours where another user has entered the same since`()
+  @Test func `a lost update is not ours if another user has entered the same since`()
     async throws
   {
     let store = try await ManagedStore()
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a request that was refused whole leaves no doubt`(_ up: UpCase) async throws {
+  func `a request refused as a whole leaves nothing unconfirmed`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .limitExceeded)
@@ -270,19 +270,19 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, MergeMode.allCases)
-  func `an upsert by Id whose answer was lost is in the org, or stays to be sent`(
+  func `an upsert by Id whose response was lost is in the org, or stays to be sent`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     for arrives in [true, false] {
       let store = try await ManagedStore(up)
-      // The sender made the record a moment ago, which is no sign of the request.
+      // The sender created the record a moment ago, which is no sign of the request.
       let id = try store.org.make("Account", ["Name": "old"])
       try await store.create([["Id": .string(id), "Name": "new"]])
       let target = SyncUpTarget(kind: up.kind, externalIdFieldName: "Id")
       store.org.server.faults.add(.writes, .drop(afterCommit: arrives))
       try await store.up(target, mode, fields: ["Name"])
       try await store.up(target, mode, fields: ["Name"])
-      // What stands under the Id is compared, and LEAVE_IF_CHANGED leaves it.
+      // The record with the Id is compared, and LEAVE_IF_CHANGED skips it.
       let isLeft = mode == .leaveIfChanged && !arrives
       #expect(try store.serverName(id) == (isLeft ? "old" : "new"), "arrives: \(arrives)")
       #expect(try await store.dirty().isEmpty != isLeft, "arrives: \(arrives)")
@@ -290,7 +290,7 @@ import Testing
     }
   }
 
-  /// An account that goes up by an external id, whose first request gets no answer.
+  /// An account sent by an external ID, whose first request gets no response.
   private func lostUpsert(
     _ store: ManagedStore, _ kind: SyncUpTarget.Kind, _ mode: MergeMode, arrives: Bool
   ) async throws -> SyncUpTarget {
@@ -302,7 +302,7 @@ import Testing
     return target
   }
 
-  /// An account of somebody else under the same external id.
+  /// Another user's account with the same external ID.
   private func officeAccount(_ store: ManagedStore) throws -> String {
     let office = try store.org.org.addUser(
       "office@example.com", lastName: "Office", profile: "Integration")
@@ -317,7 +317,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [MergeMode.leaveIfChanged, .overwrite])
-  func `a lost upsert is not sent over what somebody made of its record since`(
+  func `a lost upsert is not sent over later changes of its record`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     let store = try await ManagedStore(up)
@@ -334,7 +334,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [MergeMode.leaveIfChanged, .overwrite])
-  func `a lost upsert is compared with what somebody entered under its external id meanwhile`(
+  func `a lost upsert is compared with what another user entered with its external id`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     let store = try await ManagedStore(up)
@@ -350,14 +350,14 @@ import Testing
     #expect(try store.accountCount() == 1)
     #expect(try store.serverName(id) == (mode == .overwrite ? "device" : "office"))
     #expect(try await store.dirty().count == (mode == .overwrite ? 0 : 1))
-    // What was left goes up once the mode says so.
+    // The skipped record is sent once the mode allows it.
     try await store.up(target, .overwrite)
     #expect(try store.serverName(id) == "device")
     #expect(try await marks(store) == 0)
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a lost upsert of a record that stands as it stood is sent again`(
+  func `a lost upsert of an unchanged record is sent again`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -370,7 +370,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `what was edited after the lost upsert goes up as an update`(_ up: UpCase) async throws {
+  func `an edit after the lost upsert is sent as an update`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let target = try await lostUpsert(store, up.kind, .overwrite, arrives: true)
     let local = try await store.elements().compactMap { $0["Id"]?.string }
@@ -382,7 +382,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a delete whose answer was lost is found done`(_ up: UpCase) async throws {
+  func `a delete whose response was lost is found done`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(2)
     try await store.delete(ids)

@@ -4,7 +4,7 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// How elements stand after the org's answers, with what the app did meanwhile.
+/// The state of elements after the org's responses, with the app's changes in the meantime.
 @Suite struct SyncUpElementsTests {
   private static let id = "001000000000001AAA"
   private let directory = TemporaryDirectory("elements")
@@ -21,7 +21,7 @@ import Testing
     elements = SyncUpElements(store: store, soupName: "soup", target: SyncUpTarget())
   }
 
-  /// Puts an element into the soup; the flags are `c`, `u` and `d`, none for a clean one.
+  /// Inserts an element into the soup; the flags are `c`, `u` and `d`, none for a clean one.
   @discardableResult
   private func put(
     _ id: String, _ flags: String, _ more: JSONObject = [:], row: Int64? = nil
@@ -43,7 +43,7 @@ import Testing
     return SyncUpSettled(record: record, operation: record.operation, end: end)
   }
 
-  /// A row's id and flags; nil for one that is gone.
+  /// A row's ID and flags; nil if it no longer exists.
   private func state(_ row: Int64) throws -> String? {
     guard let record = try elements.read(row) else { return nil }
     let state = record.state
@@ -51,13 +51,13 @@ import Testing
       + (state.isUpdated ? "u" : "") + (state.isDeleted ? "d" : "")
   }
 
-  @Test func `changed rows are found in their numeric order`() throws {
+  @Test func `changed rows are found in numeric order`() throws {
     let rows = try (0..<12).map { try put("local_\($0)", "c") }
     try put(Self.id, "")
     #expect(try elements.dirtyIDs() == rows.sorted())
   }
 
-  @Test func `what was sent is clean, and an old error is gone`() throws {
+  @Test func `a sent element is clean, and its old error is removed`() throws {
     let row = try put(Self.id, "u", ["__last_error__": "old"])
     try elements.commit([try settled(row, .sent(id: nil))])
     #expect(try state(row) == Self.id + " ")
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [("cu", "lu"), ("c", "lu"), ("cd", "ld")])
-  func `a new record that changed on its way is no new one any more`(
+  func `a new record that changed in transit is no longer new`(
     _ now: String, _ after: String
   ) throws {
     let row = try put("local_1", "c")
@@ -76,7 +76,9 @@ import Testing
     #expect(try state(row) == Self.id + " " + after)
   }
 
-  @Test func `what the org deleted leaves the store, unless the app wants it again`() throws {
+  @Test func `what the org deleted is removed from the store, unless the app edited it again`()
+    throws
+  {
     let row = try put(Self.id, "d")
     let first = try settled(row, .deleted)
     try put(Self.id, "u", ["Name": "again"], row: row)
@@ -89,7 +91,7 @@ import Testing
     #expect(try state(row) == nil)
   }
 
-  @Test func `of two elements of one record the clean one gives way`() throws {
+  @Test func `of two elements of one record the clean one is removed`() throws {
     let made = try put("local_1", "c")
     let brought = try put(Self.id, "")
     #expect(try elements.commit([try settled(made, .sent(id: Self.id))]).isEmpty)
@@ -105,7 +107,7 @@ import Testing
     #expect(try state(edited) == Self.id + " lu")
   }
 
-  @Test func `of two edited elements of one record the one that was sent stays, and it is told`()
+  @Test func `of two edited elements of one record the sent one stays, with a report`()
     throws
   {
     let made = try put("local_1", "c")
@@ -117,7 +119,7 @@ import Testing
     #expect(try state(edited) == nil)
   }
 
-  @Test func `a date goes into no element that stands for another record by now`() throws {
+  @Test func `a date is not written to an element that represents another record by now`() throws {
     let row = try put(Self.id, "")
     try elements.setDates([(row, "001000000000002AAA", "2026-01-01T00:00:00.000+0000")])
     #expect(try elements.read(row)?.modificationDate == nil)

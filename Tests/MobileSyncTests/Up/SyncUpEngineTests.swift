@@ -3,18 +3,18 @@ import Salesforce
 import System
 import Testing
 
-/// A change that the engine sends; its name is the record's id.
+/// A change that the engine sends; its name is the record's ID.
 private struct Change: SyncUpChange {
   let write: SyncUpWrite
 }
 
-/// A journal that writes down what it is told, in that order.
+/// A journal that logs its calls in order.
 private final class Script: SyncUpJournal {
   let told = Locked<[String]>([])
   var lines: [String] { told.withLock { $0 } }
-  /// Whether it writes down, too, that something is kept.
+  /// Whether it also logs `keep`.
   var tellsKeeping = false
-  /// Changes that have been settled before their request leaves.
+  /// Changes that are resolved before their request is sent.
   var settledBefore: Set<String> = []
 
   private func tell(_ line: String) { told.withLock { $0.append(line) } }
@@ -54,7 +54,7 @@ private final class Script: SyncUpJournal {
   }
 }
 
-/// The engine's own rules, with a journal and an org that are lists.
+/// The engine's own rules, with lists instead of a journal and an org.
 struct SyncUpEngineTests {
   private static func error(
     _ kind: OrgError.Kind, isAmbiguous: Bool = false
@@ -66,7 +66,7 @@ struct SyncUpEngineTests {
     lockAttempts: 3, survivesDoubt: true
   ) { _ in }
 
-  /// Sends updates of these records; `answer` says what the org does with each.
+  /// Sends updates of these records; `answer` returns the org's response to each.
   private func send(
     _ names: [String], _ patience: SyncUpEngine<Script>.Patience = patient, size: Int = 200,
     settledBefore: Set<String> = [],
@@ -89,13 +89,13 @@ struct SyncUpEngineTests {
   private static let done = RowAnswer.done(id: nil, created: nil)
   private static let locked = RowAnswer.locked(RowRefusal(code: "LOCK", message: "m"))
 
-  @Test func `a request is written down before it leaves, and answered before the next`() async {
+  @Test func `a request is recorded before it is sent, and answered before the next`() async {
     let end = await send(["a", "b", "c"], size: 2) { _ in Self.done }
     #expect(
       end.lines == ["intend a b", "settle a done, b done", "intend c", "settle c done"])
   }
 
-  @Test func `answers are kept with what leaves next, and before anything is waited for`()
+  @Test func `responses are kept with the next request, and before any wait`()
     async throws
   {
     func lines(
@@ -131,7 +131,7 @@ struct SyncUpEngineTests {
         == ["intend a", "settle a unknown, for good", "keep"])
   }
 
-  @Test func `what the journal has settled is not written down, and not sent`() async {
+  @Test func `a change that the journal has resolved is neither recorded nor sent`() async {
     var asked: [String] = []
     let end = await send(["a", "b"], settledBefore: ["a"]) { name in
       asked.append(name)
@@ -142,7 +142,7 @@ struct SyncUpEngineTests {
     #expect(await send(["a"], settledBefore: ["a"]) { _ in Self.done }.lines.isEmpty)
   }
 
-  @Test func `a request that was refused whole is withdrawn before its halves are written down`()
+  @Test func `a request refused as a whole is withdrawn before its halves are recorded`()
     async
   {
     var asked = 0
@@ -167,7 +167,7 @@ struct SyncUpEngineTests {
   }
 
   @Test(arguments: [OrgError.Kind.limit, .authentication, .unreachable])
-  func `an org that takes nothing ends the sending, and nothing is left in doubt`(
+  func `an org that accepts nothing ends the sending, and nothing is unconfirmed`(
     _ kind: OrgError.Kind
   ) async {
     let end = await send(["a", "b", "c"], size: 2) { _ in throw Self.error(kind) }
@@ -175,7 +175,7 @@ struct SyncUpEngineTests {
     #expect(end.error == kind)
   }
 
-  @Test func `a live store sends halves, and goes on after no doubt and no missing permission`()
+  @Test func `a live store sends halves, and stops if unconfirmed or not permitted`()
     async
   {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
@@ -199,7 +199,7 @@ struct SyncUpEngineTests {
     #expect(held.lines == ["intend a", "settle a locked, for good"])
   }
 
-  @Test func `a pipeline goes on after a lost answer`() async {
+  @Test func `a pipeline continues after a lost response`() async {
     let end = await send(["a", "b"], size: 1) { name in
       if name == "a" { throw Self.error(.unreachable, isAmbiguous: true) }
       return Self.done
@@ -209,7 +209,7 @@ struct SyncUpEngineTests {
     #expect(end.error == nil)
   }
 
-  @Test func `held rows go again in halves, as often as was said`() async {
+  @Test func `locked rows are sent again in halves, as often as configured`() async {
     let end = await send(["a", "b", "c"]) { $0 == "a" ? Self.done : Self.locked }
     #expect(
       end.lines == [
@@ -226,7 +226,7 @@ struct SyncUpEngineTests {
     (.invalidResponse, false, false), (.locatorExpired, false, false), (.cancelled, false, false),
     (.configuration, false, false),
   ])
-  func `an error is about the org, about what was asked for, or about neither`(
+  func `an error concerns the org, the requested object, or neither`(
     _ kind: OrgError.Kind, _ isOutage: Bool, _ isAboutTheObject: Bool
   ) {
     #expect(Self.error(kind).isOutage == isOutage)

@@ -4,9 +4,9 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// What happens on the way of a sync up, and beside it.
+/// Changes and failures during a sync up.
 @Suite struct SyncUpFaultTests {
-  /// A sync up whose first request waits while `body` works on the store.
+  /// A sync up whose first request waits while `body` uses the store.
   private func meanwhile(
     _ store: ManagedStore, _ up: UpCase, _ body: () async throws -> Void
   ) async throws -> SyncReport {
@@ -22,11 +22,11 @@ import Testing
   }
 
   @Test(arguments: UpCase.all)
-  func `what the app edits while a change is on its way stays, and stays to be sent`(
+  func `an edit of the app while a change is in transit stays, and remains to be sent`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
-    // An update: the new content stands on our own write, which is no conflict.
+    // An update: the new content is based on our own write, which is no conflict.
     let id = try await store.syncedAccounts(2)[0]
     try await store.editAccounts([id])
     let report = try await meanwhile(store, up) {
@@ -39,7 +39,7 @@ import Testing
     let end = try await store.up(up.kind, .leaveIfChanged)
     #expect(end.report.outcomes[id] == .sent)
     #expect(try store.serverName(id) == "newer")
-    // A new record is an update of the org's then, and a deletion of it where the app has deleted it.
+    // A new record then becomes an update of the org's, or a deletion if the app has deleted it.
     let local = try await store.createAccounts(["A", "B"])
     _ = try await meanwhile(store, up) {
       try await store.edit([local[0]]) { $0["Name"] = "newest" }
@@ -61,12 +61,12 @@ import Testing
     #expect(try store.accountCount() == 4)
   }
 
-  @Test func `each answer is in the store before the next request is made`() async throws {
+  @Test func `each response is stored before the next request is sent`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let ids = try await store.syncedAccounts(2)
     try await store.editAccounts(ids)
     try await store.createAccounts(["A", "B"])
-    // The creates are done; the updates get no further than a server in trouble.
+    // The creates are done; the updates fail with a server error.
     store.org.server.faults.add(.kind(.collectionUpdate), .status(503, code: "SERVER_UNAVAILABLE"))
     let end = try await store.up(.collection)
     #expect(end.state.status == .failed)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `an expired session fails the run, and the next one sends what is left`(
+  func `an expired session fails the run, and the next one sends the rest`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -101,7 +101,7 @@ import Testing
     #expect(try store.accountCount() == 5)
   }
 
-  @Test func `a stop is heeded before the next request, and what was answered is kept`()
+  @Test func `a stop takes effect before the next request, and responses are kept`()
     async throws
   {
     let store = try await ManagedStore()
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a change between the check and the write is seen where the request can say so`(
+  func `a change between the check and the write is detected if the request supports it`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -142,7 +142,8 @@ import Testing
       let end = try await store.up(up.kind, .leaveIfChanged)
       #expect(end.state.status == .done)
       #expect(end.report.outcomes[ids[1]] == .sent)
-      // A collection has no conditions; of what is deleted the single target alone keeps no error.
+      // A collection has no conditions; for a deleted record, only the single target stores no
+      // error.
       if up.kind == .collection, !isDeleted {
         #expect(end.report.outcomes[id] == .sent)
         continue
@@ -161,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `the refusal of a request for one record is the record's own`(_ up: UpCase) async throws {
+  func `the refusal of a request for one record belongs to the record`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let id = try await store.createAccounts(["A"])[0]
     store.org.server.faults.add(
@@ -176,7 +177,7 @@ import Testing
       try await store.element(id)?["__last_error__"]?.string?.contains("JSON_PARSER_ERROR") == true)
   }
 
-  @Test func `what is no record id is not asked for, and keeps no other from being sent`()
+  @Test func `a value that is not a record id is not queried, and blocks no other`()
     async throws
   {
     let store = try await ManagedStore()
@@ -191,7 +192,7 @@ import Testing
   }
 
   @Test(arguments: [SyncUpTarget(kind: .collection), SyncUpTarget(kind: .batch), .accounts()])
-  func `an org that cannot be asked for dates fails the run, and no edit is passed over`(
+  func `an org that cannot be asked for dates fails the run, and no edit is skipped`(
     _ target: SyncUpTarget
   ) async throws {
     let store = try await ManagedStore()

@@ -4,8 +4,7 @@ import Salesforce
 import Testing
 
 struct SyncUpJobTests {
-  @Test func `a write of which no result tells is unknown, unless the job was never begun`() throws
-  {
+  @Test func `a write without a result is unknown, unless the job never started`() throws {
     let rows = try ["A", "B"].map {
       try #require(BulkRow([(name: "Name", value: JSONValue.string($0))]))
     }

@@ -4,9 +4,10 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Which element a note of a lost request is about, and which record an element stands for already.
+/// Which element the note of a lost request refers to, and which record an element already
+/// represents.
 @Suite struct SyncUpNotesTests {
-  /// Syncs up so that the answer is lost.
+  /// Runs a sync up whose response is lost.
   private func lose(
     _ store: ManagedStore, arrives: Bool, _ mode: MergeMode = .overwrite
   ) async throws {
@@ -14,11 +15,11 @@ import Testing
     #expect(try await store.up(.collection, mode).state.status == .failed)
   }
 
-  @Test func `a note is not about an element that has got the row since`() async throws {
+  @Test func `a note does not refer to an element that got the row since`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])
     try await lose(store, arrives: true)
-    // Rows of a soup that is registered anew are counted from one again.
+    // The rows of a soup that is registered again are counted from one.
     try await store.manager.withStore { store in
       let specs = try store.indexSpecs(of: ManagedStore.accounts)
       try store.removeSoup(ManagedStore.accounts)
@@ -31,7 +32,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a note of an element that is clean again is dropped without a question`()
+  @Test func `a note of an element that is clean again is removed without a request`()
     async throws
   {
     let store = try await ManagedStore(UpCase.kinds[2])
@@ -51,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
-  func `what a sync down brought of a lost create is that create's record`(
+  func `a fetched record of a lost create is that create's record`(
     _ mode: MergeMode
   ) async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
@@ -65,7 +66,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that the store had before is not what a later create made`() async throws {
+  @Test func `a record that the store had before was not made by a later create`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let known = try store.org.make("Account", ["Name": "A", "Description": "of A"])
     try await store.down(nil)
@@ -78,7 +79,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that an app has put into the store is not what a create made`()
+  @Test func `a record that an app has put into the store was not made by a create`()
     async throws
   {
     let store = try await ManagedStore(UpCase.kinds[2])
@@ -97,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [(Int64(0), true), (2000, false)])
-  func `what stands under an external id since the second of a lost upsert counts as changed`(
+  func `a record changed since the second of a lost upsert counts as changed`(
     _ milliseconds: Int64, _ isLeft: Bool
   ) async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
@@ -107,7 +108,7 @@ import Testing
     let id = try store.org.make(
       "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     try store.org.org.moveClock(by: milliseconds)
-    // The org's clock is told by an answer.
+    // The org's time comes from a response.
     try await store.down([other])
     try await store.create([["Name": "device", "External_Id__c": "E1"]])
     let target = SyncUpTarget(externalIdFieldName: "External_Id__c")

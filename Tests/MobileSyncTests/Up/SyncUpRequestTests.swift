@@ -42,14 +42,14 @@ import Testing
     ).map(\.changes)
   }
 
-  @Test func `collections are of one operation each, in the SDK's order`() throws {
+  @Test func `each collection has one operation, in the SDK's order`() throws {
     let sends = try sends([("A", "d"), ("A", ""), ("A", "c"), ("A", ""), ("B", "c")])
     let batches = batches(sends, SyncUpTarget(externalIdFieldName: "Id"))
     #expect(batches.map { $0.map(\.record.soupEntryID) } == [[2, 4], [3], [5], [1]])
     #expect(batches.map { $0[0].action } == [.update, .upsert, .upsert, .delete])
   }
 
-  @Test func `a job is of one action and object, and what are too few for one go in requests`()
+  @Test func `a job has one action and object, and too few changes are sent in requests`()
     throws
   {
     let records =
@@ -67,7 +67,7 @@ import Testing
     #expect(!atBound.contains { $0.form == .job })
   }
 
-  @Test func `records of one type follow each other, and a request has ten types at most`() throws {
+  @Test func `records of one type are consecutive, and a request has ten types at most`() throws {
     let types = (0..<24).map { "T\($0 % 12)" }
     let batches = batches(try sends(types.map { ($0, "") }), SyncUpTarget())
     #expect(batches.map(\.count) == [20, 4])
@@ -76,7 +76,7 @@ import Testing
         == (0..<10).flatMap { ["T\($0)", "T\($0)"] })
   }
 
-  @Test func `a composite carries all operations, a row goes alone`() throws {
+  @Test func `a composite has all operations, a row is sent alone`() throws {
     let sends = try sends([("A", "d"), ("A", ""), ("B", "c")])
     #expect(batches(sends, SyncUpTarget(kind: .batch)).map(\.count) == [3])
     #expect(batches(sends, SyncUpTarget(kind: .batch, maxBatchSize: 2)).map(\.count) == [2, 1])
@@ -84,13 +84,13 @@ import Testing
     #expect(batches([], SyncUpTarget(kind: .batch)).isEmpty)
   }
 
-  @Test func `a batch takes as many changes as the target says, in their order`() throws {
+  @Test func `a batch has as many changes as the target allows, in order`() throws {
     let sends = try sends([("A", ""), ("A", "d"), ("A", ""), ("A", "d")])
     let batches = batches(sends, SyncUpTarget(maxBatchSize: 3))
     #expect(batches.map { $0.map(\.record.soupEntryID) } == [[1, 3], [2], [4]])
   }
 
-  @Test func `updates with a condition go in composites no larger than a batch`() throws {
+  @Test func `updates with a condition are sent in composites no larger than a batch`() throws {
     var sends = try sends(Array(repeating: ("A", ""), count: 30))
     for index in sends.indices where index != 4 { sends[index].write.unmodifiedSince = 1 }
     func forms(_ target: SyncUpTarget) -> [String] {
@@ -104,14 +104,14 @@ import Testing
     #expect(forms(SyncUpTarget(kind: .batch)) == ["composite 25", "composite 5"])
   }
 
-  @Test func `a tree has room for what is read in its request`() throws {
+  @Test func `a tree has room for its query in its request`() throws {
     let sends = try sends(Array(repeating: ("A", ""), count: 26))
     #expect(batches(sends, SyncUpTarget(kind: .parentChildren)).map(\.count) == [25, 1])
     #expect(
       batches(sends, SyncUpTarget(kind: .parentChildren), reads: true).map(\.count) == [24, 2])
   }
 
-  @Test func `a collection's record has its type, what names it, and the fields`() throws {
+  @Test func `a collection's record has its type, its identifier, and the fields`() throws {
     let sends = try sends([("A", ""), ("A", "c")])
     let texts = sends.map { String(decoding: $0.write.collectionRecord, as: UTF8.self) }
     #expect(
@@ -122,7 +122,7 @@ import Testing
     #expect(String(decoding: sends[0].write.body, as: UTF8.self) == #"{"Name":"n0"}"#)
   }
 
-  @Test func `no batch is larger than the org takes it, whatever the target says`() throws {
+  @Test func `no batch is larger than the org allows, whatever the target says`() throws {
     let sends = try sends(Array(repeating: ("A", ""), count: 201))
     var target = SyncUpTarget()
     target.maxBatchSize = 500
@@ -132,7 +132,7 @@ import Testing
     #expect(batches(Array(sends.prefix(30)), target).map(\.count) == [25, 5])
   }
 
-  @Test func `deletes keep the bound of types in a collection, too`() throws {
+  @Test func `deletes respect the limit of types in a collection, too`() throws {
     let sends = try sends((0..<24).map { ("T\($0 % 12)", "d") })
     #expect(batches(sends, SyncUpTarget()).map(\.count) == [20, 4])
   }

@@ -44,7 +44,7 @@ import Testing
 
   // SDK: testSyncUpWithErrors (120)
   @Test(arguments: UpCase.all)
-  func `what the org refuses stays with its error, the rest is sent`(_ up: UpCase) async throws {
+  func `refused records stay with their error, the rest is sent`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let long = String(repeating: "x", count: 256)
     try await store.createAccounts(["A", "B", "C", long, ""])
@@ -56,7 +56,7 @@ import Testing
     let errors = bad.map { $0["__last_error__"]?.string ?? "" }
     #expect(errors[0].contains("data value too large"))
     #expect(errors[1].contains("Required fields are missing: [Name]"))
-    // Each kind of target has a shape of its own.
+    // Each kind of target has its own format.
     for error in try errors.map({ try JSONValue(parsing: $0) }) {
       switch up.kind {
       case .single: #expect(error[0]?["errorCode"]?.string != nil)
@@ -78,7 +78,7 @@ import Testing
     for type in [nil, "badType"] {
       try await store.create([["Name": "A"], ["Name": "B"]], type: type)
       #expect(try await store.up(up.kind).state.status == .done)
-      // What does not say what it is does not leave.
+      // An element without a type is not sent.
       #expect(store.org.server.log.writes.isEmpty == (type == nil))
     }
     let elements = try await store.elements()
@@ -88,7 +88,7 @@ import Testing
       let error = element["__last_error__"]?.string ?? ""
       #expect(
         element["attributes"] == nil
-          ? error.contains("attributes.type of the element is no name of an sObject")
+          ? error.contains("attributes.type of the element is not an sObject name")
           : error.contains("sObject type 'badType' is not supported")
             || error.contains("The requested resource does not exist"))
     }
@@ -96,7 +96,7 @@ import Testing
 
   // SDK: testSyncUpWithNoLocalUpdates (123)
   @Test(arguments: UpCase.all)
-  func `a run asks nothing where nothing is to be sent, and tells of each record`(
+  func `a run without changes sends no request, and each record is reported`(
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
@@ -147,7 +147,7 @@ import Testing
 
   // SDK: testSyncUpManyLocallyCreatedRecords (136)
   @Test(arguments: UpCase.kinds)
-  func `many creates go up in as few requests as the kind allows`(_ up: UpCase) async throws {
+  func `many creates are sent in as few requests as the kind allows`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let most = [SyncUpTarget.Kind.single: 1, .batch: 25, .collection: 200][up.kind] ?? 0
     let count = 2 * most + 1
@@ -166,7 +166,7 @@ import Testing
     #expect(try store.accountCount() == count)
   }
 
-  @Test func `a sync up that knows its records by an external id fails before anything leaves`()
+  @Test func `a sync up that identifies records by an external id fails before sending`()
     async throws
   {
     let store = try await ManagedStore()
@@ -181,7 +181,7 @@ import Testing
     #expect(store.org.server.log.writes.isEmpty)
   }
 
-  @Test func `a collection deletes what does not say what it is by its Id`() async throws {
+  @Test func `a collection deletes an element without a type by its Id`() async throws {
     let store = try await ManagedStore()
     let ids = try await store.syncedAccounts(1)
     try await store.delete(ids)
@@ -191,7 +191,7 @@ import Testing
     #expect(try store.accountCount() == 0)
   }
 
-  @Test func `a target that goes by another field than the Id says so, that of a family too`() {
+  @Test func `a target with another id field than Id is an error, also in a family`() {
     #expect(SyncUpTarget().idProblem == nil)
     #expect(
       SyncUpTarget(fields: TargetFields(idFieldName: "Code__c")).idProblem?.field == "Code__c")

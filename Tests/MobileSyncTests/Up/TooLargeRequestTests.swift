@@ -5,8 +5,8 @@ import Testing
 
 import MobileSync
 
-/// Requests of a live store that are larger than the org takes: they go in parts, and what is too large by itself fails
-/// by itself.
+/// Requests of a live store that exceed the org's limits: they are split, and a single record that
+/// is too large fails alone.
 @Suite struct TooLargeRequestTests {
   private static let most = 4_000
   private static let text = JSONValue.string(String(repeating: "x", count: 400))
@@ -19,7 +19,7 @@ import MobileSync
   }
 
   @Test(arguments: UpCase.all, [MergeMode.overwrite, .leaveIfChanged])
-  func `what is too large for one request goes in several, and one record alone fails alone`(
+  func `a request that is too large is split, and one record alone fails alone`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     let store = try await store(up.platform)
@@ -46,7 +46,7 @@ import MobileSync
       #expect(try await store.dirty() == [long, longLocal].sorted())
       #expect(try store.accountCount() == 48)
     }
-    // With less in it, it goes.
+    // With shorter content it is sent.
     try await store.edit([long, longLocal]) { $0["Description"] = "short" }
     try await store.up(up.kind, mode)
     #expect(try await store.dirty().isEmpty)
@@ -54,7 +54,7 @@ import MobileSync
   }
 
   @Test(arguments: Platform.allCases)
-  func `a tree that is too large goes in several requests, and waits for no other`(
+  func `a tree that is too large is sent in several requests, and waits for no other`(
     _ platform: Platform
   ) async throws {
     let store = try await store(platform)

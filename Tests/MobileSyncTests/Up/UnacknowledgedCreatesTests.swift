@@ -8,8 +8,8 @@ import Testing
   private static let other = "005000000000002AAA"
   private static let noted: Int64 = 1_770_000_000_000
 
-  /// A record that was made so many seconds after the noted time; touched a minute later by another,
-  /// unless nobody has touched it.
+  /// A record created the given number of seconds after the recorded time, and changed a minute
+  /// later by another user unless untouched.
   private func record(
     _ number: Int, _ fields: JSONObject, after seconds: Int64 = 1, touched: Bool = false,
     _ more: JSONObject = [:]
@@ -34,7 +34,7 @@ import Testing
     return UnacknowledgedCreates.Lost(fields, sent: sent, until: sent + 900_000, isOver: isOver)
   }
 
-  /// `1` for the record 1, `-` for not made, `?` for a person.
+  /// `1` for the record 1, `-` for not made, `?` for an operator's decision.
   private func fates(_ creates: [UnacknowledgedCreates.Lost], _ records: [JSONObject]) -> String {
     UnacknowledgedCreates.match(creates, records).map { fate in
       switch fate {
@@ -53,13 +53,13 @@ import Testing
     #expect(fates([lost(a)], []) == "-")
   }
 
-  @Test func `equal creates share the records that there are, in any order`() {
+  @Test func `equal creates share the existing records, in any order`() {
     #expect(fates([lost(a), lost(a)], [record(1, a), record(2, a)]) == "12")
     #expect(fates([lost(a), lost(a)], [record(1, a)]) == "1-")
     #expect(fates([lost(a)], [record(1, a), record(2, a)]) == "?")
   }
 
-  @Test func `the only record of the only create is it, whatever was corrected since`() {
+  @Test func `the only record of the only create is its result, despite later corrections`() {
     let corrected: JSONObject = ["Name": "A", "Phone": "9"]
     #expect(fates([lost(a)], [record(1, corrected, touched: true)]) == "1")
     #expect(fates([lost(a)], [record(1, corrected)]) == "1")
@@ -68,19 +68,19 @@ import Testing
     #expect(fates([lost(a)], [deleted]) == "1")
   }
 
-  @Test func `a record that nobody touched and that is unlike it is for a person to look at`() {
+  @Test func `an untouched record that is unlike the create needs an operator's decision`() {
     let unlike = record(1, ["Name": "Z", "Phone": "9"])
     #expect(fates([lost(a)], [unlike]) == "?")
     #expect(UnacknowledgedCreates.match([lost(a)], [unlike], asksPerson: false) == [.notMade])
   }
 
-  @Test func `of records that hold what was sent the one that is still there will do`() {
+  @Test func `of records that have what was sent an existing one is chosen`() {
     let deleted = record(2, a, ["IsDeleted": true])
     #expect(fates([lost(a)], [deleted, record(1, a)]) == "1")
     #expect(fates([lost(a), lost(a)], [deleted, record(1, a)]) == "21")
   }
 
-  @Test func `of records that may be it the likeliest are named first, and the rest counted`() {
+  @Test func `of possible records the likeliest are listed first, and the rest counted`() {
     func record(_ number: Int, _ fields: JSONObject, after seconds: Int64) -> JSONObject {
       self.record(
         1, fields, after: seconds, touched: true,
@@ -89,7 +89,7 @@ import Testing
     var create = lost(["Name": "A", "Phone": "1", "Fax": "7"])
     create.isPresumed = true
     create.isRevised = true
-    // Of nothing in common but by whom and when they were made, from the oldest to the newest.
+    // With nothing in common but their creator and time, from the oldest to the newest.
     let unlike = (10...21).map { number in
       record(number, ["Name": "Z"], after: Int64(number))
     }
@@ -106,7 +106,7 @@ import Testing
     #expect(words.hasSuffix(ids.prefix(10).joined(separator: ", ") + " and 5 more"))
   }
 
-  @Test func `what has become of the record since is told`() throws {
+  @Test func `later changes of the record are reported`() throws {
     func words(_ record: JSONObject) -> String? {
       guard case .made(let made)? = UnacknowledgedCreates.match([lost(a)], [record]).first else {
         return ""
@@ -122,14 +122,14 @@ import Testing
     #expect(words(record(1, ["Name": "A", "Phone": "9"]))?.contains("in Phone") == true)
   }
 
-  @Test func `of several records the one that fits is taken where no other does`() {
+  @Test func `of several records the matching one is chosen if no other matches`() {
     let unlike = record(2, ["Name": "Z", "Phone": "9"])
     #expect(fates([lost(a)], [unlike, record(1, a)]) == "1")
     #expect(fates([lost(a)], [unlike, record(1, ["Name": "A", "Phone": "9"])]) == "1")
     #expect(fates([lost(a)], [unlike, record(1, ["Name": "Y", "Phone": "8"])]) == "?")
   }
 
-  @Test func `a value that several creates have sent tells nothing of which is which`() {
+  @Test func `a value that several creates sent does not distinguish them`() {
     let corrected = record(1, ["Name": "Z", "Phone": "1"], touched: true)
     #expect(fates([lost(a), lost(b)], [corrected]) == "??")
     let telling = record(1, ["Name": "A", "Phone": "9"], touched: true)
@@ -141,36 +141,36 @@ import Testing
     #expect(fates([lost([:]), lost(a)], [record(1, a)]) == "-1")
   }
 
-  @Test func `a record that is dated before the noted time has to resemble the create`() {
+  @Test func `a record dated before the recorded time must resemble the create`() {
     #expect(fates([lost(a)], [record(1, a, after: -200)]) == "1")
     #expect(fates([lost(a)], [record(1, ["Name": "A", "Phone": "9"], after: -200)]) == "1")
     #expect(fates([lost(a)], [record(1, ["Name": "Z"], after: -200, touched: true)]) == "-")
     #expect(fates([lost(a)], [record(1, a, after: -400)]) == "-")
   }
 
-  @Test func `a record that came long after has to agree as a whole`() {
+  @Test func `a record that arrived long after must agree in full`() {
     #expect(fates([lost(a)], [record(1, a, after: 5000)]) == "1")
     #expect(fates([lost(a)], [record(1, ["Name": "A", "Phone": "9"], after: 5000)]) == "-")
   }
 
-  @Test func `within the quiet window only what agrees as a whole is taken`() {
+  @Test func `within the quiet window only a full match counts`() {
     #expect(fates([lost(a, isOver: false)], [record(1, a)]) == "1")
     #expect(fates([lost(a, isOver: false)], [record(1, ["Name": "A", "Phone": "9"])]) == "?")
     #expect(fates([lost(a, isOver: false)], []) == "?")
   }
 
-  @Test func `what an org trims agrees all the same`() {
+  @Test func `a value that an org trims agrees anyway`() {
     #expect(UnacknowledgedCreates.agreement(of: ["Name": "A  "], with: record(1, a)) == .whole)
     #expect(UnacknowledgedCreates.agreement(of: ["Secret": "A"], with: record(1, a)) == .partial)
     #expect(UnacknowledgedCreates.agreement(of: [:], with: record(1, a)) == .whole)
   }
 
-  @Test func `what a create of another hour has sent too is no likeness either`() {
+  @Test func `a value that a create of another hour sent too is no match either`() {
     let unlike = record(1, ["Name": "Z", "Phone": "1"])
     #expect(fates([lost(a), lost(b, after: 7200)], [unlike]) == "?-")
   }
 
-  @Test func `that two records belong to one parent makes them no likeness`() {
+  @Test func `a common parent of two records is no match`() {
     let parent: JSONValue = "001000000000005AAA"
     let unlike = record(1, ["Name": "Z", "ParentId": parent])
     #expect(fates([lost(["Name": "A", "ParentId": parent])], [unlike]) == "?")

@@ -4,8 +4,7 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// A kind of sync up on a platform: what the SDK's three suites of sync ups run on each of its
-/// platforms.
+/// A kind of sync up on a platform, as in the SDK's three suites of sync ups.
 struct UpCase: Sendable, CustomTestStringConvertible {
   var kind: SyncUpTarget.Kind
   var platform: Platform
@@ -13,7 +12,7 @@ struct UpCase: Sendable, CustomTestStringConvertible {
   static let all = Platform.allCases.flatMap { platform in
     [SyncUpTarget.Kind.single, .batch, .collection].map { UpCase(kind: $0, platform: platform) }
   }
-  /// Where the platform makes no difference.
+  /// Cases for which the platform makes no difference.
   static let kinds = all.filter { $0.platform == .ios }
 
   var testDescription: String { "\(kind.rawValue) on \(platform.rawValue)" }
@@ -39,7 +38,7 @@ extension ManagedStore {
     return ids
   }
 
-  /// Changes name and description of accounts on the device.
+  /// Changes the name and description of accounts on the device.
   func editAccounts(_ ids: [String]) async throws {
     try await edit(ids) {
       $0["Name"] = .string("local \($0["Id"]?.string ?? "")")
@@ -47,7 +46,7 @@ extension ManagedStore {
     }
   }
 
-  /// Runs a sync up to its end, whatever that is.
+  /// Runs a sync up until it ends, with any result.
   @discardableResult
   func up(
     _ target: SyncUpTarget, _ mode: MergeMode = .overwrite,
@@ -69,7 +68,7 @@ extension ManagedStore {
     try await up(SyncUpTarget(kind: kind), mode, fields: fields)
   }
 
-  /// The account's name in the org; nil when it is gone.
+  /// The account's name in the org; nil if it is deleted.
   func serverName(_ id: String) throws -> String? {
     try server("Account", "Name", of: id)?.string
   }
@@ -79,12 +78,12 @@ extension ManagedStore {
     try server("Account", "Description", of: id)?.string
   }
 
-  /// How many accounts the org has.
+  /// The number of accounts in the org.
   func accountCount() throws -> Int {
     try org.org.query("SELECT Id FROM Account", as: org.admin).totalSize
   }
 
-  /// Ids of elements by their names.
+  /// The IDs of elements, by name.
   func ids(named names: [String]) async throws -> [String] {
     let elements = try await elements()
     return try names.map { name in
@@ -106,7 +105,7 @@ extension LocalState {
 }
 
 extension SyncReport {
-  /// What became of the changes, by id.
+  /// The outcomes of the changes, by ID.
   var outcomes: [String: Record.Outcome] {
     Dictionary(records.compactMap { r in r.id.map { ($0, r.outcome) } }, uniquingKeysWith: { $1 })
   }

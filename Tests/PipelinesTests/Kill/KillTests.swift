@@ -11,7 +11,7 @@ import Testing
 /// if the program died inside the stage. `SEED` names another seed.
 @Suite struct KillTests {
   @Test(arguments: Stage.allCases)
-  func `a stage that was killed anywhere ends as one that was not`(_ stage: Stage) async throws {
+  func `a stage killed at any point ends like one that was not`(_ stage: Stage) async throws {
     // Children are waited for, which must not hold up the other tests.
     let thread = StoreThread(name: "kill")
     let problems = try await thread.run { () throws -> [String] in

@@ -94,7 +94,7 @@ import Testing
   }()
 
   @Test(arguments: faults)
-  func `a passing fault of a job costs nothing`(_ fault: SecondOrgFaultTests.Fault) async throws {
+  func `a temporary fault of a job costs nothing`(_ fault: SecondOrgFaultTests.Fault) async throws {
     let place = Self.faults.firstIndex { $0.kind == fault.kind } ?? 0
     let (query, ingest) = (
       Self.queryRequests[place % Self.queryRequests.count],
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: ["page 200", "error 500", "cut before", "forgotten"])
-  func `results that are never given fail no night`(_ kind: String) async throws {
+  func `results that never arrive do not fail the run`(_ kind: String) async throws {
     let scene = try await scene(seed: 2)
     try await scene.org.order(
       ["kind": .string(kind), "path": "/results", "times": 100_000],
@@ -130,7 +130,7 @@ import Testing
       ["kind": .string(kind), "path": "/failedResults", "times": 100_000])
     let first = try await scene.run()
     #expect(first.findings == [], "\(scene.skipped)")
-    #expect(first.warnings.contains { $0.contains("and all is read by pages") })
+    #expect(first.warnings.contains { $0.contains("so all records are read by pages") })
     #expect(try await scene.differences() == [])
     let work = try await BulkWork(scene)
     let second = try await scene.run()

@@ -42,13 +42,14 @@ import Testing
     played.filter { $0.1.kind == fault.kind }.map { stages[$0.0] }
   }
 
-  @Test func `every request of a night has a fault, and every fault a request`() {
+  @Test func `every request of a run has a fault, and every fault a request`() {
     #expect(Set(Self.played.map(\.0)) == Set(Self.stages.indices))
     #expect(Set(Self.played.map(\.1.kind)) == Set(Self.faults.map(\.kind)))
   }
 
   @Test(arguments: faults)
-  func `after a passing fault each edit is in the org just once`(_ fault: Fault) async throws {
+  func `after a temporary fault, each edit is in the org exactly once`(_ fault: Fault) async throws
+  {
     let scene = try await SecondOrgScene(seed: 3)
     try await scene.night()
     for (number, stage) in Self.stages(of: fault).enumerated() {
@@ -72,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: faults)
-  func `a fault that stays ends in a sentence, after few requests`(_ fault: Fault) async throws {
+  func `a permanent fault ends in a message after few requests`(_ fault: Fault) async throws {
     let scene = try await SecondOrgScene(seed: 4)
     try await scene.org.order([
       "kind": .string(fault.kind), "path": "/services/data/v", "times": 100_000,

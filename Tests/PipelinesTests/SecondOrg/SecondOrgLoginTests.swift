@@ -36,7 +36,7 @@ import Testing
     { "csv": { "file": "users.csv", "username": "Username", "refreshToken": "Token" } }
     """#
 
-  @Test func `each user goes on with the refresh token that the org gave last`() async throws {
+  @Test func `each user continues with the last refresh token from the org`() async throws {
     let technicians = ["rosa", "li"].map { "\($0)@foreign.example" }
     let rows = technicians.map { "\($0),refresh-\($0)\n" }.joined()
     let scene = try await scene(
@@ -83,7 +83,7 @@ import Testing
     #expect(scene.skipped.first?.contains("expired access/refresh token") == true)
   }
 
-  @Test func `by client credentials a pipeline is that of one user`() async throws {
+  @Test func `with client credentials, a pipeline serves one user`() async throws {
     let scene = try await scene(
       #""method": "clientCredentials", "clientSecret": { "file": "secret" },"#,
       users: #"{ "self": true }"#, files: ["secret": "sesame"])

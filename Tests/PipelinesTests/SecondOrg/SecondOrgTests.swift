@@ -92,7 +92,7 @@ import Testing
     return [first.runs, second.runs, third.runs]
   }
 
-  @Test func `a version that the org has not is told before anything else is asked`() async throws {
+  @Test func `a version that the org lacks is reported before any other request`() async throws {
     let scene = try await SecondOrgScene(
       version: "60.0",
       file: { $0.replacing(#""org": {"#, with: #""org": { "apiVersion": "61.0","#) })
@@ -107,7 +107,7 @@ import Testing
     #expect(try await scene.org.log().map(\.path) == ["/services/oauth2/token", "/services/data"])
   }
 
-  @Test func `a run within its request budget stops there, the next one goes on`() async throws {
+  @Test func `a run within its request budget stops there, the next one continues`() async throws {
     let scene = try await SecondOrgScene(seed: 5)
     let first = try await scene.run { $0.apiBudget = 24 }
     #expect(first.exitStatus == .tryLater)

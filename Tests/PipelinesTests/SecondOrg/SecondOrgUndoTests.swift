@@ -9,7 +9,7 @@ import Testing
 /// What a night changed is taken back from an org of another hand.
 @Suite struct SecondOrgUndoTests {
   @Test(arguments: [1, 2, 3, 4])
-  func `an undo leaves the org's records as they were before the night`(_ seed: Int) async throws {
+  func `an undo restores the org's records as before the run`(_ seed: Int) async throws {
     let scene = try await SecondOrgScene(
       seed: seed,
       org: { data in
