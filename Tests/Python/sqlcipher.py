@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs statements on a sealed store with SQLCipher itself, which shares nothing with attache.
+"""Runs statements on a sealed store with SQLCipher itself, which shares no code with attache.
 
     sqlcipher.py FILE KDF-ITERATIONS SALT|- STATEMENT...
 
