@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs third-party clients, unmodified, on a served local org: `run.py ATTACHE SCRATCH`.
 
-They are installed once into SCRATCH. One that cannot be installed is skipped, and the reason is said.
+They are installed once into SCRATCH. A client that cannot be installed is skipped, and the reason is reported.
 """
 
 import hashlib

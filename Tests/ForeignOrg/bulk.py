@@ -1,7 +1,7 @@
 """Jobs of Bulk API 2.0: queries and writes that the org executes asynchronously.
 
-A job belongs to whoever made it, is done some looks after it was begun, and answers in rows of text: in an order of
-its own, with line ends and quotes as it pleases, and in pages as long as it likes.
+A job belongs to the user who created it and finishes after a few polls. It returns rows of text in any order, with
+any line ends and quotes, in pages of any length.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """The variations in the org's responses, drawn from a seed for each request.
 
-A draw hangs on the seed, on who asked for what and on how often he did before, so that users who overtake each
-other change nothing. What one user asks at once may still come in another order.
+A draw depends on the seed, the user, the request and the number of earlier such requests, so that the order between
+users has no effect. Concurrent requests of one user may still arrive in another order.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares stores with the org: `judge.py ADDRESS SYNCS.json STORE USERNAME …`, a store and its user each.
 
-For each sync down it asks the org itself what the user sees, without any habits, and compares every field of every
-record with what the store's soup holds. A line for each difference; exit status 1 where there is one.
+For each sync down it gets the user's records directly from the org, without any habits, and compares every field of
+every record with the store's soup. Prints one line per difference; the exit status is then 1.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Failures of the org: ordered by a test, or random.
 
-An order names a kind, and may name a method, a piece of the path, a user and which of the requests that it fits.
-By chance each kind has a rate and a bound for each user, so that a client which does its part arrives, and users
-who overtake each other change nothing.
+An order names a kind, and optionally a method, a part of the path, a user and the number of the matching request.
+For random failures, each kind has a rate and a limit per user, so that a client that retries properly succeeds, and
+the order between users has no effect.
 """
 
 from refusal import Refusal

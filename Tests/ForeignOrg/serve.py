@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """An independent org for tests: `serve.py DATA.json [--seed N]`.
 
-It shares no line with the local org and needs nothing but Python's own library. It reads its objects, users and
-records from a file, writes its answers as orgs may (`habits.py`) and fails as orgs do (`mishaps.py`), by a seed.
-Its first line on standard output holds its addresses: that of the logins, and those of the data. `/foreign/…` is
-for the test alone: `dump`, `log`, `select`, `change`, `mishaps`.
+It shares no code with the local org and needs only Python's standard library. It reads its objects, users and
+records from a file, varies its responses as orgs may (`habits.py`) and fails as orgs do (`mishaps.py`), by a seed.
+The first line of its standard output has its addresses: that of the logins, and those of the data. `/foreign/…` is
+for the test only: `dump`, `log`, `select`, `change`, `mishaps`.
 """
 
 import argparse

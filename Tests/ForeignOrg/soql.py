@@ -1,7 +1,7 @@
 """The SOQL that clients use: parsed into a statement, and run on rows.
 
-It is as strict as orgs are where clients go wrong: AND and OR need brackets between them, a field is selected
-once, a date stands bare and a text in quotes, and long text is neither compared nor sorted.
+It is as strict as orgs about common mistakes: mixed AND and OR need parentheses, a field is selected only once,
+dates are unquoted and texts quoted, and long text is neither compared nor sorted.
 """
 
 import datetime

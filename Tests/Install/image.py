@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the image of packaging/Containerfile from the package and starts it: `image.py PACKAGE SCRATCH`.
 
-buildah does it, in a Debian of its own below SCRATCH, so that this machine needs no container engine. What the recipe
-begins with, debian:…-slim, is made here too; packages come from this machine's own sources.
+buildah builds it in a separate Debian system below SCRATCH, so that this machine needs no container engine. The base
+image, debian:…-slim, is created here too; packages come from this machine's own sources.
 """
 
 import json

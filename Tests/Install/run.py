@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Installs the package in a bare Debian without network and works as an operator: `run.py PACKAGE SCRATCH`.
 
-The Debian is unpacked below SCRATCH once, with what the package needs and no more than cron, logrotate and a clock that
-can be moved. It runs in namespaces of its own, in which there is the loopback address only; the org stands there too.
-Where systemd can be booted in them, it is: then the service runs with all its fences.
+The Debian system is unpacked below SCRATCH once, with the package's dependencies, cron, logrotate and an adjustable
+clock. It runs in separate namespaces with only the loopback address; the org runs there too. If systemd can be booted
+in them, the service runs with all its restrictions.
 """
 
 import hashlib

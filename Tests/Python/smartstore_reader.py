@@ -3,8 +3,8 @@
 
     smartstore_reader.py FILE [--platform ios|android] [--json]
 
-It shares nothing with attache: the standard library only, written from the description of the
-format. Exit status 0: sound; 1: violations, one a line; 2: the file cannot be read at all.
+It shares no code with attache: it uses only the standard library and was written from the
+description of the format. Exit status 0: sound; 1: violations, one per line; 2: the file is unreadable.
 """
 from decimal import Decimal
 import json

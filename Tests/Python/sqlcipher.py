@@ -3,8 +3,8 @@
 
     sqlcipher.py FILE KDF-ITERATIONS SALT|- STATEMENT...
 
-The passphrase stands in the environment variable PASSPHRASE; an iOS app group's file has its SALT
-outside, in hexadecimal digits. Prints the rows of each statement as one line of JSON.
+The passphrase is read from the environment variable PASSPHRASE. For the file of an iOS app group, SALT
+has its external salt in hexadecimal digits. Prints the rows of each statement as one line of JSON.
 """
 import json
 import os
