@@ -16,9 +16,9 @@ import attache
     var text = """
       # Commands
 
-      What `attache help` and `attache help COMMAND` print. This page is written by a test; after a
-      change of a command, `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests` writes it
-      anew.
+      The output of `attache help` and `attache help COMMAND`. A test generates this page; after a
+      change of a command, update it with
+      `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests`.
 
       ```text
       \(try help([]))

@@ -15,10 +15,10 @@ import Testing
     """
     # Conformance with the Mobile SDK
 
-    The SDKs' own test cases, and the test of attache that holds each. The page is made from the
-    `// SDK:` comments of the tests, and compared with them in every run of the tests;
-    `UPDATE_CONFORMANCE=1 swift test --filter ConformanceTests` writes it anew. A case passes when its
-    test does, and a page with a case that fails is not merged: CI runs all of them.
+    The SDKs' own test cases, with the test of attache that ports each. The page is generated from the
+    `// SDK:` comments of the tests, and every test run compares it with them. Update it with
+    `UPDATE_CONFORMANCE=1 swift test --filter ConformanceTests`. A case passes if its test does. CI runs
+    all of them, so a page with a failing case is not merged.
 
     | | cases | pass | not ported |
     |---|---|---|---|
@@ -33,7 +33,7 @@ import Testing
 
     ### Not ported of SmartStore
 
-    Beside these: speed and load tests, key-value stores, the inspector's and the SDK manager's own
+    Also not ported: speed and load tests, key-value stores, the inspector's and the SDK manager's own
     tests.
 
     \(store.othersTable)
@@ -41,10 +41,10 @@ import Testing
     ## Mobile Sync
 
     From `Tests/MobileSyncTests`, `Tests/ReconciliationTests` and `Tests/PipelinesTests`. Where the
-    SDK's test asks an org, ours asks the embedded one over HTTP. A case that the SDK runs for three
-    targets, or a table of its parameters, is one test with arguments here. The cases hold for the library and for
-    `attache sync`; a pipeline sends by the same engine, but for the rows of [differences.md](differences.md) that name
-    it: so it does not make a clean parent anew (156).
+    SDK's test uses an org, ours uses the local org over HTTP. A case that the SDK runs for three targets,
+    or a table of its parameters, is one test with arguments here. The cases apply to the library and to
+    `attache sync`. A pipeline sends with the same engine, except for the rows of [differences.md](differences.md)
+    that name it. For example, it does not recreate a clean parent (156).
 
     \(sync.portedTable)
 
