@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Puts what `make bench` measured into docs/performance.md, good and bad: `page.py BENCH.json`.
+"""Updates the figures in docs/performance.md with the results of `make bench`: `page.py BENCH.json`.
 
-A block of the page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; what stands between is
-replaced by what the workload NAME of BENCH.json printed. A workload that was not measured keeps its block.
+A block of the page starts with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`. The text between them is
+replaced by the output of the workload NAME in BENCH.json. The block of a workload that was not run stays.
 """
 
 import json
@@ -15,7 +15,7 @@ BLOCK = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)"
 
 
 def command(entry):
-    """The command that measures a workload as it was measured."""
+    """The command that repeats a measurement."""
     words = " ".join(word for word in entry["options"] if word != "--json")
     if not words:
         return "make bench"
@@ -23,7 +23,7 @@ def command(entry):
 
 
 def block(entry):
-    """What stands between the marks."""
+    """The text of a block."""
     lines, missed = [], []
     for line in entry["text"].strip().splitlines():
         if line.startswith("FAILED: "):

@@ -13,6 +13,8 @@ struct PipelineReader {
   var notYet: [Problem] = []
   /// Remarks that are not faults.
   var notes: [String] = []
+  /// The files of the login and of authorities that are not there.
+  var missing: [Problem] = []
   /// The store files read so far, by path, because stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]
