@@ -117,7 +117,7 @@ bench-ratios:  ## compare benchmark ratios on small data with the stored baselin
 	@Benchmarks/ratios.py $(BENCHES)
 endif
 
-bench-page:  ## what `make bench` measured last, in docs/performance.md
+bench-page:  ## write the last results of `make bench` into Benchmarks/README.md
 	@Benchmarks/page.py Benchmarks/out/bench.json
 
 # Root installs what somebody with a compiler has built.

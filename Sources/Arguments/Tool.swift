@@ -44,7 +44,7 @@ package struct Tool<Context: CommandContext>: Sendable {
         groups: groups, sections: sections,
         commands: commands.filter { !$0.isHidden }.map { Self.describe($0) }
           + ToolDescription.builtIns(of: name),
-        hidden: commands.filter(\.isHidden).map { Self.describe($0) },
+        hidden: commands.filter { $0.isHidden }.map { Self.describe($0) },
         exitStatuses: exitStatuses, variables: variables)
     }
   }

@@ -16,9 +16,8 @@ import attache
     var text = """
       # Commands
 
-      The output of `attache help` and `attache help COMMAND`. A test generates this page; after a
-      change of a command, update it with
-      `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests`.
+      The output of `attache help` and `attache help COMMAND`. A test generates this page:
+      `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests` writes it again.
 
       ```text
       \(try help([]))

@@ -105,7 +105,7 @@ import Testing
       #expect(try await decide("--list", "--verdict", other).output == "nothing is open\n")
     }
     // A record is named, and an edit is discarded.
-    try turn(into: .held)
+    try turn(into: .notAttempted)
     let refused = try await decide("1", "--record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
     #expect(try await decide("1", "--discard").output.contains("edit 1: "))

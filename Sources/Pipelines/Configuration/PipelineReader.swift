@@ -27,7 +27,8 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
-    let node = withoutFormer(withoutAbsent(whole))
+    let present = withoutAbsent(whole)
+    let node = withoutFormer(present)
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }
