@@ -171,8 +171,10 @@ import Testing
     #expect(try scene.scene.states() == ["device moved"])
   }
 
-  /// A report shows the commands and the files of long values. Its table decides as long as its
-  /// values are the org's and its rows are the edits'. The next report shows the decisions.
+  /// A report shows the commands and the files of long values.
+  ///
+  /// Its table decides as long as its values are the org's and its rows are the edits'. The next
+  /// report shows the decisions.
   @Test func `a report's table decides its own edits as long as its values hold`()
     async throws
   {

@@ -10,8 +10,9 @@ import Testing
 
 /// Families whose records differ between the org and the device.
 @Suite struct FamilyEdgesTests {
-  /// The pipeline with a family of accounts and contacts. `change` alters its file, `others` the
-  /// files that it names.
+  /// The pipeline with a family of accounts and contacts.
+  ///
+  /// `change` alters its file, `others` the files that it names.
   private static func world(
     _ change: (String) -> String = { $0 }, others: (String) -> String = { $0 }
   ) throws -> World {

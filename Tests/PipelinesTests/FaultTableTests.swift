@@ -9,8 +9,9 @@ import TestSupport
 import Testing
 
 /// Every fault of the local org at every kind of request of a check, a decision that is applied, an
-/// undo and bulk jobs. The command succeeds, or ends with a message that names a fix, within few
-/// requests.
+/// undo and bulk jobs.
+///
+/// The command succeeds, or ends with a message that names a fix, within few requests.
 @Suite struct FaultTableTests {
   /// A fault, and the result of a call if it persists.
   struct Fault: Sendable, CustomTestStringConvertible {

@@ -42,7 +42,9 @@ import Testing
   }
 
   /// Runs a command on a copy of the data on a separate disk without a free byte, or with some KiB,
-  /// and `then` on the result. If the disk is inspected, it is in the state that `then` saw.
+  /// and `then` on the result.
+  ///
+  /// If the disk is inspected, it is in the state that `then` saw.
   private func onFullDisk(
     _ words: [String], then: String = "true", remove: String = "nothing", spareKiB: Int = 0
   ) async throws -> ProgramRun {
@@ -79,8 +81,9 @@ import Testing
     #expect(list.status == 0 && list.output == "nothing is open\n", "\(list.everything)")
   }
 
-  /// Issued records are removed without free space. If there are none, removing stores makes room
-  /// for the note.
+  /// Issued records are removed without free space.
+  ///
+  /// If there are none, removing stores makes room for the note.
   @Test(.enabled(if: canMount, needsMounts), arguments: ["nothing", "issued/*/[12].sqlite"])
   func `expired files are removed on a full disk`(_ gone: String) async throws {
     try await nights()

@@ -13,7 +13,9 @@ import Testing
 /// Whatever is in an inbox, the rest of the run continues.
 @Suite struct OddFilesTests {
   /// Puts odd files of every kind with names of every shape into an inbox, and prints the names as
-  /// a JSON array. `stores` are valid stores to put odd companions next to.
+  /// a JSON array.
+  ///
+  /// `stores` are valid stores to put odd companions next to.
   private static let maker = """
     import io, json, os, random, socket, stat, sys, tarfile, zipfile, gzip
     inbox, bundle, seed, stores = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]

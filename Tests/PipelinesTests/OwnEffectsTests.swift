@@ -17,8 +17,9 @@ import Testing
     world = try World(file: Self.pipeline.get().file("orders.json"))
   }
 
-  /// Open orders, accounts of the user, and accounts that are not dormant with their contacts. IDs
-  /// are listed every seventh run.
+  /// Open orders, accounts of the user, and accounts that are not dormant with their contacts.
+  ///
+  /// IDs are listed every seventh run.
   static let pipeline = Result {
     func up(_ soup: String, _ fields: String) -> String {
       """

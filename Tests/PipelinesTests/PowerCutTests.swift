@@ -107,12 +107,13 @@ import Testing
   }
 }
 
-/// The rules that the calls of a run are held to.
+/// The rules for the calls of a run.
 ///
-/// 1. What gets a final name by a rename was synchronized before, every file and directory in it too.
-/// 2. A new name, and one that went away by a rename, is synchronized in its directory before the
-///    next change is asked of the org, and before the program ends.
-/// 3. The ledger is synchronized before a change is asked of the org.
+/// 1. What gets its final name by a rename was synchronized before, with every file and directory
+///    in it.
+/// 2. A new name, and one removed by a rename, is synchronized in its directory before the next
+///    change is requested from the org, and before the program exits.
+/// 3. The ledger is synchronized before a change is requested from the org.
 struct DurabilityRules {
   private let root: String
   /// Files whose content is not on disk.
@@ -190,7 +191,9 @@ struct DurabilityRules {
       || path == root
   }
 
-  /// Whether a request changes records. Logins, and queries by ID, are POST requests too.
+  /// Whether a request changes records.
+  ///
+  /// Logins, and queries by ID, are POST requests too.
   private func isChange(_ request: String) -> Bool {
     if request.hasPrefix("PATCH ") || request.hasPrefix("DELETE ") { return true }
     return request.hasPrefix("POST ")
