@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Puts what `make bench` measured into docs/performance.md, good and bad: `page.py BENCH.json`.
+"""Writes the results of `make bench` into Benchmarks/README.md, including missed bounds: `page.py BENCH.json`.
 
-A block of the page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; what stands between is
-replaced by what the workload NAME of BENCH.json printed. A workload that was not measured keeps its block.
+A block of the page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; the text between
+them is replaced by the output of the workload NAME in BENCH.json. A workload that was not measured keeps its block.
 """
 
 import json
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parent / "README.md"
 BLOCK = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.S)
 
 
@@ -23,7 +23,7 @@ def command(entry):
 
 
 def block(entry):
-    """What stands between the marks."""
+    """The text between the marks."""
     lines, missed = [], []
     for line in entry["text"].strip().splitlines():
         if line.startswith("FAILED: "):

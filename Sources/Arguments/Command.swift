@@ -1,12 +1,29 @@
 import System
 
-/// One command of a program: its words, its help and its implementation.
+/// A program's outside world, in which the options that every command takes are set.
+package protocol CommandContext: Sendable {
+  /// The options that every command takes.
+  static var globals: [Parameter<Self>] { get }
+}
+
+extension CommandContext {
+  /// No such options.
+  package static var globals: [Parameter<Self>] { [] }
+}
+
+/// An option that every command takes, as it was given.
+package struct GivenOption: Sendable, Hashable {
+  let name: String
+  let word: String
+}
+
+/// One command of a program, declared once: its words, its help and its work.
 ///
 /// `Context` is the program's own type for its environment (terminal, variables, clock). A command
 /// uses nothing else.
 package protocol Command<Context>: Sendable {
-  /// The program's environment for its commands.
-  associatedtype Context: Sendable
+  /// What the program hands to its commands.
+  associatedtype Context: CommandContext
 
   /// The words that call it: `prime`, or `org serve` for a command of a group.
   static var name: String { get }
@@ -60,7 +77,9 @@ package struct CommandDescription: Sendable {
     discussion = type.discussion
     examples = type.examples
     let blank = type.init()
-    parameters = type.parameters.map { $0.described(in: blank) } + [.help]
+    parameters =
+      type.parameters.map { $0.described(in: blank) }
+      + C.Context.globals.map(\.describedGlobally) + [.help]
   }
 
   init(

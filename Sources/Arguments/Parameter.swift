@@ -44,11 +44,13 @@ package struct ParameterDescription: Sendable, Hashable {
   package let defaultText: String?
   /// What a shell offers as the value.
   package let completion: ValueCompletion
+  /// Whether several commands take it and the page of the program explains it.
+  package var isShared = false
 
   /// The `--help` option of every command.
   static let help = ParameterDescription(
     kind: .flag, name: "help", short: "h", placeholder: "", summary: "print this page",
-    isRequired: false, defaultText: nil, completion: .nothing)
+    isRequired: false, defaultText: nil, completion: .nothing, isShared: true)
 }
 
 /// A parameter of a command: how it is written, and which property it sets.
@@ -64,6 +66,14 @@ package struct Parameter<Root> {
   let defaultText: (Root) -> String?
   let set: (inout Root, String) throws(UsageError) -> Void
   let clear: (inout Root) -> Void
+  private(set) var isShared = false
+
+  /// The same parameter, which several commands take and the page of the program explains.
+  package var shared: Parameter {
+    var shared = self
+    shared.isShared = true
+    return shared
+  }
 
   /// A required positional argument.
   package static func argument<V: ArgumentValue>(
@@ -142,16 +152,28 @@ package struct Parameter<Root> {
       set: { root, _ in root[keyPath: path] = true }, clear: { _ in })
   }
 
-  /// The same parameter for a command that contains `Root` as a part, for options that several
-  /// commands share.
+  /// A switch that says more each time it is named.
+  package static func counted(
+    _ name: String, short: Character? = nil, _ summary: String,
+    _ path: WritableKeyPath<Root, Int>
+  ) -> Parameter {
+    Parameter(
+      kind: .flag, name: name, short: short, placeholder: "", summary: summary, isRequired: false,
+      splitsCommas: false, completion: .nothing, defaultText: { _ in nil },
+      set: { root, _ in root[keyPath: path] += 1 }, clear: { _ in })
+  }
+
+  /// The same parameter of a command that holds `Root` as a part, for options that commands share.
   package func within<Whole>(_ part: WritableKeyPath<Whole, Root>) -> Parameter<Whole> {
     let inner = self
-    return Parameter<Whole>(
+    var whole = Parameter<Whole>(
       kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
       isRequired: isRequired, splitsCommas: splitsCommas, completion: completion,
       defaultText: { inner.defaultText($0[keyPath: part]) },
       set: { root, word throws(UsageError) in try inner.set(&root[keyPath: part], word) },
       clear: { inner.clear(&$0[keyPath: part]) })
+    whole.isShared = isShared
+    return whole
   }
 
   /// The name in errors and help: `--jobs`, `PIPELINE`.
@@ -160,7 +182,15 @@ package struct Parameter<Root> {
   func described(in blank: Root) -> ParameterDescription {
     ParameterDescription(
       kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
-      isRequired: isRequired, defaultText: defaultText(blank), completion: completion)
+      isRequired: isRequired, defaultText: defaultText(blank), completion: completion,
+      isShared: isShared)
+  }
+
+  /// What is known of it where it is an option of every command, without a default.
+  var describedGlobally: ParameterDescription {
+    ParameterDescription(
+      kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
+      isRequired: false, defaultText: nil, completion: completion, isShared: true)
   }
 
   private static func make<V: ArgumentValue>(

@@ -1,15 +1,15 @@
 import System
 
-/// A program with its commands.
-///
-/// Parsing, help, completion and the manual are derived from them.
-package struct Tool<Context: Sendable>: Sendable {
-  /// The result of parsing a command line.
+/// A program: its commands, declared once; parsing, help, completion and manual are views of it.
+package struct Tool<Context: CommandContext>: Sendable {
+  /// What the words of a command line ask for.
   package enum Invocation: Sendable {
     /// Text to print: help, version, completion script, manual page.
     case answer(String)
-    /// A command with its values, ready to run.
-    case command(name: String, run: @Sendable (Context) async throws -> ExitStatus)
+    /// A command with its values, ready to run, and the options that every command takes.
+    case command(
+      name: String, globals: [GivenOption],
+      run: @Sendable (Context) async throws -> ExitStatus)
   }
 
   /// The description of the program, for help and documentation.
@@ -30,7 +30,8 @@ package struct Tool<Context: Sendable>: Sendable {
   /// Creates a program with its commands, in the order in which help lists them.
   package init(
     name: String, summary: String, version: String, date: String, discussion: String = "",
-    groups: [Note] = [], commands: [any Command<Context>.Type], exitStatuses: [Note],
+    groups: [Note] = [], sections: [HelpSection] = [],
+    commands: [any Command<Context>.Type], exitStatuses: [Note],
     variables: [Note] = [], former: FormerWords = FormerWords()
   ) {
     entries = commands.map { Self.entry($0, former) }
@@ -40,10 +41,10 @@ package struct Tool<Context: Sendable>: Sendable {
     describe = {
       ToolDescription(
         name: name, summary: summary, version: version, date: date, discussion: discussion,
-        groups: groups,
+        groups: groups, sections: sections,
         commands: commands.filter { !$0.isHidden }.map { Self.describe($0) }
           + ToolDescription.builtIns(of: name),
-        hidden: commands.filter(\.isHidden).map { Self.describe($0) },
+        hidden: commands.filter { $0.isHidden }.map { Self.describe($0) },
         exitStatuses: exitStatuses, variables: variables)
     }
   }
@@ -56,7 +57,17 @@ package struct Tool<Context: Sendable>: Sendable {
     Entry(name: type.name) { words throws(UsageError) in
       var parser = WordParser<C>(former: former)
       guard let command = try parser.parse(words) else { return nil }
-      return .command(name: type.name) { try await command.run($0) }
+      return .command(
+        name: type.name, globals: parser.globals, run: { try await command.run($0) })
+    }
+  }
+
+  /// Sets options that every command takes.
+  package func set(_ given: [GivenOption], in context: inout Context) throws(UsageError) {
+    for option in given {
+      for global in Context.globals where global.name == option.name {
+        try global.set(&context, option.word)
+      }
     }
   }
 
@@ -68,6 +79,11 @@ package struct Tool<Context: Sendable>: Sendable {
       return .answer(description.help)
     }
     if first.hasPrefix("-") {
+      if let meant = NearestWord.find(for: first, among: ["--version", "--help"]) {
+        throw UsageError(
+          "unknown option \"\(first)\"", hint: "did you mean \"\(meant)\"?",
+          command: description.name)
+      }
       throw UsageError(
         "the command must come before \"\(first)\"",
         hint: "\(description.name) help lists the commands", command: description.name)

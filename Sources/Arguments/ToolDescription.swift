@@ -11,7 +11,9 @@ package struct ToolDescription: Sendable {
   package let discussion: String
   /// The names of command groups, with their summaries.
   package let groups: [Note]
-  /// The commands for users, including the built-in ones at the end.
+  /// The parts of the list of commands on the first help page; empty for one list of all.
+  package let sections: [HelpSection]
+  /// Every command for users, those that each program has at the end.
   package let commands: [CommandDescription]
   /// The commands that are called by other programs.
   package let hidden: [CommandDescription]
@@ -34,7 +36,9 @@ package struct ToolDescription: Sendable {
       CommandDescription(
         builtIn: "completion", "print a completion script for a shell",
         examples: [
-          Note("source <(\(name) completion bash)", "in ~/.bashrc, for every new shell")
+          Note(
+            "source <(\(name) completion bash)",
+            "in this shell; the same line at the end of ~/.bashrc serves every new one")
         ],
         [shell]),
       CommandDescription(

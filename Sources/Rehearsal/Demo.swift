@@ -60,22 +60,35 @@ package struct Demo {
   let say: (String) -> Void
   let report: @Sendable (RunEvent) -> Void
   var deviations: [String] = []
+  /// Whether three edits stay open, for a user to try the commands on.
+  var keepsOpen = false
   /// The technicians' phones, by user name.
   var devices: [String: Device] = [:]
 
   /// Plays the demo and explains each step.
   ///
   /// Throws `RehearsalError.unexpected` if the result is not as expected.
+  ///
+  /// With `keepsOpen` three edits stay open, and the running org is returned for the caller to stop.
+  @discardableResult
   package static func run(
-    _ places: Places, report: @escaping @Sendable (RunEvent) -> Void,
+    _ places: Places, keepsOpen: Bool = false, report: @escaping @Sendable (RunEvent) -> Void,
     say: @escaping (String) -> Void
-  ) async throws {
+  ) async throws -> DemoOrg? {
     var demo = Demo(places: places, say: say, report: report)
+    demo.keepsOpen = keepsOpen
     try places.prepare()
     let org = try DemoOrg(directory: places.scratch + "/org")
-    defer { org.stop() }
-    try await demo.play(org)
-    guard demo.deviations.isEmpty else { throw RehearsalError.unexpected(demo.deviations) }
+    do {
+      try await demo.play(org)
+      guard demo.deviations.isEmpty else { throw RehearsalError.unexpected(demo.deviations) }
+    } catch {
+      org.stop()
+      throw error
+    }
+    if keepsOpen { return org }
+    org.stop()
+    return nil
   }
 
   private mutating func play(_ org: DemoOrg) async throws {
@@ -96,12 +109,8 @@ package struct Demo {
     try await secondNight(pipeline, org, before: before, night)
     try await morningAfter(pipeline, org)
     try await thirdNight(pipeline, org)
-    say("")
-    say("All files are under \(data.path):")
-    say("  users/<id>/<generation>/   the stores and bundles of each technician")
-    say("  reports/                   open report.html in a browser")
-    say("  done/                      the returned stores")
-    say("and to query it, for example: attache status \(pipeline.called)")
+    tellWhatIsLeft(pipeline, data)
+    if keepsOpen { try tellWhatToTry(pipeline, org) }
   }
 
   private static let objects = [

@@ -7,6 +7,11 @@ extension Refusal {
       fix: "return a plain export of the store, or one sealed with the pipeline's passphrase")
   }
 
+  /// It has no bytes.
+  static func empty(_ name: String) -> Refusal {
+    Refusal(.notADatabase, "\(name) is empty: upload cut off", fix: "return the store again")
+  }
+
   /// The file is a database, but lacks something that every SmartStore has, or contains something
   /// that none has.
   static func notAStore(_ name: String, _ reason: String) -> Refusal {

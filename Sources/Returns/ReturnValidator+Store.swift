@@ -108,6 +108,7 @@ extension ReturnValidator {
   }
 
   func checkHeader(_ path: String, _ name: String) throws {
+    if try Files.status(path).size == 0 { throw Refusal.empty(name) }
     let header = try StoreFileHeader(path: path)
     guard header.isDatabase else {
       throw Refusal.notADatabase(name)

@@ -256,12 +256,15 @@ extension ReviewPage {
       const rest = [against !== null && field.differsLater ? make('mark', {}, ' …') : null,
         length ? make('i', {}, ` … ${length.toLocaleString()} characters`) : null].filter(Boolean)
       if (against === null || against === text || field[other] === null) {
-        return make('span', {}, text, ...rest)
+        return make('span', {className: long(text)}, text, ...rest)
       }
-      return make('span', {}, ...difference(text, against), ...rest)
+      return make('span', {className: long(text)}, ...difference(text, against), ...rest)
     }
 
-    /** A text, with the characters marked that another text lacks. */
+    /** The class of a text in which a part may be wider than its column; other words are never broken. */
+    function long(text) { return /\S{25}/.test(text) ? 'long' : '' }
+
+    /** A text with the characters marked that another one does not have. */
     function difference(text, other) {
       const [a, b] = [[...text], [...other]]
       let start = 0

@@ -1,5 +1,6 @@
 import Arguments
 import Pipelines
+import Salesforce
 import System
 
 /// The program.
@@ -17,7 +18,7 @@ package enum AttacheMain {
     ProcessLimits.tellOfMemory()
     ProcessLimits.giveMemoryBack()
     Signals.ignorePipe()
-    let program = Program.current()
+    var program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())
     let work: @Sendable (Program) async throws -> ExitStatus
     do {
@@ -26,23 +27,31 @@ package enum AttacheMain {
         // Printed here, without starting threads.
         program.write(text)
         ProcessEnvironment.leave(program.ending(.done).rawValue)
-      case .command(_, let run): work = run
+      case .command(_, let globals, let run):
+        try AttacheTool.tool.set(globals, in: &program)
+        work = run
       }
     } catch {
       ProcessEnvironment.leave(program.ending(told(error, words, program)).rawValue)
     }
+    let ready = program
     if let trouble = ProcessLimits.threadTrouble() {
       let error = PipelineError(
         .failed, "process.threads", "attache cannot have the threads that it needs",
         reason: trouble.reason,
         fix: "raise the limits of processes (ulimit -u) and of memory (ulimit -v)")
-      ProcessEnvironment.leave(told(error, words, program).rawValue)
+      ProcessEnvironment.leave(told(error, words, ready).rawValue)
     }
     ProcessEnvironment.leave {
       do {
-        return program.ending(try await work(program)).rawValue
+        let trace = try RequestTrace(ready)
+        let status = try await OrgObservation.$observer.withValue(trace.map { $0.see }) {
+          try await work(ready)
+        }
+        if let trouble = trace?.trouble { ready.note("warning: \(trouble)") }
+        return ready.ending(status).rawValue
       } catch {
-        return program.ending(told(error, words, program)).rawValue
+        return ready.ending(told(error, words, ready)).rawValue
       }
     }
   }
@@ -55,7 +64,15 @@ package enum AttacheMain {
     if words.contains("--json") {
       program.print(diagnostic.json)
     } else {
-      for line in diagnostic.lines { program.note(line) }
+      for (number, line) in diagnostic.lines.enumerated() {
+        guard number == 0, let colon = line.firstRange(of: ": ") else {
+          program.note(line)
+          continue
+        }
+        program.note(
+          styled: "\(String(line[..<colon.lowerBound]), .red): \(String(line[colon.upperBound...]))"
+        )
+      }
     }
     return diagnostic.status
   }

@@ -48,7 +48,9 @@ struct Diagnostic {
     status = error.kind.exitStatus
     var lines = ["attache: \(error.message)   [\(error.code)]"]
     if let location = error.location { lines.append("  where  \(location)") }
-    if let reason = error.reason { lines.append("  why    \(reason)") }
+    if let reason = error.reason {
+      lines += WordLines.of("  why    " + reason, indent: "         ")
+    }
     if let fix = error.fix { lines.append("  fix    \(fix)") }
     self.lines = lines
     json = Self.json(error.code, error.message, error.location, error.reason, error.fix)

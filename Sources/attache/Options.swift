@@ -15,19 +15,22 @@ struct Options: Sendable {
 
   private static var json: Parameter<Options> {
     .flag("json", "print JSON: a document, or a line for each event with a summary last", \.json)
+      .shared
   }
 
   private static var quiet: Parameter<Options> {
     .flag(
       "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
-      \.quiet)
+      \.quiet
+    ).shared
   }
 
   private static var data: Parameter<Options> {
     .option(
       "data", "DIR",
       "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
-      completes: .directories, \.data)
+      completes: .directories, \.data
+    ).shared
   }
 
   /// `--json` and `--quiet`.
@@ -41,12 +44,13 @@ struct Options: Sendable {
 
   /// The options of a command that runs a pipeline.
   static var run: [Parameter<Options>] {
-    pipeline + [
+    let log: [Parameter<Options>] = [
       .option(
         "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
         completes: .files, \.logFile),
       .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
     ]
+    return pipeline + log.map(\.shared)
   }
 }
 

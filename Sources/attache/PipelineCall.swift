@@ -3,6 +3,7 @@ import JSON
 import Ledger
 import Pipelines
 import Reconciliation
+import Salesforce
 import System
 
 /// Finds, runs and shows a pipeline for one call of the command line.
@@ -56,8 +57,10 @@ struct PipelineCall {
     return (Files.parent(of: directory) ?? directory) + "/snapshots"
   }
 
-  /// Runs stages, shows their events and the summary, and returns the exit status.
-  func run(_ runOptions: RunOptions) async throws -> ExitStatus {
+  /// Runs stages, shows their events and the summary, and answers the exit status.
+  ///
+  /// The plan of an undo says itself that nothing was done.
+  func run(_ runOptions: RunOptions, isUndoPlan: Bool = false) async throws -> ExitStatus {
     let pipeline: Pipeline
     do { pipeline = try readFile(variables: program.variables) } catch { return try ended(error) }
     let root = root(of: pipeline)
@@ -76,7 +79,7 @@ struct PipelineCall {
     switch outcome {
     case .success(let summary):
       let status = summary.exitStatus
-      show(summary, status, isDryRun: runOptions.isDryRun)
+      show(summary, status, isDryRun: runOptions.isDryRun, isUndoPlan: isUndoPlan)
       let end = watch.end(status, summary: summary, of: runOptions)
       await close(end, pipeline, log, isDryRun: runOptions.isDryRun, spent: spent)
       return status
@@ -99,21 +102,25 @@ struct PipelineCall {
     _ log: LogFile?
   ) async -> (Result<RunSummary, any Error>, spent: Int) {
     let progress = Progress(program, quiet: options.quiet || options.json)
+    // The status line shows the retries of a run, so the trace need not.
+    let observer = program.verbosity > 0 || program.debugHTTP != nil ? OrgObservation.observer : nil
     let (program, json) = (program, options.json)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
     // Events come from several threads; each is handled completely before the next.
     let turn = Locked(())
-    let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
-      try await PipelineRun.execute(
-        pipeline, root: root, variables: program.variables, options: runOptions
-      ) { event in
-        turn.withLock { _ in
-          let seen = watch.see(event)
-          log?.add(seen)
-          if let text = EventText.status(of: event) {
-            ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+    let (outcome, signal, isLate) = await OrgObservation.$observer.withValue(observer) {
+      await Interruption.run(deadlineSeconds: seconds) {
+        try await PipelineRun.execute(
+          pipeline, root: root, variables: program.variables, options: runOptions
+        ) { event in
+          turn.withLock { _ in
+            let seen = watch.see(event)
+            log?.add(seen)
+            if let text = EventText.status(of: event) {
+              ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+            }
+            if json { program.print(seen.json) } else { progress.show(event) }
           }
-          if json { program.print(seen.json) } else { progress.show(event) }
         }
       }
     }
@@ -164,7 +171,9 @@ struct PipelineCall {
     return diagnostic.status
   }
 
-  private func show(_ summary: RunSummary, _ status: ExitStatus, isDryRun: Bool) {
+  private func show(
+    _ summary: RunSummary, _ status: ExitStatus, isDryRun: Bool, isUndoPlan: Bool
+  ) {
     if options.json {
       program.print(
         .object([
@@ -180,14 +189,23 @@ struct PipelineCall {
     }
     for line in summary.plan { program.print(line) }
     if isDryRun, summary.plan.isEmpty { program.print("nothing to do") }
-    for line in SummaryText.lines(summary) { program.print(line) }
+    for line in SummaryText.lines(summary) { program.print(styled: line) }
+    if isDryRun, !isUndoPlan { program.print("dry run: nothing was sent or changed") }
+  }
+}
+
+extension Verdict {
+  /// How a terminal shows it: what needs a decision stands out.
+  var style: StyledLine.Style {
+    if isSettled { return .bold }
+    return isWaiting ? .yellow : .red
   }
 }
 
 /// The summary of a run in a few lines.
 enum SummaryText {
-  static func lines(_ summary: RunSummary) -> [String] {
-    var lines: [String] = []
+  static func lines(_ summary: RunSummary) -> [StyledLine] {
+    var lines: [StyledLine] = []
     let total = summary.verdicts.values.reduce(0, +)
     if total > 0 {
       lines.append("\(EventText.count(total, "edit")):")
@@ -195,7 +213,7 @@ enum SummaryText {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
         let step =
           DecisionRule.nextStep(of: verdict, in: summary.called).map { "  → \($0)" } ?? ""
-        lines.append("  \(pad(count, 6))  \(verdict.rawValue)\(step)")
+        lines.append("  \(pad(count, 6))  \(verdict.rawValue, verdict.style)\(step)")
       }
     }
     let open = summary.open.values.reduce(0, +)

@@ -4,9 +4,9 @@ import System
 
 /// The environment of a command: variables, working directory, and output.
 ///
-/// It is built once in `AttacheMain`; no other code reads the process's environment.
-package struct Program: Sendable {
-  /// The environment variables.
+/// Built once in `AttacheMain`; nothing else reads the process's surroundings.
+package struct Program: CommandContext {
+  /// The environment's variables.
   let variables: [String: String]
   /// The working directory, only for names on the command line.
   let workingDirectory: String
@@ -16,6 +16,12 @@ package struct Program: Sendable {
   let outputIsTerminal: Bool
   /// Whether messages go to a terminal with cursor movement.
   let errorIsTerminal: Bool
+  /// When messages have colour.
+  var color = ColorChoice.auto
+  /// How much is said of requests: 1 for a line for each, 2 with its status, time and size.
+  var verbosity = 0
+  /// The file to which each request of an org is added.
+  var debugHTTP: String?
 
   /// The error of the first line that could not be written.
   private let lost = Locked<SystemError?>(nil)
@@ -31,7 +37,35 @@ package struct Program: Sendable {
     self.errorIsTerminal = errorIsTerminal
   }
 
-  /// The environment of this process.
+  /// The options of every command.
+  package static var globals: [Parameter<Program>] {
+    [
+      .option(
+        "color", "WHEN", "use colour and bold (auto: on a terminal, unless NO_COLOR is set)",
+        \.color),
+      .counted(
+        "verbose", short: "v",
+        "print a line for each request; -vv adds its status, time and size", \.verbosity),
+      .option(
+        "debug-http", "FILE", "append each request to FILE, one JSON line each, without secrets",
+        completes: .files, \.debugHTTP),
+    ]
+  }
+
+  /// Whether lines on standard output have colour and bold.
+  var colorsOutput: Bool { isColored(outputIsTerminal) }
+  /// Whether lines on standard error have colour and bold.
+  var colorsErrors: Bool { isColored(errorIsTerminal) }
+
+  private func isColored(_ isTerminal: Bool) -> Bool {
+    switch color {
+    case .always: true
+    case .never: false
+    case .auto: isTerminal && (variables["NO_COLOR"] ?? "").isEmpty && variables["TERM"] != "dumb"
+    }
+  }
+
+  /// The process's own surroundings.
   static func current() -> Program {
     let variables = ProcessEnvironment.variables()
     return Program(
@@ -47,7 +81,13 @@ package struct Program: Sendable {
   /// escaped.
   func print(_ line: String) { put(1, VisibleText.line(line) + "\n") }
 
-  /// Writes trusted text of several lines to standard output, such as help.
+  /// Writes a line with its styles to standard output.
+  func print(styled line: StyledLine) { put(1, line.rendered(isColored: colorsOutput) + "\n") }
+
+  /// Writes a line with its styles to standard error.
+  func note(styled line: StyledLine) { put(2, line.rendered(isColored: colorsErrors) + "\n") }
+
+  /// Writes our own text of many lines to standard output: help, the manual page.
   func write(_ text: String) { put(1, text) }
 
   /// Writes a CSV table to standard output.
@@ -73,7 +113,7 @@ package struct Program: Sendable {
   /// It is cut to the terminal's width, because a wrapped line could not be removed.
   func show(_ line: String) {
     let room = (ProcessEnvironment.columns(2) ?? 80) - 1
-    put(2, "\r\u{1B}[K" + VisibleText.line(line).prefix(max(0, room)))
+    put(2, "\r\u{1B}[K" + StatusLine.cut(VisibleText.line(line), columns: room))
   }
 
   /// Prints one JSON document, or one line of JSON.
@@ -112,6 +152,9 @@ package struct Program: Sendable {
     let absolute = absolute(path)
     guard Files.exists(absolute) else {
       throw UsageError("there is no file \(path)", hint: "correct the name")
+    }
+    if Files.isDirectory(absolute) {
+      throw UsageError("\(path) is a directory", hint: "name a file")
     }
     do throws(SystemError) {
       try Files.checkInput(absolute)

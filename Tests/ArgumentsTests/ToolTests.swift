@@ -7,7 +7,7 @@ private func outcome(_ line: String) async throws -> String {
   do throws(UsageError) {
     switch try planner.parse(words) {
     case .answer(let text): return String(text.prefix { $0 != "\n" })
-    case .command(_, let run):
+    case .command(_, _, let run):
       let journal = Journal()
       // The run's own errors do not exist in these commands.
       _ = try? await run(journal)
@@ -102,7 +102,7 @@ private func outcome(_ line: String) async throws -> String {
   }
 
   @Test func `a command's status is the program's`() async throws {
-    guard case .command(let name, let run) = try planner.parse(["prime", "fs"]) else {
+    guard case .command(let name, _, let run) = try planner.parse(["prime", "fs"]) else {
       Issue.record("not a command")
       return
     }

@@ -226,7 +226,7 @@ struct DecisionFileTests {
         ])
   }
 
-  // MARK: what it comes to
+  // MARK: resulting decisions
 
   private func decidable(
     _ fields: [FieldDifference], _ verdict: Verdict = .conflict
@@ -298,7 +298,7 @@ struct DecisionFileTests {
         ["Phone": .device],
         shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
       ).hasPrefix("{"))
-    // A text of digits is a text: only a number is the same in other digits.
+    // A text of digits is a text; only numbers are compared numerically.
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))

@@ -117,7 +117,7 @@ struct DecideCommand: Command {
   // MARK: requests
 
   private func requests(_ context: Program) throws -> [DecisionRequest] {
-    if let file { return try DecisionFile.read(path: context.absolute(file)) }
+    if let file { return try DecisionFile.read(path: context.existing(file)) }
     guard let choice = try choice() else { return [] }
     return edits.map { DecisionRequest(edit: Int64($0), choice) }
   }
@@ -191,7 +191,7 @@ struct DecideCommand: Command {
     }
     if open.isEmpty, !options.quiet { context.print("nothing is open") }
     for edit in open {
-      for line in DecisionText.lines(edit, decisions.shown, called) { context.print(line) }
+      for line in DecisionText.lines(edit, decisions.shown, called) { context.print(styled: line) }
     }
     return .done
   }

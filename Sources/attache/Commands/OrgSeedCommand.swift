@@ -45,7 +45,7 @@ struct OrgSeedCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let rules = try setup.map { path in
-      try OrgSetup(parsing: Files.read(context.absolute(path), limit: 8 << 20), name: path)
+      try OrgSetup(parsing: Files.read(context.existing(path), limit: 8 << 20), name: path)
     }
     let org = try Org(
       directory: context.absolute(data),

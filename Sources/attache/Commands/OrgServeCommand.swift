@@ -105,7 +105,7 @@ struct OrgServeCommand: Command {
     }
     for pair in apps {
       let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
-      options.apps[parts[0]] = try Files.read(context.absolute(parts[1]), limit: 1 << 20)
+      options.apps[parts[0]] = try Files.read(context.existing(parts[1]), limit: 1 << 20)
     }
     for pair in clients {
       let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)

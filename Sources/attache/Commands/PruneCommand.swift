@@ -35,6 +35,7 @@ struct PruneCommand: Command {
       context.print(plan.json(read.name, isDone: !dryRun))
     } else if !options.quiet {
       for line in KeepText.lines(plan, isDone: !dryRun) { context.print(line) }
+      if dryRun { context.print("dry run: nothing was removed") }
     }
     return .done
   }

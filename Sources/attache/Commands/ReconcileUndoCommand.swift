@@ -68,7 +68,8 @@ struct ReconcileUndoCommand: Command {
       guard confirm == plan.digest else { throw undo.notConfirmed(plan) }
       return try await call.run(undo.runOptions(plan, by: name, isDryRun: false))
     }
-    let status = try await call.run(undo.runOptions(plan, by: name, isDryRun: true))
+    let status = try await call.run(
+      undo.runOptions(plan, by: name, isDryRun: true), isUndoPlan: true)
     let words = "nothing is done yet; this does it: \(undo.command(plan, edits: numbers))"
     if options.json {
       context.print(

@@ -39,7 +39,7 @@ struct StoreCheckCommand: Command {
       origin: server ? .server : .device,
       platform: platform.flatMap { Platform(rawValue: $0.rawValue) },
       config: try config.map { file in
-        let path = context.absolute(file)
+        let path = try context.existing(file)
         return try StoreConfig(json: try Files.read(path), file: path)
       })
     let violations = try check.violations(at: context.existing(store))

@@ -54,10 +54,13 @@ struct StoreQueryCommand: Command {
     var columns: [String] = []
     do {
       guard Self.isSelect(query) else { throw StoreError.notSelect }
+      try StoreReferences.check(query, in: store)
       try store.forEachRow(ofSmartSQL: query) { names, values in
         columns = names
         if rows.count < limit { rows.append(values) }
       }
+    } catch let error as UsageError {
+      throw error
     } catch {
       if Self.isInterrupted(error) {
         throw PipelineError(
@@ -84,7 +87,8 @@ struct StoreQueryCommand: Command {
       }
     } else {
       let texts = rows.map { $0.map(ColumnNames.text) }
-      for line in TextTable.lines(header: names, rows: texts) { context.print(line) }
+      let table = TextTable.lines(header: names, rows: texts, isCut: context.outputIsTerminal)
+      for line in table { context.print(line) }
       context.note(EventText.count(rows.count, "row"))
     }
     return .done

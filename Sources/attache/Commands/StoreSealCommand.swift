@@ -42,7 +42,7 @@ struct StoreSealCommand: Command {
     let isOutside = plainHeader || !seal.salt.isEmpty
     let salt = try seal.saltBytes ?? RandomBytes.make(SQLCipherKey.saltBytes)
     let outcome = try SQLCipherFile.seal(
-      context.absolute(store), to: context.absolute(out),
+      context.existing(store), to: context.absolute(out),
       key: seal.key(context, header: isOutside ? .plain(salt: salt) : .sealed))
     if options.json {
       context.print(

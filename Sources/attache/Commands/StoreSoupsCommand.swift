@@ -40,9 +40,9 @@ struct StoreSoupsCommand: Command {
     if options.json {
       context.print(.array(list))
     } else if !options.quiet {
-      for line in TextTable.lines(header: ["soup", "elements", "indexes"], rows: rows) {
-        context.print(line)
-      }
+      let table = TextTable.lines(
+        header: ["soup", "elements", "indexes"], rows: rows, isCut: context.outputIsTerminal)
+      for line in table { context.print(line) }
     }
     return .done
   }

@@ -36,7 +36,7 @@ struct StoreUnsealCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let header = try seal.saltBytes.map(SQLCipherKey.Header.plain) ?? .sealed
     let outcome = try SQLCipherFile.unseal(
-      context.absolute(store), to: context.absolute(out), key: seal.key(context, header: header))
+      context.existing(store), to: context.absolute(out), key: seal.key(context, header: header))
     if options.json {
       context.print(.object(["pages": JSONValue(outcome.pages)]))
     } else if !options.quiet {

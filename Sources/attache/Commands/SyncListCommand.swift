@@ -30,7 +30,9 @@ struct SyncListCommand: Command {
           state.status.rawValue, "\(state.progress) %", state.lastRun, state.cursor,
         ]
       }
-      for line in TextTable.lines(header: header, rows: rows) { context.print(line) }
+      for line in TextTable.lines(header: header, rows: rows, isCut: context.outputIsTerminal) {
+        context.print(line)
+      }
       context.note(EventText.count(states.count, "sync"))
     }
     return .done

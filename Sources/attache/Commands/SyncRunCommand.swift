@@ -164,7 +164,9 @@ struct SyncRunCommand: Command {
     let rows = result.outcomes.flatMap(\.open).map(\.row)
     if !rows.isEmpty, !options.quiet {
       let header = ["soup", "entry", "id", "change", "outcome", "why"]
-      for line in TextTable.lines(header: header, rows: rows) { context.print(line) }
+      for line in TextTable.lines(header: header, rows: rows, isCut: context.outputIsTerminal) {
+        context.print(line)
+      }
     }
     for line in failure?.lines ?? [] { context.note(line) }
     if !result.notRun.isEmpty, !options.quiet {

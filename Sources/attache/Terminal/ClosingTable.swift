@@ -13,7 +13,7 @@ enum ClosingTable {
           cost.stage.rawValue, String(cost.records), String(cost.requests),
           ByteCount.text(cost.bytes), cost.duration,
         ]
-      })
+      }, isCut: true)
     if end.slowest.count > 1 {
       lines.append("slowest:")
       lines += end.slowest.map { slow in

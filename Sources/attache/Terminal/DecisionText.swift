@@ -10,12 +10,21 @@ enum DecisionText {
   /// decisions.
   static func lines(
     _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
+  ) -> [StyledLine] {
+    let edit = open.edit
+    let head: StyledLine =
+      "edit \(edit.number): \(edit.verdict.rawValue, edit.verdict.style), \(edit.recordName) of \(edit.owner)"
+    return [head] + details(open, options, pipeline).map { StyledLine($0) }
+  }
+
+  private static func details(
+    _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
   ) -> [String] {
     let edit = open.edit
-    var lines = [
-      "edit \(edit.number): \(edit.verdict.rawValue), \(edit.recordName) of \(edit.owner)"
-    ]
-    if let words = options.words(of: edit) { lines.append("  \(words)") }
+    var lines: [String] = []
+    if let words = options.words(of: edit) {
+      lines += WordLines.of("  " + words, indent: "  ")
+    }
     if let other = edit.detail.otherID { lines.append("  other record: \(other)") }
     if !edit.detail.otherEdits.isEmpty {
       let others = edit.detail.otherEdits.map { String($0) }.joined(separator: ", ")
@@ -23,7 +32,10 @@ enum DecisionText {
     }
     for field in edit.detail.fields {
       func text(_ value: JSONValue?) -> String {
-        options.shown(value, of: field.name).words
+        let shown = options.shown(value, of: field.name)
+        // A text in quotes cannot be taken for a word of ours.
+        if case .value(.string(let text)) = shown, !text.isEmpty { return JSONText.quoted(text) }
+        return shown.words
       }
       let mark = field.isConflicting ? "!" : " "
       lines.append(

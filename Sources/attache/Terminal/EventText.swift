@@ -9,11 +9,11 @@ enum EventText {
       return resumed ? "run \(run) goes on where it stopped" : nil
     // The summary contains the report's path and the open items.
     case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten, .leftOpen,
-      .snapshotStarted:
+      .snapshotStarted, .retrying:
       return nil
-    case .returnIngested(let name, let snapshot, _, let edits, let new, let leftAlone):
+    case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
-      return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
+      return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
         + (known > 0 ? ", \(known) seen before" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
@@ -43,6 +43,8 @@ enum EventText {
       "\(cost.stage.rawValue): ended: "
         + (cost.stage == .pack ? "" : cost.words + ", ") + cost.duration
     case .reportWritten(let path): "report: \(path)"
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds):
+      "\(retrying(reason, attempt, of: most, milliseconds)): \(request)"
     case .leftOpen(let edits, let findings):
       "open: \(count(edits.values.reduce(0, +), "edit")), "
         + count(findings.filter { $0.key.wantsPerson }.values.reduce(0, +), "finding")
@@ -57,11 +59,24 @@ enum EventText {
     case .snapshotStarted(_, let username, let number, let total, _):
       "prime: \(number) of \(total) snapshots, \(username)"
     case .editsSettled(let done, let total): settled(done, of: total)
+    case .retrying(_, let reason, let attempt, let most, let milliseconds):
+      retrying(reason, attempt, of: most, milliseconds)
     default: nil
     }
   }
 
-  // MARK: status line
+  /// That a request is repeated: "org unreachable, retry 2 of 6 in 4 s".
+  static func retrying(
+    _ reason: String, _ attempt: Int, of most: Int, _ milliseconds: Int
+  ) -> String {
+    let state = reason.hasPrefix("HTTP ") ? "org answered \(reason)" : "org unreachable"
+    let pause =
+      milliseconds < 1000
+      ? "\(milliseconds) ms" : DurationText.of(seconds: Double(milliseconds) / 1000)
+    return "\(state), retry \(attempt) of \(most) in \(pause)"
+  }
+
+  // MARK: the status line
 
   /// The number of primed snapshots, the current user, and the remaining time.
   static func users(_ progress: Progress.Users) -> String {

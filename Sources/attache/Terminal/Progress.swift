@@ -49,6 +49,9 @@ final class Progress: Sendable {
     switch event {
     case .soupProgress(let snapshot, let soup, let fetched, let total):
       draw(snapshot: snapshot, soup: soup, fetched: fetched, total: total)
+    case .retrying(_, let reason, let attempt, let most, let milliseconds):
+      // At once: nothing else is drawn during the pause.
+      if draws { redraw(EventText.retrying(reason, attempt, of: most, milliseconds), atOnce: true) }
     case .editsSettled(let done, let total):
       if draws { redraw(EventText.settled(done, of: total)) }
     case .snapshotStarted(let snapshot, let username, _, let total, let requestsLeft):
@@ -103,7 +106,8 @@ final class Progress: Sendable {
 
   private func last(_ text: String) {
     finish()
-    program.note(text)
+    // An org's message may have several lines.
+    for line in WordLines.of(text, indent: "  ") { program.note(line) }
   }
 
   private func draw(snapshot: String, soup: String, fetched: Int, total: Int?) {
@@ -123,10 +127,10 @@ final class Progress: Sendable {
     redraw(users.map { "\(text); \(EventText.users($0))" } ?? text)
   }
 
-  private func redraw(_ text: String) {
+  private func redraw(_ text: String, atOnce: Bool = false) {
     let now = Clock.monotonicNanoseconds()
     state.withLock { state in
-      guard now - state.lastDrawn > 50_000_000 else { return }
+      guard atOnce || now - state.lastDrawn > 50_000_000 else { return }
       state.lastDrawn = now
       state.line = text
       program.show(text)
