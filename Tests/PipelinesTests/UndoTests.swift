@@ -218,7 +218,7 @@ import Testing
     let sent = try await scene.night(phone)
     let undone = try await scene.undo(sent.run)
     let story = try await scene.world.program(["explain"], [id])
-    #expect(story.output.contains("grace decided on edit 1: reconcile undo; carried out"))
-    #expect(story.output.contains("edit 1 is undone, says run \(undone.run)"))
+    #expect(story.output.contains("grace decided on edit 1: reconcile undo; applied"))
+    #expect(story.output.contains("edit 1 is undone in run \(undone.run)"))
   }
 }
