@@ -54,7 +54,7 @@ test: tested  ## lint, the demo and every suite; TEST='--filter NAME' runs the t
 	$(RUN) $(TEST)
 else
 test: lint tested
-	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
+	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org </dev/null
 	.ci/suites $(TESTED) $(SCRATCH)/logs
 endif
 
@@ -117,7 +117,7 @@ bench-ratios:  ## compare benchmark ratios on small data with the stored baselin
 	@Benchmarks/ratios.py $(BENCHES)
 endif
 
-bench-page:  ## what `make bench` measured last, in docs/performance.md
+bench-page:  ## write the last results of `make bench` into Benchmarks/README.md
 	@Benchmarks/page.py Benchmarks/out/bench.json
 
 # Root installs what somebody with a compiler has built.

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The target list is the architecture: a ladder in which a target imports only what its line names.
-// What each is for stands in docs/architecture.md. TidyTests reads this table, and every import.
+// docs/dev/architecture.md describes each target. TidyTests reads this table, and every import.
 
 let settings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
@@ -15,10 +15,10 @@ let features: [String: [SwiftSetting]] = [
   "Snapshots": [.enableUpcomingFeature("NonisolatedNonsendingByDefault")],
 ]
 
-// Files that a module brings along stand in the program itself, so that it needs nothing beside it.
+// The program embeds the files of a module, so that it needs no other file.
 let embedded: [String: [Resource]] = ["Rehearsal": [.embedInCode("Pipeline")]]
 
-// All that a test does goes through these small modules: optimised in a debug build too, they halve its time.
+// Every test uses these small modules. Optimising them in a debug build too halves the time of the tests.
 let hot: Set = ["JSON", "CSV", "SQLite"]
 
 func library(_ name: String, _ dependencies: String...) -> Target {
@@ -29,9 +29,9 @@ func library(_ name: String, _ dependencies: String...) -> Target {
       + (hot.contains(name) ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []))
 }
 
-// A release build links a program as it ships: with Swift's runtime inside, and nothing looked up beside it. A
-// program has no use for names that libraries could find in it; without them, and with packed relocations, it is
-// smaller and starts sooner. Only the link is special, so one compile serves the tests and what ships.
+// A release build links a program as it ships, with Swift's runtime. A program exports no names to libraries; without
+// them, and with packed relocations, it is smaller and starts sooner. Only the link differs, so the tests and the shipped
+// program share one compilation.
 let shipped: [LinkerSetting] = [
   .unsafeFlags(
     ["-static-stdlib", "-use-ld=lld"]
@@ -56,9 +56,9 @@ func system(_ name: String, _ pkgConfig: String, _ package: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-// What is judged is what ships, optimised. What judges it need not be, and is compiled in a fraction of the
-// time: no product holds these targets. Nothing waits for their modules either: written ahead of the code, as
-// others are, they would have all expressions checked twice.
+// The tested code is optimised as it ships. The test code is not, and compiles in a fraction of the time: no product
+// contains these targets. No target waits for their modules either; emitting a module ahead of the code, as for other
+// targets, would type-check all expressions twice.
 let judges: [SwiftSetting] =
   settings + [
     .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
@@ -87,7 +87,7 @@ let package = Package(
     system("CCrypto", "libcrypto", "libssl-dev"),
     system("CMicrohttpd", "libmicrohttpd", "libmicrohttpd-dev"),
     .target(name: "CSystem"),
-    // 1: wrappers that know nothing of Salesforce
+    // 1: wrappers without knowledge of Salesforce
     library("System", "CSystem"),
     library("JSON", "System"),
     library("CSV"),
@@ -99,16 +99,16 @@ let package = Package(
     // 2: the two ends of a sync
     library("SmartStore", "SQLite", "JSON", "Crypto", "System"),
     library("Salesforce", "HTTP", "JSON", "CSV", "Crypto", "System"),
-    // 3: the sync, and what carries its result
+    // 3: the sync, and the ledger of its results
     library("MobileSync", "SmartStore", "Salesforce", "JSON", "System"),
     library("Ledger", "MobileSync", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
-    // 4: a snapshot's generations, what carries them, and an org to try it on
+    // 4: a snapshot's generations, bundles, and the local org
     library(
       "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "Archive", "Crypto", "JSON",
       "System"),
     library("Bundles", "Snapshots", "SmartStore", "Archive", "Crypto", "JSON", "System"),
     library("LocalOrg", "HTTP", "SQLite", "Archive", "JSON", "CSV", "Crypto", "System"),
-    // 5: what came back
+    // 5: returns and their edits
     library(
       "Returns", "Bundles", "Snapshots", "Ledger", "MobileSync", "SmartStore", "Salesforce",
       "SQLite",
@@ -122,7 +122,7 @@ let package = Package(
       "MobileSync",
       "SmartStore",
       "Salesforce", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
-    // 7: the page on which a person decides
+    // 7: the review page
     library(
       "Review", "Pipelines", "Reconciliation", "Ledger", "Salesforce", "HTTP", "JSON", "Crypto",
       "System"),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Updates the figures in docs/performance.md with the results of `make bench`: `page.py BENCH.json`.
+"""Writes the results of `make bench` into Benchmarks/README.md, including missed bounds: `page.py BENCH.json`.
 
-A block of the page starts with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`. The text between them is
-replaced by the output of the workload NAME in BENCH.json. The block of a workload that was not run stays.
+A block of the page begins with `<!-- figures: NAME -->` and ends with `<!-- end of figures -->`; the text between
+them is replaced by the output of the workload NAME in BENCH.json. A workload that was not measured keeps its block.
 """
 
 import json
@@ -10,12 +10,12 @@ import re
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parent / "README.md"
 BLOCK = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(<!-- end of figures -->)", re.S)
 
 
 def command(entry):
-    """The command that repeats a measurement."""
+    """The command that measures a workload as it was measured."""
     words = " ".join(word for word in entry["options"] if word != "--json")
     if not words:
         return "make bench"
@@ -23,7 +23,7 @@ def command(entry):
 
 
 def block(entry):
-    """The text of a block."""
+    """The text between the marks."""
     lines, missed = [], []
     for line in entry["text"].strip().splitlines():
         if line.startswith("FAILED: "):

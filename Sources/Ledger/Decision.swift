@@ -230,7 +230,7 @@ package struct DecisionNote: Sendable, Hashable {
   /// The outcome of a decision.
   package enum Fate: String, Sendable, Hashable, CaseIterable {
     /// The decision was applied.
-    case carriedOut = "carried out"
+    case carriedOut = "applied"
     /// The org's values had changed, or the org refused the request; a new decision is needed.
     case askedAgain = "asked again"
     /// The edit was resolved before the decision could be applied.

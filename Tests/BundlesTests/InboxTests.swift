@@ -110,7 +110,7 @@ import Testing
     let found = try limited.candidates(now: Issued.now)
     #expect(found.map(\.name) == ["fits.db", "holes.db", "small.db"])
     #expect(found.map(\.refusal?.code) == [nil, .tooLarge, .tooLarge])
-    #expect(found[1].refusal?.sentence.contains("stays where it is") == true)
+    #expect(found[1].refusal?.sentence.contains("stays in the inbox") == true)
   }
 
   @Test func `a bundle is recognized by its bytes, a store with a log by its log`() throws {

@@ -16,9 +16,8 @@ import attache
     var text = """
       # Commands
 
-      What `attache help` and `attache help COMMAND` print. This page is written by a test; after a
-      change of a command, `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests` writes it
-      anew.
+      The output of `attache help` and `attache help COMMAND`. A test generates this page:
+      `ATTACHE_UPDATE_DOCS=1 swift test --filter CommandsPageTests` writes it again.
 
       ```text
       \(try help([]))
@@ -26,10 +25,8 @@ import attache
 
       """
     for command in AttacheTool.tool.description.commands {
-      // The exit statuses are the same for all, and are listed above.
       let page = try help(command.words + ["--help"])
-      let own = page.firstRange(of: "\n\nexit status:").map { page[..<$0.lowerBound] } ?? page[...]
-      text += "\n## attache \(command.name)\n\n```text\n\(own)\n```\n"
+      text += "\n## attache \(command.name)\n\n```text\n\(page)\n```\n"
     }
     return text
   }

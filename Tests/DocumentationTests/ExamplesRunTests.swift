@@ -76,7 +76,7 @@ import attache
     ] { try scene.run(words) }
   }
 
-  /// Recovers a lost ledger and a whole machine, and reports data that nobody can see.
+  /// Recovers a lost ledger and a whole machine, and reports data that no one can see.
   private func playRecovery(_ scene: ExampleScene) throws {
     let backups = scene.directory.file("backups")
     try scene.run("backup field-service /mnt/backups", as: "backup field-service \(backups)")

@@ -183,7 +183,7 @@ import Testing
     let called = scene.world.pipeline.called
     #expect(
       try report("report.html").text.contains(
-        "<code>attache decide \(called) 1 --take device</code>"))
+        "<code>attache decide \(called) 1 <span class=\"o\">--take</span> device</code>"))
     let records = try JSONValue(parsing: Array(report("report.json").text.utf8))["records"]
     #expect(records?[0]?["commands"]?[1]?.string == "attache decide \(called) 1 --take server")
     let (run, old) = try report("conflicts.csv")
@@ -214,14 +214,14 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
     #expect(try scene.field("Description", of: id)?.string?.hasPrefix("ours, ours") == true)
     let json = try JSONValue(parsing: Array(report("report.json").text.utf8))
-    #expect(json["decisions"] == ["carried out": 1])
+    #expect(json["decisions"] == ["applied": 1])
     let decision = json["records"]?[0]?["decision"]
     #expect(decision?["decision"] == "device" && decision?["by"] == "grace")
     #expect(
-      decision?["fate"] == "carried out" && decision?["time"]?.string?.hasPrefix("20") == true)
+      decision?["fate"] == "applied" && decision?["time"]?.string?.hasPrefix("20") == true)
     let page = try report("report.html").text
     #expect(page.contains("Decided by <b>grace</b> on <time datetime=\"20"))
-    #expect(page.contains("Decisions carried out: <strong>1</strong>"))
-    #expect(try report("records.csv").text.contains(",grace,device: carried out,new,"))
+    #expect(page.contains("Decisions applied: <strong>1</strong>"))
+    #expect(try report("records.csv").text.contains(",grace,device: applied,new,"))
   }
 }

@@ -67,9 +67,9 @@ import Testing
 
   // MARK: edits without flags
 
-  @Test(arguments: ["flags", "diff"])
-  func `an app's unflagged edit is found only by comparison`(_ trust: String) async throws {
-    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"\(trust)\""))
+  @Test(arguments: ["flags", "compare"])
+  func `an app's unflagged edit is found only by comparison`(_ detection: String) async throws {
+    let scene = try DecisionScene(Self.setting("\"detectEdits\": \"\(detection)\""))
     let world = scene.world
     let device = try await world.primed("ada")
     let ids = try (0..<4).map { try scene.account(device, $0) }
@@ -85,10 +85,12 @@ import Testing
       now: past)
     try world.handBack(device, as: "ada.sqlite")
     let (verdicts, edits) = try await scene.night()
-    #expect(verdicts == (trust == "diff" ? [.updated: 1] : [:]))
-    #expect(edits.flatMap { $0.detail.fields.map(\.name) } == (trust == "diff" ? ["Phone"] : []))
+    #expect(verdicts == (detection == "compare" ? [.updated: 1] : [:]))
     #expect(
-      try scene.field("Phone", of: ids[0]) == (trust == "diff" ? "unflagged" : "+1 555 0100"))
+      edits.flatMap { $0.detail.fields.map(\.name) } == (detection == "compare" ? ["Phone"] : []))
+    #expect(
+      try scene.field("Phone", of: ids[0]) == (detection == "compare" ? "unflagged" : "+1 555 0100")
+    )
     // The same store again brings nothing new.
     try world.handBack(device, as: "again.sqlite")
     #expect(try await scene.night().verdicts[.updated] == nil)
@@ -216,15 +218,15 @@ import Testing
     #expect(try scene.open().isEmpty)
   }
 
-  // MARK: clashes of earlier nights
+  // MARK: device conflicts of earlier runs
 
-  @Test(arguments: ["first", "last"])
+  @Test(arguments: ["firstWins", "lastWins"])
   func `the choice in a device conflict applies to earlier edits too`(_ policy: String) async throws
   {
     let scene = try DecisionScene()
     let world = scene.world
     let id = try await scene.deviceConflict(
-      ada: ["Description": "first"], ben: ["Description": "last"])
+      ada: ["Description": "firstWins"], ben: ["Description": "lastWins"])
     #expect(try await scene.night().verdicts == [:])
     try world.rewrite("\"reconcile\": {", "\"reconcile\": { \"deviceConflicts\": \"\(policy)\",")
     func night(_ isDry: Bool = false) async throws -> [Verdict: Int] {
@@ -236,7 +238,7 @@ import Testing
     // The other waits for a person, and asks nobody again by itself.
     #expect(try await night() == [:])
     #expect(try scene.open() == [.deviceConflict: 1])
-    try scene.decide(policy == "first" ? 2 : 1, .server)
+    try scene.decide(policy == "firstWins" ? 2 : 1, .server)
     #expect(try await night() == [.discarded: 1])
     try await scene.expectClosed("ada")
     try await scene.expectClosed("ben")

@@ -34,7 +34,7 @@ struct ReviewPageTests {
 
   /// The page shows the values that it found in the org.
   private static let isFresh =
-    "document.getElementById('freshness').textContent.startsWith('The org was asked')"
+    "document.getElementById('freshness').textContent.startsWith('Org values read')"
 
   private static let hasRows = "document.querySelector('[role=option]')"
 
@@ -75,7 +75,7 @@ struct ReviewPageTests {
     try await browser.press("s")
     try await browser.press("k")
     try await browser.press("d")
-    #expect(try await browser.text("#chosen") == "2 edits are decided.")
+    #expect(try await browser.text("#chosen") == "2 edits decided.")
     try await browser.press("Enter")
     try await browser.wait(until: "document.getElementById('send')")
     let plan = try await browser.text("#dialog")
@@ -83,10 +83,10 @@ struct ReviewPageTests {
     #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0199")
     try await browser.press("Enter")
     try await browser.wait(until: "document.getElementById('results')")
-    #expect(try await browser.text("#dialog").contains("2 of 2 are settled."))
+    #expect(try await browser.text("#dialog").contains("2 of 2 edits are resolved."))
     #expect(try scene.field("Phone", of: ids[0]) == "+1 555 0111")
     #expect(try scene.field("Phone", of: ids[1]) == "+1 555 0200")
-    #expect(try await browser.text("#count") == "Nothing is open.")
+    #expect(try await browser.text("#count") == "No open edits.")
     try await close(server, browser)
     try await scene.expectClosed()
   }
@@ -129,7 +129,7 @@ struct ReviewPageTests {
     try await browser.click("#field-1-text")
     try await browser.type("+1 555 0177")
     try await browser.press("Tab")
-    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    #expect(try await browser.text("#chosen") == "1 edit decided.")
     try await browser.click("#plan")
     try await browser.wait(until: "document.getElementById('send')")
     #expect(try await browser.text("#dialog").contains("update Phone: +1 555 0177 → updated"))
@@ -147,7 +147,7 @@ struct ReviewPageTests {
     try await browser.type(ids[1])
     #expect(try await browser.text("#count") == "1 of 2 shown")
     try await browser.click("[data-all=device]")
-    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    #expect(try await browser.text("#chosen") == "1 edit decided.")
     try await browser.click("#plan")
     try await browser.wait(until: "document.getElementById('send')")
     try await browser.run(
@@ -218,7 +218,7 @@ struct ReviewPageTests {
     try await browser.type("customer 7777 ltd")
     #expect(try await browser.text("#count") == "1 of \(count) shown")
     try await browser.click("[data-all=server]")
-    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    #expect(try await browser.text("#chosen") == "1 edit decided.")
     try await close(server, browser)
     // A hundred thousand are looked at on a desk and a phone, by day and by night.
     for look in count < 100_000 ? [Browser.Look.all[0]] : Browser.Look.all {
@@ -249,7 +249,7 @@ struct ReviewPageTests {
     let (server, browser) = try await open(scene)
     let words = try await browser.text("#detail")
     #expect(
-      words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can stand."))
+      words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can be sent."))
     // Where both can stand, both are sent.
     try await browser.press("d")
     try await browser.press("j")
@@ -259,7 +259,7 @@ struct ReviewPageTests {
     try await browser.press("Enter")
     try await browser.wait(until: "document.getElementById('results')")
     let results = try await browser.text("#dialog")
-    #expect(results.contains("2 of 2 are settled."), "\(results)")
+    #expect(results.contains("2 of 2 edits are resolved."), "\(results)")
     #expect(try scene.field("Phone", of: id) == "one")
     if !overlaps { #expect(try scene.field("Description", of: id) == "two") }
     try await close(server, browser)
@@ -288,11 +288,11 @@ struct ReviewPageTests {
     try await browser.wait(until: "document.querySelectorAll('#detail dl').length >= 2")
     let words = try await browser.text("#detail")
     #expect(words.contains("Which record is it?"))
-    for id in made { #expect(words.contains("It is \(id)"), "\(words)") }
+    for id in made { #expect(words.contains("Use \(id)"), "\(words)") }
     #expect(
       words.split(separator: "Lovelace", omittingEmptySubsequences: false).count > 3, "\(words)")
     try await browser.click("#record-1")
-    #expect(try await browser.text("#chosen") == "1 edit is decided.")
+    #expect(try await browser.text("#chosen") == "1 edit decided.")
     let chosen = try await browser.text("#record-1 code")
     try await browser.click("#plan")
     try await browser.wait(until: "document.getElementById('send')")

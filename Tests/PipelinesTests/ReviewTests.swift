@@ -230,7 +230,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "second")
     let never = try await page.post(
       "decide", ["decisions": [["edit": 1, "revision": 9, "decision": "device"]]], status: 400)
-    #expect(never["message"] == "edit 1 was never shown so; load the page anew")
+    #expect(never["message"] == "edit 1 was never shown like this; reload the page")
   }
 
   @Test func `a colleague's decision is replaced with their name in the plan`() async throws {
@@ -272,7 +272,7 @@ import Testing
     ] {
       let answer = try await page.post("plan", wrong, status: 400)
       let words = answer["message"]?.string ?? ""
-      #expect(words == "this does not say what is decided" || words.contains("no record's Id"))
+      #expect(words == "this is not a valid decision" || words.contains("not a record ID"))
     }
   }
 

@@ -251,7 +251,7 @@ import Testing
       String(decoding: try Files.read(report + "/" + file), as: UTF8.self)
     }
     #expect(try text("report.html").contains("<b>1</b> undone"))
-    #expect(try text("records.csv").contains("undo: carried out"))
+    #expect(try text("records.csv").contains("undo: applied"))
     #expect(try text("success.csv").contains("\(before),Item Updated"))
     #expect(try await undo("99").messages.contains("edit 99: no edit has this number"))
     let mistyped = try await scene.world.program(["reconcile", "undo"], ["20260101T000000Z-99"])

@@ -154,7 +154,7 @@ struct CascadeTests {
     try handBack(try deletion(), true, false)
     try handBack(try edit(.changesDetail), false, false)
     let summary = try await day.run()
-    let isDeleted = policy == .first
+    let isDeleted = policy == .firstWins
     #expect(try isThere("Account", account) == !isDeleted)
     #expect(summary.verdicts[isDeleted ? .deleted : .updated] == 1)
     // The other one is open.

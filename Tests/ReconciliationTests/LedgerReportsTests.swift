@@ -33,7 +33,7 @@ struct LedgerReportsTests {
 
   @Test func `of several runs' verdicts of an edit the last one is shown`() throws {
     let first = try begin()
-    try state.settle(1, run: first, Settlement(.held))
+    try state.settle(1, run: first, Settlement(.notAttempted))
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
     let second = try begin()
     try state.settle(1, run: second, Settlement(.updated))

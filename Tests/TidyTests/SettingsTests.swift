@@ -167,7 +167,7 @@ import Testing
       let isRead = Self.members(of: inside, that: setting.name).contains {
         Self.isRead(Setting(type: setting.type, name: $0), reads)
       }
-      if !isRead { Issue.record("nobody reads \(setting)") }
+      if !isRead { Issue.record("no code reads \(setting)") }
     }
   }
 

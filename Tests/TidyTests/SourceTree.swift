@@ -30,4 +30,20 @@ enum SourceTree {
     }
     return files.sorted { $0.path < $1.path }
   }
+
+  /// One file of any kind; nil if it does not exist.
+  static func file(_ path: String) -> File? {
+    let text = try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    return text.map { File(path: path, text: $0) }
+  }
+
+  /// The Markdown pages: at the root, below `docs/`, and next to code.
+  static let pages: [File] = {
+    let others = ["Benchmarks", "Tests", "packaging", "pipelines", "docs"].flatMap { folder in
+      let base = root.appendingPathComponent(folder).path
+      let names = (try? FileManager.default.subpathsOfDirectory(atPath: base)) ?? []
+      return names.filter { $0.hasSuffix(".md") }.sorted().map { folder + "/" + $0 }
+    }
+    return (["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + others).compactMap { file($0) }
+  }()
 }

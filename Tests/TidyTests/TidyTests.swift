@@ -56,8 +56,7 @@ import Testing
   }
 
   @Test func `the map of the code has the targets of the manifest, in order`() throws {
-    let page = try String(
-      contentsOf: SourceTree.root.appendingPathComponent("docs/architecture.md"), encoding: .utf8)
+    let page = try #require(SourceTree.file("docs/dev/architecture.md")).text
     let listed = page.split(separator: "\n").filter { $0.hasPrefix("| ") }.flatMap { line in
       line.split(separator: "|").dropFirst().first.map {
         $0.matches(of: /`([\w-]+)`/).map { String($0.output.1) }
