@@ -13,7 +13,7 @@ import Testing
     var retry = false
     var report: String?
 
-    func run(_ context: Int) async throws -> ExitStatus { .done }
+    func run(_ context: Journal) async throws -> System.ExitStatus { .done }
   }
 
   private struct Show: Command {
@@ -22,7 +22,7 @@ import Testing
     static var parameters: [Parameter<Self>] { [.flag("retries", "retries", \.retries)] }
     var retries = false
 
-    func run(_ context: Int) async throws -> ExitStatus { .done }
+    func run(_ context: Journal) async throws -> System.ExitStatus { .done }
   }
 
   private struct Names: Command {
@@ -30,10 +30,10 @@ import Testing
     static let summary = "print names for a shell"
     static let isHidden = true
 
-    func run(_ context: Int) async throws -> ExitStatus { .done }
+    func run(_ context: Journal) async throws -> System.ExitStatus { .done }
   }
 
-  private let tool = Tool<Int>(
+  private let tool = Tool<Journal>(
     name: "tool", summary: "a tool", version: "1", date: "today",
     commands: [Decide.self, Show.self, Names.self],
     exitStatuses: [],
