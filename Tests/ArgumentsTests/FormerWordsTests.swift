@@ -7,6 +7,7 @@ import Testing
   private struct Decide: Command {
     static let name = "decide"
     static let summary = "decide"
+    static let examples: [Note] = []
     static var parameters: [Parameter<Self>] {
       [.flag("retry", "retry", \.retry), .option("report", "DIR", "a report", \.report)]
     }
@@ -19,6 +20,7 @@ import Testing
   private struct Show: Command {
     static let name = "show"
     static let summary = "show"
+    static let examples: [Note] = []
     static var parameters: [Parameter<Self>] { [.flag("retries", "retries", \.retries)] }
     var retries = false
 
@@ -28,6 +30,7 @@ import Testing
   private struct Names: Command {
     static let name = "names"
     static let summary = "print names for a shell"
+    static let examples: [Note] = []
     static let isHidden = true
 
     func run(_ context: Journal) async throws -> System.ExitStatus { .done }
