@@ -54,7 +54,7 @@ test: tested  ## lint, the demo and every suite; TEST='--filter NAME' runs the t
 	$(RUN) $(TEST)
 else
 test: lint tested
-	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org
+	$(TESTED)/attache demo --data $(SCRATCH)/demo/snapshots --scratch $(SCRATCH)/demo/org </dev/null
 	.ci/suites $(TESTED) $(SCRATCH)/logs
 endif
 
@@ -102,7 +102,7 @@ bench-peers: ATTACHE ?= $(PROGRAM)
 bench-peers:  ## the contacts of one org by attache and by what others would use; PEERS='--scale N --rounds N --json FILE'
 	@Benchmarks/peers.py $(ATTACHE) .build $(PEERS)
 
-bench: deps  ## workloads beside their floors; BENCH=reconcile a night's returns
+bench: deps  ## compare workloads with their floors; BENCH=reconcile a run's returns
 	$(BENCH_BUILD)
 	@$(SCRATCH)/release/attache-bench $(BENCH)
 
@@ -113,7 +113,7 @@ bench-ratios: deps
 	$(BENCH_BUILD)
 	@Benchmarks/ratios.py $(BENCHES)
 else
-bench-ratios:  ## the benchmarks' ratios on small data, beside those that are kept: 1 where one is a quarter worse
+bench-ratios:  ## compare benchmark ratios on small data with the stored baseline: 1 if one is a quarter worse
 	@Benchmarks/ratios.py $(BENCHES)
 endif
 

@@ -1,11 +1,11 @@
-// The floors of a bundle: what libarchive and libcrypto alone take to write it, to read it, and to seal its stores.
+// The floors of a bundle: the time that libarchive and libcrypto alone take to write it, to read it, and to seal its
+// stores.
 //
-// write: each file is read once, in pieces of 256 KiB, and goes as one entry into an archive of its own, with the
-// settings of a bundle, one archive after the other; Zstandard has two threads, as in a bundle. read: each archive is
-// read through, and SHA-256 of each entry's content is taken. seal: each file is read once, 64 pages at a time; each page
-// of 4,096 bytes is encrypted by AES-256-CBC under an IV of its own, an HMAC-SHA-512 of its number, and gets an
-// HMAC-SHA-512; SHA-256 of what is read and of what is written is taken, since a manifest names both. All that is written
-// is synchronised at its end.
+// write: each file is read once, in parts of 256 KiB, and becomes the only entry of an archive with the settings of a
+// bundle, one archive after the other; Zstandard has two threads, as in a bundle. read: each archive is read completely,
+// with a SHA-256 of each entry's content. seal: each file is read once, 64 pages at a time; each page of 4,096 bytes is
+// encrypted with AES-256-CBC and its own IV, an HMAC-SHA-512 of its number, and gets an HMAC-SHA-512. SHA-256 is computed
+// of the input and of the output, because a manifest has both. All output is synchronised at its end.
 //
 // usage: bundle_floors write zip|tar.gz|tar.zst (ARCHIVE FILE)…        cc -O3 bundle_floors.c -larchive -lcrypto
 //        bundle_floors read ARCHIVE…
@@ -202,7 +202,7 @@ static long milliseconds(void) {
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// Of this program: what getrusage tells was its parent's too.
+// Of this program only: getrusage includes the parent's peak.
 static long peakKiB(void) {
   char line[256];
   long peak = 0;

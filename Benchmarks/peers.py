@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Loads the contacts of one org by attache and by others, one after the other: `peers.py ATTACHE SCRATCH`.
+"""Loads the contacts of one org with attache and with other clients, one after the other: `peers.py ATTACHE SCRATCH`.
 
 usage: peers.py ATTACHE SCRATCH [--scale N] [--rounds N] [--json FILE]
 
-All ask the same local org for the same contacts and leave a SQLite file: attache a SmartStore with ten indexes, the
-Python loop of `prime_sqlite.py` the same table, the others what they make of it. Each round goes through them once, in
-the other direction every second time; the medians count. CumulusCI extracts in the way that it chooses by itself.
-Clients are installed as `make test-clients` installs them; one that cannot be is skipped, and the reason is said.
+All of them fetch the same contacts from the same local org and write a SQLite file: attache a SmartStore with ten
+indexes, the Python loop of `prime_sqlite.py` the same table, the others their own tables. Each round runs them once, in
+alternating directions; the medians count. CumulusCI chooses its own way of extracting. Clients are installed as
+`make test-clients` does; one that cannot be installed is skipped, and the reason is printed.
 """
 
 import argparse
@@ -88,7 +88,7 @@ cumulusci.cci(folder, "extract_dataset", "--mapping", "peers.yml", "--database_u
 
 
 class Arm:
-    """One way to load the contacts: its command for a file, and the table in which they are."""
+    """One way to load the contacts: its command for a file, and the table that has them."""
 
     def __init__(self, name, command, table, variables=None):
         self.name, self.command, self.table, self.variables = name, command, table, variables or {}
@@ -117,7 +117,7 @@ class Arm:
 
 
 def arms(attache, folder, python, missing, addresses, environment, token):
-    """What is compared, attache first."""
+    """The clients to compare, attache first."""
     (folder / "store.json").write_text(json.dumps(STORE))
     (folder / "syncs.json").write_text(json.dumps(SYNCS))
     address = "/services/data/v66.0/query?q=" + urllib.parse.quote(STATEMENT)

@@ -1,9 +1,9 @@
-// The floor of a prime: the same pages over HTTP into one store, by C through SQLite's API, as fast as that goes.
+// The floor of a prime: the same pages over HTTP into one store, in C with SQLite's API, as fast as possible.
 //
-// A thread asks for pages, each as soon as the head of the one before is there to tell its address, and keeps three at
-// most. The other slices the records out of a page, finds the three members that are indexed, and binds slices: nothing
-// is made of a record but the element's bytes. Fifty rows an INSERT, no journal, nothing synchronised until the end;
-// indexes are made when all rows are in. Table, columns and indexes are those of a store for Android.
+// One thread requests pages, each as soon as the start of the previous one has arrived with its address, and keeps at
+// most three. The other one slices the records out of a page, finds the three indexed members, and binds slices, so that
+// a record is never copied except into the element's bytes. Fifty rows per INSERT, no journal, nothing synchronised until
+// the end; the indexes are built after all rows. The table, columns and indexes are those of an Android store.
 //
 // usage: prime_sqlite FIRST-URL TOKEN STORE NOW        cc -O3 prime_sqlite.c -lcurl -lsqlite3 -lpthread
 #define _GNU_SOURCE
@@ -42,7 +42,7 @@ static long milliseconds(void) {
   return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// Pages: a ring of buffers that goes round between the two threads.
+// Pages: a ring of buffers shared by the two threads.
 static Buffer pages[WINDOW];
 static int filled, isDone;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -57,7 +57,7 @@ static size_t take(char *bytes, size_t size, size_t count, void *context) {
   return size * count;
 }
 
-// The address of the next page, which stands at the head of this one; 0 at the last.
+// The address of the next page, from the start of this one; 0 at the last.
 static int nextURL(const Buffer *page, char *url, size_t room) {
   size_t head = page->count < 4096 ? page->count : 4096;
   const char *name = memmem(page->bytes, head, "\"nextRecordsUrl\":\"", 18);
@@ -102,7 +102,7 @@ static void *download(void *unused) {
   return NULL;
 }
 
-// The quote that ends a string which begins at `p`; notes a backslash.
+// The quote that ends the string starting at `p`; records whether it has a backslash.
 static const char *stringEnd(const char *p, const char *end, int *hasEscape) {
   *hasEscape = 0;
   for (;;) {
@@ -116,7 +116,7 @@ static const char *stringEnd(const char *p, const char *end, int *hasEscape) {
   }
 }
 
-// Finds a record's end, and its members that are indexed; `p` is behind its brace.
+// Finds a record's end and its indexed members; `p` is after its opening brace.
 static const char *record(const char *p, const char *end, Slice fields[FIELDS]) {
   int depth = 1, hasEscape;
   memset(fields, 0, FIELDS * sizeof *fields);
@@ -219,7 +219,7 @@ static void load(const Buffer *page, const char *now, sqlite3_stmt *one, sqlite3
     if (pending == ROWS) flush(one, many);
     p = close + 1;
   }
-  // The slices are of this page.
+  // The slices point into this page.
   flush(one, many);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The script that a user would write: the pages of a query, by urllib and json, into a SmartStore file by sqlite3.
+"""The script that a user would write: it loads the pages of a query with urllib and json into a SmartStore file.
 
 usage: prime_sqlite.py FIRST-URL TOKEN STORE NOW
 """

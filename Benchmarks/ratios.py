@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the ratios of the benchmarks with those that are kept, on small data: `ratios.py PROGRAM [--update]`.
+"""Compares benchmark ratios with the stored baseline, on small data: `ratios.py PROGRAM [--update]`.
 
-PROGRAM is a built `attache-bench`. What is compared are ratios to a floor of the same run by processor time, so that the
-machine and what else it does hardly matter. Each workload is run up to four times and the best of a ratio counts: other
-work makes it worse, nothing makes it better. The run ends with status 1 when one is more than a quarter
-worse than in `ratios.json`; `--update` writes that file.
+PROGRAM is a built `attache-bench`. The ratios compare processor time with a floor of the same run, so that the machine and
+its other work hardly matter. Each workload is run up to four times and its best ratio counts, because other work can only
+make a ratio worse. The exit status is 1 if a ratio is more than a quarter worse than in `ratios.json`; `--update` writes
+that file.
 """
 
 import json
@@ -14,13 +14,13 @@ import tempfile
 from pathlib import Path
 
 KEPT = Path(__file__).resolve().parent / "ratios.json"
-# By so much a ratio may be worse.
+# The factor by which a ratio may be worse.
 MARGIN = 1.25
 ROUNDS = 4
 
 
 def processor(runs):
-    """The least processor time of some runs, in ms."""
+    """The minimum processor time of some runs, in ms."""
     return min(run["userMilliseconds"] + run["systemMilliseconds"] for run in runs)
 
 
@@ -35,7 +35,7 @@ def prime(measured):
     yield "prime of one store ÷ C through SQLite", arm("one store") / arm("C, SQLite")
     yield "prime of both stores ÷ one", arm("prime") / arm("one store")
     for answer in queries["answers"]:
-        yield f"question {answer['question']} ÷ SQL alone", answer["ratio"]
+        yield f"query {answer['question']} ÷ SQL alone", answer["ratio"]
 
 
 def pack(measured):
@@ -48,12 +48,12 @@ def ingest(measured):
 
 
 def incremental(measured):
-    # The kernel's part is that of the copying, which depends on what memory the machine has at hand.
+    # The kernel's part is the copying, which depends on the machine's free memory.
     def user(share):
         return min(run["userMilliseconds"] for run in measured["runs"] if run.get("changedOneIn", -1) == share)
 
     for share in [100, 10]:
-        yield f"a night with one in {share} changed ÷ the first", user(share) / user(-1)
+        yield f"a run with one in {share} changed ÷ the first", user(share) / user(-1)
 
 
 WORKLOADS = [
@@ -65,7 +65,7 @@ WORKLOADS = [
 
 
 def measure(program, words, directory):
-    """What a workload tells; that it keeps a bound or not on so little data says nothing."""
+    """The results of a workload. With so little data, its limits mean nothing."""
     run = subprocess.run(
         [program, *words, "--rounds", "1", "--json", "--directory", directory], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True)
@@ -76,10 +76,10 @@ def measure(program, words, directory):
 
 
 def best_of(program, kept):
-    """The best ratio of each name, and after how many rounds all were good enough."""
+    """The best ratio of each name."""
     best = {}
     for read, words in WORKLOADS:
-        # What a workload makes for its measurements is there for the next round.
+        # The next round reuses the data that a workload prepares.
         with tempfile.TemporaryDirectory() as directory:
             for _ in range(ROUNDS):
                 found = dict(read(measure(program, words, directory)))
@@ -105,9 +105,9 @@ def main():
     worse = [name for name, ratio in best.items() if ratio > kept.get(name, 0) * MARGIN]
     for name, ratio in best.items():
         mark = "WORSE " if name in worse else ""
-        print(f"{mark}{name}: {ratio:.2f}, kept {kept.get(name, 0):.2f}")
+        print(f"{mark}{name}: {ratio:.2f}, baseline {kept.get(name, 0):.2f}")
     for name in sorted(set(kept) - set(best)):
-        print(f"{name} is kept and was not measured")
+        print(f"{name} is in the baseline but was not measured")
     return 1 if worse or set(kept) - set(best) else 0
 
 

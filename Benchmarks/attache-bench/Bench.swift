@@ -2,7 +2,7 @@ import JSON
 import SmartStore
 import System
 
-/// The program: workloads beside their floors.
+/// The program, which compares workloads with their floors: the same minimum of work without attache.
 @main
 enum Bench {
   static func main() {
@@ -13,7 +13,7 @@ enum Bench {
     ProcessEnvironment.leave { await run(words) }
   }
 
-  /// Runs what `words` ask for; the exit status.
+  /// Runs the task that `words` name; returns the exit status.
   static func run(_ words: [String]) async -> Int32 {
     do {
       let options = try BenchOptions(words)
@@ -44,7 +44,7 @@ enum Bench {
       case .fullText: try await PrimeChild(options, hasFullText: true).run().print()
       case .sync: try await SyncChild(options).run().print()
       case .sqlite: try SQLiteChild(options).run().print()
-      case .c, .python: throw BenchFailure("this arm is a program of its own: see Benchmarks/")
+      case .c, .python: throw BenchFailure("this arm is a separate program: see Benchmarks/")
       case .download: try await DownloadChild(options).run().print()
       }
       return 0
@@ -54,7 +54,7 @@ enum Bench {
     }
   }
 
-  /// All workloads; 1 where one is slower or larger than was promised.
+  /// Runs all workloads; returns 1 if one is slower or larger than its limit.
   private static func bench(_ options: BenchOptions) throws -> Int32 {
     let prime = try PrimeBench(options).measure()
     if !options.isJSON { ProcessEnvironment.write(1, prime.text + "\n") }
@@ -66,8 +66,8 @@ enum Bench {
     return prime.failures.isEmpty && queries.failures.isEmpty ? 0 : 1
   }
 
-  /// Keeps what was measured, for a machine and in words, under the workload's name in `bench.json`; what others have
-  /// measured stays there.
+  /// Stores the results, as JSON and as text, under the workload's name in `bench.json`; other
+  /// workloads' results stay there.
   private static func keep(
     _ name: String, _ report: some BenchReport, _ options: BenchOptions
   ) throws {
@@ -82,7 +82,7 @@ enum Bench {
     try DurableFile.write(JSONValue.object(all).bytes(pretty: true, sortedKeys: true), to: path)
   }
 
-  /// Tells what one workload measured; 1 where something is not as promised.
+  /// Prints the results of one workload; returns 1 if a limit is exceeded.
   private static func tell(_ report: some BenchReport, _ options: BenchOptions) throws -> Int32 {
     try keep(options.task.rawValue, report, options)
     ProcessEnvironment.write(1, options.isJSON ? report.json.text + "\n" : report.text)

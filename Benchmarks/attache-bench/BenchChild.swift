@@ -1,8 +1,8 @@
 import System
 
-/// A task of the bench in a process of its own, so that its peak of memory is its own.
+/// A task of the benchmark in a separate process, so that its peak memory is its own.
 enum BenchChild {
-  /// Runs a task to its end, and answers what it printed.
+  /// Runs a task to its end, and returns its output.
   static func run(
     _ task: BenchOptions.Task, _ arguments: [String], variables: [String: String] = [:],
     deadlineSeconds: Int = 900

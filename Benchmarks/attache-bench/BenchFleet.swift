@@ -3,15 +3,16 @@ import LocalOrg
 import Pipelines
 import System
 
-/// An org of contacts, the users who see all of them, an app to log in with, and a pipeline: where a workload
-/// begins that runs a pipeline.
+/// An org of contacts, the users who see all of them, an app to log in with, and a pipeline, for
+/// workloads that run a pipeline.
 struct BenchFleet: Sendable {
-  /// The pipeline's name, and its file's.
+  /// The name of the pipeline and of its file.
   let name: String
-  /// Where the org, the files and the data are: a pipeline's data belong to the place of its file.
+  /// The directory of the org, the files and the data, because a pipeline's data directory is next
+  /// to its file.
   let directory: String
 
-  /// Who asks for the users, and owns the contacts.
+  /// The user who lists the users and owns the contacts.
   static let integration = OrgUser.integrationUsername
   private static let clientID = "attache-bench"
   private static let profile = "Integration"
@@ -25,7 +26,7 @@ struct BenchFleet: Sendable {
 
   // MARK: the org
 
-  /// Makes the org, in a directory that holds nothing else yet.
+  /// Creates the org in an empty directory.
   func makeOrg(users: Int, records: Int) throws -> LocalOrg.Org {
     if Files.exists(directory) { try Files.remove(directory) }
     try Files.makeDirectory(orgDirectory, intermediate: true)
@@ -39,7 +40,7 @@ struct BenchFleet: Sendable {
     return org
   }
 
-  /// Throws the org away.
+  /// Deletes the org.
   func removeOrg() throws { try Files.remove(orgDirectory) }
 
   /// A user of the org.
@@ -50,13 +51,13 @@ struct BenchFleet: Sendable {
     return user
   }
 
-  /// An org that answers, and what a run has to know of it.
+  /// A running org, with the variables that a run needs.
   struct Served {
     let server: OrgServer
     let variables: [String: String]
   }
 
-  /// Serves an org to the app of the pipeline.
+  /// Serves an org to the pipeline's app.
   func serve(_ org: LocalOrg.Org) throws -> Served {
     let key = try PrivateKey.generateRSA()
     var options = OrgServer.Options()
@@ -72,7 +73,7 @@ struct BenchFleet: Sendable {
       variables: Self.variables(server.url, key: String(decoding: key.pem, as: UTF8.self)))
   }
 
-  /// What a run has to know that asks no org.
+  /// The variables of a run that uses no org.
   static let offline = variables("http://127.0.0.1:9", key: "none")
 
   private static func variables(_ url: String, key: String) -> [String: String] {
@@ -81,15 +82,15 @@ struct BenchFleet: Sendable {
 
   // MARK: the pipeline
 
-  /// Writes what the pipeline file names.
+  /// Writes the files that the pipeline file refers to.
   func write(store: String = Self.storeFile, syncs: String = Self.syncsFile) throws {
     for (name, text) in [("store", store), ("syncs", syncs)] {
       try DurableFile.write(Array(text.utf8), to: "\(directory)/\(name).json")
     }
   }
 
-  /// Writes the pipeline file, in which nothing but what has to be said and these members is not as it is
-  /// unless said.
+  /// Writes the pipeline file with the required members and these ones; everything else has its
+  /// default.
   func write(members: String) throws {
     let text = """
       {"format": 1, "name": "\(name)",

@@ -1,9 +1,9 @@
 import Bundles
 import System
 
-/// What the command line says.
+/// The command-line options.
 struct BenchOptions: Sendable {
-  /// What to do; the words after `shapes` are children that the others start.
+  /// The task; those after `shapes` are child processes started by the others.
   enum Task: String, Sendable {
     case help, bench, queries, reconcile, ingest, incremental, pack, briefcase, shapes
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
@@ -11,16 +11,16 @@ struct BenchOptions: Sendable {
     case c, python, fullText = "full-text"
   }
 
-  /// A command line that cannot be read.
+  /// An invalid command line.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// The variable in which a child gets the org's token.
+  /// The variable that passes the org's token to a child.
   static let tokenVariable = "ATTACHE_BENCH_TOKEN"
 
   static let help = """
-    attache-bench: workloads beside their floors
+    attache-bench: compare workloads with their floors
 
       attache-bench [--records N] [--base N] [--rounds N] [--directory PATH] [--live] [--json]
       attache-bench queries [--records N] [--directory PATH] [--json]
@@ -32,55 +32,57 @@ struct BenchOptions: Sendable {
       attache-bench briefcase [--users N] [--records N] [--latency N] [--rounds N] [--directory PATH] [--json]
       attache-bench shapes [--records N] [--large N] [--rounds N] [--directory PATH] [--live] [--json]
 
-    Without a word it primes and asks; `queries` only asks a store by index, with a join and a count.
-    `reconcile` sends a night's returns to a local org, one request at a time and several, at once and
-    with 100 ms for each answer, and a larger night several times, also with faults.
-    `incremental` primes by a pipeline, and again when none, 0.1, 1 and 10 % of the records have changed.
-    `ingest` takes in a night's stores of 50 MB, one at a time and two at once, beside a program that only copies,
-    hashes and checks the same files.
-    `pack` packs and verifies a snapshot's bundles in each format, and seals its stores, beside a program that does
-    the same by libarchive and libcrypto alone.
-    `briefcase` primes many users by briefcase from an org whose answers take their time, and prints the least that
-    its requests can take beside it.
+    Without a task, it primes and queries. `queries` only queries a store: by index, with a join, and a count.
+    `reconcile` sends a run's returns to a local org, with one request at a time and with several, immediately and
+    with 100 ms for each answer, and a larger run several times, also with faults.
+    `incremental` primes with a pipeline, and again after none, 0.1, 1 and 10 % of the records have changed.
+    `ingest` ingests a run's stores of 50 MB, one at a time and two in parallel, and compares them with a program
+    that only copies, hashes and checks the same files.
+    `pack` packs and verifies a snapshot's bundles in each format, and seals its stores, and compares this with a
+    program that does the same with libarchive and libcrypto alone.
+    `briefcase` primes many users by briefcase from an org with delayed answers, and prints the minimum time of its
+    requests.
     `shapes` primes twelve objects of mixed size, by finished pages and by SQLite's API, contacts by SQLite's API, and once
-    ten million contacts, into both stores and into one. To make the pages of ten million contacts takes minutes and 15 GB
-    the first time; 5 GB stay, and the stores take 20 GB for a while.
+    ten million contacts, into both stores and into one. The first time, making the pages of ten million contacts takes
+    minutes and 15 GB; 5 GB are kept, and the stores temporarily take 20 GB.
 
-      --records N       records to prime, of `shapes` those of all twelve objects together, and of each soup that is asked
-                        (1000000); of `pack` those of the store (100000), of `briefcase` those of each user (5000)
+      --records N       records to prime (1000000): with `shapes`, of all twelve objects together; with `queries`, of each
+                        soup; with `pack`, of the store (100000); with `briefcase`, of each user (5000)
       --large N         contacts of the large prime of `shapes` (10000000)
       --base N          records of the smaller prime, whose memory is compared (500000)
-      --returns N       returns of the larger night; the smaller has a tenth (1000); of `ingest` the stores (40)
+      --returns N       returns of the larger run; the smaller has a tenth (1000); with `ingest`, stores (40)
       --edits N         edits of each return (100)
-      --users N         users who are primed by briefcase (200)
-      --latency N       milliseconds that each answer takes then (100)
-      --concurrency N   requests at once (4)
+      --users N         users to prime by briefcase (200)
+      --latency N       delay of each answer for `briefcase`, in milliseconds (100)
+      --concurrency N   concurrent requests (4)
       --rounds N        rounds of all arms, forwards and backwards (2); the large prime of `shapes` runs once
-      --directory PATH  where pages are kept between runs and stores are written (Benchmarks/out); what was measured
-                        stays there in bench.json
-      --live            let the local org make every page anew, instead of serving recorded ones
+      --directory PATH  directory for the stores and for recorded pages, which are kept (Benchmarks/out); the results
+                        are kept there in bench.json
+      --live            let the local org create every page, instead of serving recorded ones
       --json            one JSON document instead of a table
 
-    It ends with 1 when a prime takes 160 MiB of resident memory or more, when the larger prime takes
-    over 10 % more than the smaller one, when one store is primed less than 3.5 times as fast as by C through
-    SQLite's API or less than 10 times as fast as by a Python script, when both stores take over 1.6 times one, or
-    when a question takes over 1.2 times its SQL;
-    `reconcile` when an edit is lost or told wrongly, when it takes over 1.1 times the least calls, less
-    than 3 times the speed of one request at a time at 100 ms, a tenth more memory for the larger night, or
-    more processor time for it, at its best, than a second for 5,000 edits;
-    `incremental` when such a night takes over 1, 5 or 25 % of the first prime's processor time;
-    `ingest` when one at a time takes over 1.5 times the floor, or two at once are less than 1.7 times as fast;
-    `pack` when packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over 1.1
-    times its floor, or verifying over 1.2 times;
-    `briefcase` when it takes over 1.2 times the least;
-    `shapes` when a prime by finished pages takes 160 MiB of resident memory or more, or one by SQLite's API 64 MiB or more.
+    The exit status is 1
+    - if a prime takes 160 MiB of resident memory or more, if the larger prime takes over 10 % more than the smaller
+      one, if one store is primed less than 3.5 times as fast as by C through SQLite's API or less than 10 times as
+      fast as by a Python script, if both stores take over 1.6 times one, or if a query takes over 1.2 times its SQL;
+    - for `reconcile`, if an edit is lost or reported wrongly, if it takes over 1.1 times the minimum of calls, less
+      than 3 times the speed of one request at a time at 100 ms, over 10 % more memory for the larger run, or, at its
+      best, more than one second of processor time for 5,000 edits;
+    - for `incremental`, if the runs take over 1, 5 or 25 % of the first prime's processor time;
+    - for `ingest`, if one store at a time takes over 1.5 times the floor, or two in parallel are less than 1.7 times
+      as fast;
+    - for `pack`, if packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over
+      1.1 times its floor, or verifying over 1.2 times;
+    - for `briefcase`, if it takes over 1.2 times the minimum;
+    - for `shapes`, if a prime by finished pages takes 160 MiB of resident memory or more, or one by SQLite's API 64 MiB
+      or more.
 
     """
 
   var task = Task.bench
-  /// What was written.
+  /// The arguments as written.
   var words: [String] = []
-  /// As many as the workload has, if nobody says.
+  /// Nil for the workload's default.
   private var saidRecords: Int?
   var records: Int {
     if let saidRecords { return saidRecords }
@@ -94,11 +96,11 @@ struct BenchOptions: Sendable {
   /// The contacts of the large prime of `shapes`.
   var large = 10_000_000
   var rounds = 2
-  /// As many as the workload has, if nobody says.
+  /// Nil for the workload's default.
   var returns: Int?
   var edits = 100
   var users = 200
-  /// What each answer of the org takes, in milliseconds.
+  /// The time that each answer of the org takes, in milliseconds.
   var latency = 100
   var concurrency = 4
   var directory = "Benchmarks/out"
@@ -106,13 +108,13 @@ struct BenchOptions: Sendable {
   var isLive = false
   /// For children: the format of the bundles.
   var format: BundleFormat?
-  /// For children: what is primed, and served.
+  /// For children: the workload to prime or serve.
   var workload = Workload.Kind.contacts
-  /// For children: SQLite's API writes, instead of finished pages.
+  /// For children: whether SQLite's API writes, instead of finished pages.
   var isByStatements = false
   /// For children: the org's address.
   var url = ""
-  /// For the org: it ends when this process has ended.
+  /// For the org: the process whose end also ends the org.
   var parent = 0
 
   init(_ words: [String]) throws(Failure) {
@@ -150,7 +152,7 @@ struct BenchOptions: Sendable {
     }
   }
 
-  /// Says how far the bench is, beside its table.
+  /// Reports progress separately from the table.
   func note(_ text: String) {
     if !isJSON { ProcessEnvironment.write(2, text + "\n") }
   }

@@ -1,11 +1,11 @@
 import JSON
 
-/// What a workload measured.
+/// The results of a workload.
 protocol BenchReport {
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] { get }
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String { get }
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue { get }
 }

@@ -1,8 +1,8 @@
 import LocalOrg
 import System
 
-/// Many users' first prime by briefcase, from an org whose answers take their time, beside the least that its requests
-/// can take.
+/// Many users' first prime by briefcase, from an org with delayed answers, compared with the
+/// minimum time of its requests.
 struct BriefcaseBench {
   private let options: BenchOptions
   private let fleet: BenchFleet
@@ -12,12 +12,11 @@ struct BriefcaseBench {
     fleet = Self.fleet(in: "\(options.directory)/briefcase")
   }
 
-  /// Where the fleet is in a directory.
+  /// The fleet in a directory.
   static func fleet(in directory: String) -> BenchFleet {
     BenchFleet(name: "briefcase", directory: directory)
   }
 
-  /// Measures.
   func measure() throws -> BriefcaseReport {
     options.note("\(options.users) users, \(options.records) records in the briefcase of each")
     let org = try fleet.makeOrg(users: options.users, records: options.records)
@@ -36,10 +35,10 @@ struct BriefcaseBench {
     return report
   }
 
-  /// What `org.concurrency` is unless said.
+  /// The default of `org.concurrency`.
   private static let concurrency = 4
 
-  /// One run, in a process of its own; the org answers in this one.
+  /// One run in a separate process; the org answers in this one.
   private func play(_ org: LocalOrg.Org) throws -> BriefcaseReport.Run {
     let served = try fleet.serve(org)
     defer { served.server.stop() }

@@ -1,6 +1,6 @@
 import System
 
-/// Primes the users of a `BriefcaseBench`, in a process of its own, as a run does it.
+/// Primes the users of a `BriefcaseBench` in a separate process, as a run does.
 struct BriefcaseChild {
   private let options: BenchOptions
 

@@ -1,19 +1,19 @@
 import JSON
 import LocalOrg
 
-/// What `BriefcaseBench` measured.
+/// The results of `BriefcaseBench`.
 struct BriefcaseReport: BenchReport {
-  /// What a run may take, as a multiple of the least.
+  /// The limit of a run's time, as a multiple of the minimum.
   private static let limit = 1.2
 
-  /// One run, with what the org has noted of it.
+  /// One run, with the org's log.
   struct Run {
     let told: Measurement
-    /// How many requests there were.
+    /// The number of requests.
     let requests: Int
-    /// How many of them wait for each other, if all others go beside them.
+    /// The number of requests that have to follow each other if all others run in parallel.
     let chain: Int
-    /// How long the org worked on all of them, beside what it waits with each answer.
+    /// The org's own work on all of them, without the delays.
     let orgMilliseconds: Int
 
     init(_ told: Measurement, log: [RequestLog.Entry]) {
@@ -23,8 +23,10 @@ struct BriefcaseReport: BenchReport {
       chain = Self.chain(log)
     }
 
-    /// One user's login and requests, of which all but the retrieves wait for the one before, as the first retrieve does
-    /// for the last page of ids.
+    /// One user's login and requests.
+    ///
+    /// Except for the retrieves, each waits for the previous one, and the first retrieve waits for
+    /// the last page of IDs.
     private static func chain(_ log: [RequestLog.Entry]) -> Int {
       var longest = 0
       for (user, entries) in Dictionary(grouping: log, by: { $0.user ?? "" })
@@ -40,7 +42,7 @@ struct BriefcaseReport: BenchReport {
   private let records: Int
   private let latency: Int
   private let concurrency: Int
-  /// What else was at work.
+  /// The machine's load.
   var load = MachineLoad()
   private var runs: [Run] = []
 
@@ -51,13 +53,14 @@ struct BriefcaseReport: BenchReport {
 
   mutating func add(_ run: Run) { runs.append(run) }
 
-  /// The least that a run's answers can take which the org holds back, in milliseconds.
+  /// The minimum time that the delays of a run's answers take, in milliseconds.
   private func waits(_ run: Run) -> Int {
     let rounds = (run.requests + concurrency - 1) / concurrency
     return max(rounds, run.chain) * latency
   }
 
-  /// The same with the org's own work on its answers, for which a request has its place as well.
+  /// The same with the org's own work on its answers, during which a request occupies a slot as
+  /// well.
   private func least(_ run: Run) -> Int { waits(run) + run.orgMilliseconds / concurrency }
 
   private func ratio(_ run: Run) -> Double { Double(run.told.wall) / Double(max(1, least(run))) }
@@ -66,27 +69,27 @@ struct BriefcaseReport: BenchReport {
     Double(run.told.wall) / Double(max(1, waits(run)))
   }
 
-  /// The run in the middle.
+  /// The median run.
   private var median: Run? {
     let sorted = runs.sorted { ratio($0) < ratio($1) }
     return sorted.isEmpty ? nil : sorted[(sorted.count - 1) / 2]
   }
 
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] {
     guard let median, ratio(median) > Self.limit else { return [] }
     return [
-      "a prime by briefcase takes \(ReconcileReport.decimal(ratio(median))) times the least, "
-        + "and \(Self.limit) is the limit"
+      "a prime by briefcase takes \(ReconcileReport.decimal(ratio(median))) times the minimum; "
+        + "the limit is \(Self.limit)"
     ]
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
     var lines = [
       "\(users) users are primed by briefcase, \(records) records each for two platforms; each answer takes "
-        + "\(latency) ms, \(concurrency) requests at once.", "",
-      "| requests | in a chain | waits s | org's own work s | least s | wall s | wall ÷ least | wall ÷ waits | user s "
+        + "\(latency) ms, \(concurrency) concurrent requests.", "",
+      "| requests | in a chain | waits s | org's own work s | minimum s | wall s | wall ÷ minimum | wall ÷ waits | user s "
         + "| system s | VmHWM MiB |",
       "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
@@ -108,7 +111,7 @@ struct BriefcaseReport: BenchReport {
     ReconcileReport.decimal(Double(milliseconds) / 1000)
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     let arms = runs.map { run -> JSONValue in
       [

@@ -1,7 +1,7 @@
 import Salesforce
 import System
 
-/// The floor: the pages that a prime asks for, by the same client, read and thrown away.
+/// The floor: the pages that a prime requests, read by the same client and discarded.
 struct DownloadChild {
   private let options: BenchOptions
 

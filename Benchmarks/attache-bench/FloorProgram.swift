@@ -7,7 +7,7 @@ struct FloorProgram {
   private let name: String
   private let path: String
 
-  /// Where the programs stand.
+  /// The directory of the programs.
   static var sources: String { ProcessEnvironment.currentDirectory() + "/Benchmarks" }
 
   /// Compiles a program.

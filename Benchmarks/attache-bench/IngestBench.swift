@@ -1,7 +1,7 @@
 import System
 
-/// A night's stores ingested, one at a time and two at once, beside a floor: the same files copied, hashed and
-/// checked.
+/// The ingestion of a run's stores, one at a time and two in parallel, compared with a floor:
+/// copying, hashing and checking the same files.
 struct IngestBench {
   private let options: BenchOptions
   private let fleet: IngestFleet
@@ -13,14 +13,13 @@ struct IngestBench {
       returns: returns, directory: "\(options.directory)/ingest-\(returns)")
   }
 
-  /// What is run, forwards and backwards; the floor is nobody's jobs.
+  /// The arms, run forwards and backwards; the floor has no jobs.
   private static let order: [(task: BenchOptions.Task, jobs: Int)] = [
     (.intakeFloor, 0), (.intake, 1), (.intake, 2),
   ]
 
-  /// Measures.
   func measure() async throws -> IngestReport {
-    options.note("\(fleet.returns) stores: they are made the first time, which takes minutes")
+    options.note("\(fleet.returns) stores: making them takes minutes the first time")
     try await fleet.make()
     var report = IngestReport(
       returns: fleet.returns, bytes: try fleet.files.reduce(0) { try $0 + Files.size(of: $1) })
@@ -29,7 +28,7 @@ struct IngestBench {
         if task == .intake { try await fleet.restore(jobs: jobs) }
         let run = try child(task)
         options.note(
-          "  \(run.arm)\(jobs > 0 ? ", \(jobs) at once" : ""): \(run.wall) ms, \(run.processor) ms of processor"
+          "  \(run.arm)\(jobs > 0 ? ", \(jobs) in parallel" : ""): \(run.wall) ms, \(run.processor) ms of processor"
         )
         report.add(run, jobs: jobs)
       }

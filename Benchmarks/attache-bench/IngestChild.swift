@@ -2,7 +2,7 @@ import Crypto
 import SQLite
 import System
 
-/// Ingests the stores of an `IngestFleet`, or does with them the least that has to be done, in a process of its own.
+/// Ingests the stores of an `IngestFleet`, or does the minimum work on them, in a separate process.
 struct IngestChild {
   private let options: BenchOptions
   private var fleet: IngestFleet {
@@ -11,7 +11,7 @@ struct IngestChild {
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// The stage, as a run does it.
+  /// The stage, as in a run.
   func ingest() async throws -> Measurement {
     var result = Measurement()
     result.arm = "ingest"
@@ -29,10 +29,10 @@ struct IngestChild {
     return result
   }
 
-  /// The floor: each file is copied, hashed and checked, and nothing is waited for.
+  /// The floor: each file is copied, hashed and checked, without waiting for anything.
   ///
-  /// Each copy goes before the next is made, as a file leaves the inbox: memory that the kernel has had no time to
-  /// take back costs far less than memory that it has to find.
+  /// Each copy is deleted before the next one is made, as a file leaves the inbox, because memory
+  /// that the kernel has not reclaimed yet costs far less than memory that it has to find.
   func floor() throws -> Measurement {
     let copies = fleet.directory + "/copies"
     if Files.exists(copies) { try Files.remove(copies) }

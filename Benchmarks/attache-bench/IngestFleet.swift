@@ -5,34 +5,36 @@ import Rehearsal
 import SmartStore
 import System
 
-/// A night's stores before they are ingested: one of each technician, with edits in a hundredth of its rows.
+/// The stores to ingest: one of each technician, with edits in one percent of its rows.
 ///
-/// They are made once and kept; before each play the ledger is put back, and copies of them into the inbox.
+/// They are made once and kept. Before each run, the ledger is restored and the stores are copied
+/// to the inbox.
 struct IngestFleet {
-  /// How many stores come back.
+  /// The number of returned stores.
   let returns: Int
-  /// Where it is made, and played again and again: a pipeline's data belong to the place of its file.
+  /// The directory of the fleet, which is reused, because a pipeline's data directory is next to
+  /// its file.
   let directory: String
 
   /// The rows of a store: about 50 MB with its indexes.
   static let rows = 51_600
-  /// Of so many rows one is edited.
+  /// One row in this number is edited.
   private static let share = 100
-  /// The edits of a store.
+  /// The number of edits in a store.
   static var edits: Int { rows / share }
 
   private var fleet: BenchFleet { BenchFleet(name: "ingest", directory: directory) }
   private var data: DataDirectory { fleet.data }
-  /// The stores as they are handed back.
+  /// The stores as returned.
   private var handed: String { directory + "/returns" }
-  /// The ledger as it is before they come.
+  /// The ledger before the returns.
   private var ledger: String { directory + "/before.sqlite" }
   private var mark: String { directory + "/made" }
 
   /// The paths of the stores.
   var files: [String] { (0..<returns).map { "\(handed)/\($0).sqlite" } }
 
-  /// Makes the org, primes everybody and edits every store, unless that was done before.
+  /// Creates the org, primes all users and edits every store, unless that has been done before.
   func make() async throws {
     if Files.exists(mark) { return }
     let org = try fleet.makeOrg(users: returns, records: Self.rows)
@@ -50,7 +52,8 @@ struct IngestFleet {
     try DurableFile.write([], to: mark)
   }
 
-  /// Edits every hundredth row of a store, another one in each, and puts it where it is taken from.
+  /// Edits every hundredth row of a store, starting at a different one in each, and moves it to the
+  /// returns.
   private func handBack(_ number: Int, _ org: Org) throws {
     let generation = try fleet.generation(of: BenchFleet.username(number), in: org)
     guard let name = try BundleName.list(in: generation, .ios).last?.text else {
@@ -76,11 +79,11 @@ struct IngestFleet {
     try store.close()
     try device.handBack(to: files[number], now: now)
     try Files.remove(place)
-    // Nobody installs it again.
+    // It is not installed again.
     try Files.remove(generation + "/" + name)
   }
 
-  /// Puts everything back as it was before the stores came, and them into the inbox.
+  /// Restores the state before the stores are ingested, and copies them to the inbox.
   func restore(jobs: Int) async throws {
     try write(jobs: jobs)
     let inbox = data.inbox("inbox")
@@ -95,11 +98,11 @@ struct IngestFleet {
     for file in files {
       let place = inbox + "/" + Files.name(of: file)
       try Files.copy(file, to: place)
-      // As they lie there when a night begins.
+      // The age that they have when a run starts.
       try Files.setModificationTime(
         of: place, nanoseconds: (Clock.wallMilliseconds() - 600_000) * 1_000_000)
     }
-    // What is waited for in a play is its own; and what was written a moment ago is read twice.
+    // A run waits only for its own writes; and files written recently would be read twice.
     try DurableFile.synchronize(tree: inbox)
     try await Task.sleep(nanoseconds: 6_000_000_000)
   }
@@ -111,6 +114,6 @@ struct IngestFleet {
         """)
   }
 
-  /// Takes in what is in the inbox.
+  /// Ingests the inbox.
   func ingest() async throws -> RunSummary { try await fleet.run([.ingest], BenchFleet.offline) }
 }

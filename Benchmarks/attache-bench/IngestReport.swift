@@ -1,19 +1,19 @@
 import JSON
 
-/// What `IngestBench` measured.
+/// The results of `IngestBench`.
 struct IngestReport: BenchReport {
-  /// What one store at a time may take, as a multiple of the floor.
+  /// The limit for one store at a time, as a multiple of the floor.
   private static let limit = 1.5
-  /// How much faster two at once have to be on two cores.
+  /// The minimum speedup of two in parallel on two cores.
   private static let speedUp = 1.7
 
   let returns: Int
-  /// Bytes of all stores.
+  /// The size of all stores.
   let bytes: Int64
-  /// The runs by how many stores were ingested at once; 0 is the floor.
+  /// The runs, by the number of stores ingested in parallel; 0 is the floor.
   private var runs: [Int: [Measurement]] = [:]
 
-  /// What else was at work.
+  /// The machine's load.
   var load = MachineLoad()
 
   init(returns: Int, bytes: Int64) { (self.returns, self.bytes) = (returns, bytes) }
@@ -22,38 +22,40 @@ struct IngestReport: BenchReport {
 
   private func median(_ jobs: Int) -> Measurement { .median(runs[jobs] ?? []) }
 
-  /// A number of one arm as a multiple of another's.
+  /// A value of one arm as a multiple of another's.
   private func ratio(_ one: Int, _ other: Int, _ of: KeyPath<Measurement, Int>) -> Double {
     Double(median(one)[keyPath: of]) / Double(max(1, median(other)[keyPath: of]))
   }
 
-  /// What was promised and is not so: a ratio to the floor fails only by the wall clock and by processor time.
+  /// The limits that are exceeded.
+  ///
+  /// A ratio to the floor has to exceed its limit both in wall-clock and in processor time.
   var failures: [String] {
     var failures: [String] = []
     let (wall, processor) = (ratio(1, 0, \.wall), ratio(1, 0, \.processor))
     if min(wall, processor) > Self.limit {
       failures.append(
         "one at a time takes \(ReconcileReport.decimal(wall)) times the floor, "
-          + "\(ReconcileReport.decimal(processor)) times its processor time, and \(Self.limit) is the limit"
+          + "\(ReconcileReport.decimal(processor)) times its processor time; the limit is \(Self.limit)"
       )
     }
     let faster = ratio(1, 2, \.wall)
     if faster < Self.speedUp {
       failures.append(
-        "two at once are \(ReconcileReport.decimal(faster)) times as fast as one, and \(Self.speedUp) was promised"
+        "two in parallel are \(ReconcileReport.decimal(faster)) times as fast as one; the minimum is \(Self.speedUp)"
       )
     }
     return failures
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
     var lines = [
-      "Ingesting \(returns) stores of \(bytes / Int64(returns) / 1_000_000) MB, \(IngestFleet.edits) edits in each.",
+      "Ingesting \(returns) stores of \(bytes / Int64(returns) / 1_000_000) MB with \(IngestFleet.edits) edits each.",
       "", "| arm | runs | wall ms | user ms | system ms | ms of processor a store | VmHWM MiB |",
       "|---|---|---|---|---|---|---|",
     ]
-    for (jobs, name) in [(0, "floor"), (1, "one at a time"), (2, "two at once")] {
+    for (jobs, name) in [(0, "floor"), (1, "one at a time"), (2, "two in parallel")] {
       let arm = median(jobs)
       let each = Double(arm.processor) / Double(returns)
       lines.append(
@@ -65,14 +67,14 @@ struct IngestReport: BenchReport {
       "", "| what | bound | wall clock | processor time |", "|---|---|---|---|",
       "| one at a time ÷ floor | at most \(Self.limit) | \(ReconcileReport.decimal(ratio(1, 0, \.wall))) | "
         + "\(ReconcileReport.decimal(ratio(1, 0, \.processor))) |",
-      "| two at once, times as fast as one | at least \(Self.speedUp) | "
+      "| two in parallel, times as fast as one | at least \(Self.speedUp) | "
         + "\(ReconcileReport.decimal(ratio(1, 2, \.wall))) | |",
       "", load.text, "",
     ]
     return (lines + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     let arms = runs.sorted { $0.key < $1.key }.flatMap { jobs, runs in
       runs.map { run -> JSONValue in

@@ -1,20 +1,21 @@
 import JSON
 import System
 
-/// What else was at work: how many wanted a core, in the mean of a minute, before the first round and after each.
+/// The machine's load: the average number of runnable processes over one minute, before the first
+/// round and after each.
 struct MachineLoad {
   private var means: [String] = []
 
-  /// Begins with the load of now.
+  /// Starts with the current load.
   init() { note() }
 
-  /// Notes the load of now.
+  /// Adds the current load.
   mutating func note() {
     let words = (try? Files.read("/proc/loadavg")) ?? []
     means.append(String(decoding: words.prefix { $0 != 0x20 }, as: UTF8.self))
   }
 
-  var text: String { "The load of the machine was \(means.joined(separator: ", "))." }
+  var text: String { "The machine's load was \(means.joined(separator: ", "))." }
 
   var json: JSONValue { .array(means.map { .string($0) }) }
 }

@@ -1,30 +1,30 @@
 import JSON
 import System
 
-/// What one child measured of itself.
+/// A child's measurements of itself.
 struct Measurement: Sendable {
-  /// What it did.
+  /// The arm that it ran.
   var arm = ""
   var records = 0
-  /// Bytes of pages that arrived.
+  /// The bytes of the pages that arrived.
   var bytes = 0
-  /// From before the first request to the end of the work.
+  /// The time from before the first request to the end of the work.
   var wall = 0
-  /// Of `wall`: until the last page was taken.
+  /// The part of `wall` until the last page was processed.
   var pages = 0
-  /// Of `wall`: making indexes.
+  /// The part of `wall` for building indexes.
   var indexes = 0
-  /// Of `wall`: writing the files out and giving them their names.
+  /// The part of `wall` for writing the files and renaming them.
   var publishing = 0
   var user = 0
   var system = 0
-  /// The most resident memory of the process.
+  /// The peak resident memory of the process.
   var peakKiB = 0
 
-  /// User and system together.
+  /// User and system time together.
   var processor: Int { user + system }
 
-  /// Fills in what the process used, from `start` on.
+  /// Sets the resources that the process used since `start`.
   mutating func end(_ start: UInt64) {
     wall = Self.milliseconds(since: start)
     (user, system) = ProcessLimits.processorMilliseconds()
@@ -44,7 +44,7 @@ struct Measurement: Sendable {
     ]
   }
 
-  /// The measurement as a child prints it.
+  /// The measurements as a child prints them.
   var json: JSONValue {
     var object: JSONObject = ["arm": .string(arm)]
     for (name, path) in Self.members { object[name] = .number(String(self[keyPath: path])) }
@@ -55,14 +55,14 @@ struct Measurement: Sendable {
 
   init() {}
 
-  /// Reads what a child printed.
+  /// Reads the output of a child.
   init(parsing output: [UInt8]) throws {
     let value = try JSONValue(parsing: output)
     arm = value["arm"]?.string ?? ""
     for (name, path) in Self.members { self[keyPath: path] = Int(value[name]?.int ?? 0) }
   }
 
-  /// The middle of several runs, number by number; the peak is the highest of all.
+  /// The median of several runs for each value; the peak is the highest of all.
   static func median(_ runs: [Measurement]) -> Measurement {
     var result = runs.first ?? Measurement()
     for (_, path) in members {

@@ -2,9 +2,9 @@ import JSON
 import Pipelines
 import System
 
-/// Reconciles a night in a process of its own, and measures itself.
+/// Reconciles a run in a separate process, and measures itself.
 struct NightChild {
-  /// What came of it.
+  /// The result.
   struct Night: Sendable {
     var wall = 0
     var peakKiB = 0
@@ -25,7 +25,7 @@ struct NightChild {
 
     init() {}
 
-    /// Reads what a child printed.
+    /// Reads the output of a child.
     init(parsing output: [UInt8]) throws {
       let value = try JSONValue(parsing: output)
       wall = Int(value["wallMilliseconds"]?.int ?? 0)

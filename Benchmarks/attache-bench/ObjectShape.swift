@@ -1,16 +1,16 @@
 import MobileSync
 import SmartStore
 
-/// An object of the org as a workload primes it: its fields, and the soup that takes them.
+/// An object as a workload primes it: its fields and its soup.
 struct ObjectShape: Sendable {
   let object: String
   let soup: String
   let fields: [String]
   let indexes: [IndexSpec]
-  /// The most records of a page.
+  /// The maximum number of records in a page.
   var pageSize = SoqlTarget.defaultBatchSize
 
-  /// Contacts, with the indexes that an app with one list of them has: ten together with SmartStore's own on
+  /// Contacts, with the indexes of an app with one list of them: ten, including SmartStore's own on
   /// `created` and `lastModified`.
   static let contact = ObjectShape(
     object: "Contact", soup: "contacts",
@@ -20,10 +20,10 @@ struct ObjectShape: Sendable {
     ],
     indexes: indexes([("FirstName", .string), ("LastName", .string)]))
 
-  /// One more of contacts, of all words of a field.
+  /// An additional full-text index of contacts, on one field.
   static let fullTextIndex = IndexSpec(path: "Title", type: .fullText)
 
-  /// The indexes that every soup has which is synced both ways, and those of an object's own paths.
+  /// The indexes of every soup that is synced both ways, and those of an object's own paths.
   static func indexes(_ own: [(path: String, type: IndexType)]) -> [IndexSpec] {
     [IndexSpec(path: "Id", type: .string)]
       + own.map { IndexSpec(path: $0.path, type: $0.type) }
@@ -46,6 +46,6 @@ struct ObjectShape: Sendable {
       options: SyncOptions(mergeMode: .overwrite))
   }
 
-  /// The statement that the sync sends, for a download of the same pages.
+  /// The statement that the sync sends, to download the same pages.
   func statement() throws -> String { try SoqlTarget(query: query).statement() }
 }

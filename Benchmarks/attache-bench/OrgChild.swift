@@ -3,10 +3,10 @@ import JSON
 import LocalOrg
 import System
 
-/// Serves an org from a process of its own, so that its memory and its time are nobody else's.
+/// Serves an org from a separate process, so that its memory and time are its own.
 ///
-/// The local org makes the pages once; from then on they are served as they were recorded, because
-/// an org that has to make each page again would be what is measured.
+/// The local org creates the pages once. From then on, they are served as recorded, because
+/// otherwise the benchmark would measure how fast the org creates pages.
 struct OrgChild {
   private let options: BenchOptions
   private let workload: Workload
@@ -16,8 +16,8 @@ struct OrgChild {
     workload = try Workload(options.workload, records: options.records)
   }
 
-  /// Records what is not there, says address and token in one line, and serves until it is killed
-  /// or its parent has ended.
+  /// Records the missing pages, prints the address and the token in one line, and serves until it
+  /// is killed or its parent has ended.
   func run() async throws {
     if options.isLive { return try await serveLive() }
     let recording = try Recording(workload, in: options.directory)
@@ -46,7 +46,7 @@ struct OrgChild {
   private static let username = OrgUser.integrationUsername
   private var orgDirectory: String { "\(options.directory)/org-\(workload.name)" }
 
-  /// The local org; one that was not filled to the end is made anew.
+  /// The local org; one that was not completed is recreated.
   private func seeded() throws -> LocalOrg.Org {
     let mark = orgDirectory + "/seeded"
     if Files.exists(mark) { return try LocalOrg.Org(directory: orgDirectory) }
@@ -82,7 +82,7 @@ struct OrgChild {
       }
     }
     try recording.end()
-    // The pages are what stays; with `--live` the org is filled again.
+    // Only the pages are kept; with `--live`, the org is filled again.
     try Files.remove(orgDirectory)
   }
 }

@@ -1,12 +1,12 @@
 import System
 
-/// The org of a workload, which serves it from a process of its own (`OrgChild`).
+/// The org of a workload, served from a separate process (`OrgChild`).
 struct OrgProcess {
   let url: String
   let token: String
   private let options: BenchOptions
   private let process: RunningProcess
-  /// What its children have to know of the workload.
+  /// The arguments that its children need.
   private let words: [String]
 
   /// Starts it and waits until it serves.
@@ -15,7 +15,7 @@ struct OrgProcess {
     words = [
       "--workload", kind.rawValue, "--records", "\(records)", "--directory", options.directory,
     ]
-    options.note("\(records) records: starting the org, whose pages are made the first time")
+    options.note("\(records) records: starting the org; its pages are created the first time")
     process = try ChildProcess.start(
       ProcessEnvironment.executablePath(),
       ["org"] + words + ["--parent", "\(ProcessEnvironment.processID())"]
@@ -25,7 +25,7 @@ struct OrgProcess {
     (url, token) = (said[0], said[1])
   }
 
-  /// Runs a task on its records in a process of its own, and answers what it printed.
+  /// Runs a task on its records in a separate process, and returns its output.
   func run(_ task: BenchOptions.Task, _ arguments: [String] = []) throws -> [UInt8] {
     try BenchChild.run(
       task, words + ["--url", url] + arguments, variables: [BenchOptions.tokenVariable: token])

@@ -1,6 +1,7 @@
 import System
 
-/// A snapshot's bundles packed and verified in each format, and its stores sealed, beside the libraries alone.
+/// Packing and verifying a snapshot's bundles in each format, and sealing its stores, compared with
+/// the libraries alone.
 struct PackBench {
   private let options: BenchOptions
   private let fleet: PackFleet
@@ -10,14 +11,13 @@ struct PackBench {
     fleet = PackFleet(directory: "\(options.directory)/pack-\(options.records)")
   }
 
-  /// Measures.
   func measure() async throws -> PackReport {
     options.note("\(options.records) records for each platform: making their stores")
     try await fleet.make(records: options.records)
     let floors = try PackFloors(fleet, options)
     let bytes = try fleet.stores().reduce(0) { try $0 + Files.size(of: $1) }
     var report = PackReport(records: options.records, bytes: bytes)
-    // What is read has to be there when it is read backwards.
+    // The bundles to read must exist when the arms run backwards.
     for arm in PackArm.all where arm.work == .pack { _ = try child(arm) }
     for _ in 0..<options.rounds {
       let order = PackArm.all.flatMap { [($0, true), ($0, false)] }

@@ -2,14 +2,15 @@ import Bundles
 import SmartStore
 import System
 
-/// Packs the snapshot of a `PackFleet`, verifies its bundles or seals its stores, in a process of its own.
+/// Packs the snapshot of a `PackFleet`, verifies its bundles or seals its stores, in a separate
+/// process.
 struct PackChild {
   private let options: BenchOptions
   private var fleet: PackFleet { PackFleet(directory: options.directory) }
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// The stage, as a run does it: both platforms' bundles.
+  /// The stage, as in a run: both platforms' bundles.
   func pack() async throws -> Measurement {
     var result = Measurement()
     result.arm = "pack"
@@ -20,7 +21,7 @@ struct PackChild {
     return result
   }
 
-  /// What `attache bundle verify` does with both bundles, one after the other.
+  /// The work of `attache bundle verify` on both bundles, one after the other.
   func verify() throws -> Measurement {
     var result = Measurement()
     result.arm = "verify"
@@ -32,7 +33,8 @@ struct PackChild {
     return result
   }
 
-  /// The sealing of both stores, one after the other, with IVs and a salt that come from a seed, as in a bundle.
+  /// Sealing both stores, one after the other, with IVs and a salt derived from a seed, as in a
+  /// bundle.
   func seal() throws -> Measurement {
     let key = try SQLCipherKey(passphrase: Secret("a passphrase of the bench"))
     let stores = try fleet.stores()

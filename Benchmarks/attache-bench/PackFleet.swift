@@ -5,12 +5,13 @@ import SmartStore
 import Snapshots
 import System
 
-/// A snapshot with one large store for either platform, to be packed again and again.
+/// A snapshot with one large store for each platform, which is packed repeatedly.
 struct PackFleet {
   let directory: String
 
   private var fleet: BenchFleet { BenchFleet(name: "pack", directory: directory) }
-  /// Where the user's newest generation is, and its stores; written down, since the org is gone by then.
+  /// The location of the user's newest generation and its stores, recorded because the org is
+  /// deleted by then.
   private var note: String { directory + "/generation" }
 
   private func noted() throws -> (generation: String, stores: [String]) {
@@ -43,22 +44,22 @@ struct PackFleet {
       members: #""platforms": ["ios", "android"], "pack": {"format": "\#(format.rawValue)"}"#)
   }
 
-  /// Makes room for the bundles of a format.
+  /// Removes the bundles of a format.
   func restore(_ format: BundleFormat) throws {
     try write(format)
     for bundle in try made() { try Files.remove(bundle) }
   }
 
-  /// Packs the snapshot, as a run does it, and answers the bytes of its bundles.
+  /// Packs the snapshot, as a run does, and returns the bytes of its bundles.
   func pack() async throws -> Int64 {
     let summary = try await fleet.run([.pack], BenchFleet.offline)
     guard summary.bundles.count == 2 else {
-      throw BenchFailure("\(summary.bundles.count) bundles were made, and not 2")
+      throw BenchFailure("\(summary.bundles.count) bundles were made instead of 2")
     }
     return try summary.bundles.reduce(0) { try $0 + Files.size(of: $1) }
   }
 
-  /// Keeps the bundles of a format for those who read them.
+  /// Keeps the bundles of a format for the arms that read them.
   func keep(_ format: BundleFormat) throws {
     let place = directory + "/bundles"
     if !Files.exists(place) { try Files.makeDirectory(place) }
@@ -68,7 +69,7 @@ struct PackFleet {
     }
   }
 
-  /// The bundles that were kept of a format.
+  /// The kept bundles of a format.
   func bundles(_ format: BundleFormat) -> [String] {
     [Platform.android, .ios].map {
       "\(directory)/bundles/\(BundleName($0, number: 1, format).text)"
@@ -82,7 +83,7 @@ struct PackFleet {
     }
   }
 
-  /// A directory with nothing in it, which whoever asked for it removes.
+  /// An empty directory, which the caller removes.
   func emptyPlace() throws -> String {
     let place = directory + "/made"
     if Files.exists(place) { try Files.remove(place) }
@@ -90,6 +91,6 @@ struct PackFleet {
     return place
   }
 
-  /// Throws everything away.
+  /// Deletes everything.
   func end() throws { try Files.remove(directory) }
 }

@@ -1,11 +1,11 @@
 import JSON
 
-/// What `PackBench` measured.
+/// The results of `PackBench`.
 struct PackReport: BenchReport {
   let records: Int
-  /// Bytes of both platforms' stores.
+  /// The size of both platforms' stores.
   let bytes: Int64
-  /// What else was at work.
+  /// The machine's load.
   var load = MachineLoad()
   private var runs: [PackArm: [Measurement]] = [:]
   private var floors: [PackArm: [Measurement]] = [:]
@@ -16,7 +16,8 @@ struct PackReport: BenchReport {
     if isFloor { floors[arm, default: []].append(run) } else { runs[arm, default: []].append(run) }
   }
 
-  /// A number of an arm as a multiple of its floor's: of all that does the same work.
+  /// A value of an arm as a multiple of its floor's, which includes everything that does the
+  /// same work.
   private func ratio(
     _ arm: PackArm, _ of: KeyPath<Measurement, Int>, to work: [PackArm]? = nil
   ) -> Double {
@@ -26,18 +27,20 @@ struct PackReport: BenchReport {
     return Double(Measurement.median(runs[arm] ?? [])[keyPath: of]) / Double(max(1, floor))
   }
 
-  /// What was promised and is not so: a ratio fails only by the wall clock and by processor time.
+  /// The limits that are exceeded.
+  ///
+  /// A ratio has to exceed its limit both in wall-clock and in processor time.
   var failures: [String] {
     PackArm.all.compactMap { arm in
       let (wall, processor) = (ratio(arm, \.wall), ratio(arm, \.processor))
       guard min(wall, processor) > arm.work.limit else { return nil }
       return
         "\(arm.name) takes \(ReconcileReport.decimal(wall)) times its floor, "
-        + "\(ReconcileReport.decimal(processor)) times its processor time, and \(arm.work.limit) is the limit"
+        + "\(ReconcileReport.decimal(processor)) times its processor time; the limit is \(arm.work.limit)"
     }
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
     var lines = [
       "Two stores of \(records) records, \(bytes / 1_000_000) MB together.", "",
@@ -55,7 +58,7 @@ struct PackReport: BenchReport {
           + "\(ReconcileReport.decimal(ratio(arm, \.wall))) | "
           + "\(ReconcileReport.decimal(ratio(arm, \.processor))) |")
     }
-    // What the reading back costs.
+    // The cost of reading back.
     for arm in PackArm.all where arm.work == .pack {
       lines.append(
         "| \(arm.name) ÷ floor of packing alone | | "
@@ -73,7 +76,7 @@ struct PackReport: BenchReport {
       + "\(ReconcileReport.decimal(Double(arm.peakKiB) / 1024)) |"
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     let arms = PackArm.all.map { arm -> JSONValue in
       [

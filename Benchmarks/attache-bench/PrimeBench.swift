@@ -1,21 +1,20 @@
 import JSON
 import System
 
-/// Priming many records into both platforms' stores, beside a download of the same pages and
-/// beside what SQLite alone takes for the same rows.
+/// Priming many records into both platforms' stores, compared with a download of the same pages and
+/// with the time that SQLite alone takes for the same rows.
 ///
-/// Every run is a process of its own, and so is the org: a peak of memory is of one run alone.
+/// Every run is a separate process, and so is the org, so that a peak of memory belongs to one run.
 struct PrimeBench {
-  /// A prime of any size has to stay below.
+  /// The memory limit of a prime of any size.
   static let limitKiB = 160 << 10
-  /// What the larger prime may take more than the smaller one, in percent.
+  /// The limit of the larger prime's additional memory, in percent.
   private static let growthPercent = 10
 
   private let options: BenchOptions
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// Measures.
   func measure() throws -> PrimeReport {
     let base = try measure(options.base, rounds: 1)
     let full = try measure(options.records, rounds: options.rounds)
@@ -23,12 +22,12 @@ struct PrimeBench {
       base: base, full: full, limitKiB: Self.limitKiB, growthPercent: Self.growthPercent)
   }
 
-  /// What is run, forwards and backwards; `sqlite` copies what `prime` made.
+  /// The arms, run forwards and backwards; `sqlite` copies what `prime` made.
   private static let order: [BenchOptions.Task] = [
     .download, .c, .single, .python, .sync, .fullText, .prime, .sqlite,
   ]
 
-  /// The runs of one number of records: each arm, forwards and backwards, again and again.
+  /// The runs for one number of records: each arm, repeatedly forwards and backwards.
   private func measure(_ records: Int, rounds: Int) throws -> PrimeReport.Arms {
     let org = try OrgProcess(.contacts, records: records, options)
     defer {
@@ -43,7 +42,7 @@ struct PrimeBench {
           try floors.run(arm, url: org.url, token: org.token)
           ?? Measurement(parsing: org.run(arm))
         guard run.records == records else {
-          throw BenchFailure("\(run.arm) took \(run.records) of \(records) records")
+          throw BenchFailure("\(run.arm) processed \(run.records) of \(records) records")
         }
         options.note("  \(run.arm): \(run.wall) ms")
         arms.add(run, of: arm)

@@ -20,7 +20,7 @@ struct PrimeChild {
 
   func run() async throws -> Measurement {
     let workload = try Workload(options.workload, records: options.records)
-    // Those of both platforms stay for `SQLiteChild`, until the next prime.
+    // The stores of both platforms are kept for `SQLiteChild` until the next prime.
     let isSingle = platforms.count == 1
     let isAside = isSingle || hasFullText
     let directory = options.directory + (isAside ? "/aside" : "/stores")
@@ -47,7 +47,7 @@ struct PrimeChild {
       }
       result.records += total
     }
-    // Of several soups each has its own.
+    // If there are several soups, each has its own.
     guard workload.parts.count == 1 else { return result }
     let (pages, finish) = phases.times
     result.pages = Int((pages - start) / 1_000_000)
@@ -56,7 +56,7 @@ struct PrimeChild {
     return result
   }
 
-  /// When the last page was written, and when the soup was done.
+  /// The times at which the last page was written and the soup was done.
   private final class Phases: Sendable {
     private let state = Locked<(pages: UInt64, finish: UInt64)>((0, 0))
 

@@ -2,7 +2,8 @@ import HTTP
 import Salesforce
 import System
 
-/// What others take for one store of the same pages: a C program through SQLite's API, and a Python script.
+/// The floors for one store of the same pages: a C program that uses SQLite's API, and a Python
+/// script.
 struct PrimeFloors {
   private let options: BenchOptions
   private let program: FloorProgram
@@ -14,7 +15,7 @@ struct PrimeFloors {
       "prime_sqlite", libraries: ["curl", "sqlite3", "pthread"], in: options.directory)
   }
 
-  /// Runs an arm; nil where it is none of these.
+  /// Runs an arm; nil if it is not one of these.
   func run(_ arm: BenchOptions.Task, url: String, token: String) throws -> Measurement? {
     let store = options.directory + "/floor.db"
     defer { try? Files.remove(store) }

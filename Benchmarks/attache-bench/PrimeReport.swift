@@ -1,8 +1,8 @@
 import JSON
 
-/// What the runs of `PrimeBench` come to.
+/// The results of `PrimeBench`.
 struct PrimeReport: BenchReport {
-  /// The runs of one number of records.
+  /// The runs for one number of records.
   struct Arms {
     var downloads: [Measurement] = []
     var primes: [Measurement] = []
@@ -13,7 +13,7 @@ struct PrimeReport: BenchReport {
     var withWords: [Measurement] = []
     /// Syncs into a live store.
     var syncs: [Measurement] = []
-    /// One store by C through SQLite's API, and by the Python script.
+    /// One store by the C program with SQLite's API, and by the Python script.
     var inC: [Measurement] = []
     var inPython: [Measurement] = []
 
@@ -49,19 +49,19 @@ struct PrimeReport: BenchReport {
   let limitKiB: Int
   let growthPercent: Int
 
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] {
     var found: [String] = []
     for run in base.primes + full.primes + base.withWords + full.withWords
     where run.peakKiB >= limitKiB {
       found.append(
         "a prime of \(run.records) records took \(Self.mebibytes(run.peakKiB)) MiB of resident "
-          + "memory, and \(limitKiB >> 10) MiB is the limit")
+          + "memory; the limit is \(limitKiB >> 10) MiB")
     }
     if full.prime.peakKiB * 100 > base.prime.peakKiB * (100 + growthPercent) {
       found.append(
-        "\(full.prime.records) records took \(growth) % more memory than \(base.prime.records), "
-          + "and \(growthPercent) % is the limit")
+        "\(full.prime.records) records took \(growth) % more memory than \(base.prime.records); "
+          + "the limit is \(growthPercent) %")
     }
     found += slow(
       full.c, full.single, by: Self.timesFasterThanC, "one store than C through SQLite's API")
@@ -69,13 +69,14 @@ struct PrimeReport: BenchReport {
       full.python, full.single, by: Self.timesFasterThanPython, "one store than the Python script")
     if full.prime.wall * 10 > full.single.wall * Self.bothToOneTenths {
       found.append(
-        "both stores took \(Self.ratio(full.prime, full.single, \.wall)) times one, and "
-          + "\(Self.decimal(Self.bothToOneTenths, 1)) is the limit")
+        "both stores took \(Self.ratio(full.prime, full.single, \.wall)) times one; "
+          + "the limit is \(Self.decimal(Self.bothToOneTenths, 1))")
     }
     return found
   }
 
-  /// How many times as fast one store is primed, in tenths, and what both may take of one.
+  /// The minimum speedups for one store, in tenths, and the limit of both stores as a multiple of
+  /// one.
   private static let timesFasterThanC = 35
   private static let timesFasterThanPython = 100
   private static let bothToOneTenths = 16
@@ -85,12 +86,12 @@ struct PrimeReport: BenchReport {
   ) -> [String] {
     guard run.wall * tenths > floor.wall * 10 else { return [] }
     return [
-      "\(Self.ratio(floor, run, \.wall)) times as fast primes \(what), and "
-        + "\(Self.decimal(tenths, 1)) times is the least"
+      "\(Self.ratio(floor, run, \.wall)) times as fast primes \(what); "
+        + "the minimum is \(Self.decimal(tenths, 1)) times"
     ]
   }
 
-  /// What the larger prime takes more, in percent with a decimal.
+  /// The additional memory of the larger prime, in percent with one decimal.
   private var growth: String {
     guard base.prime.peakKiB > 0 else { return "-" }
     return Self.decimal((full.prime.peakKiB - base.prime.peakKiB) * 1000 / base.prime.peakKiB, 1)
@@ -101,8 +102,8 @@ struct PrimeReport: BenchReport {
   /// A table and a few sentences.
   var text: String {
     var lines = [
-      "Priming one object into the stores of both platforms, ten indexes each; medians, peaks of "
-        + "memory are the highest.", "",
+      "Priming one object into the stores of both platforms, ten indexes each; medians, except for memory, "
+        + "which is the highest peak.", "",
       Self.row([
         "arm", "records", "runs", "wall s", "records/s", "user s", "system s", "VmHWM MiB",
       ]),
@@ -121,7 +122,7 @@ struct PrimeReport: BenchReport {
     for arms in [base, full] { lines.append(Self.comparison(arms)) }
     lines += [
       "memory: \(full.prime.records) records take \(growth) % more than \(base.prime.records)", "",
-      "Loading is not synchronised to the disk; each finished store is (fsync), within the times of "
+      "Loading is not synchronised to disk; each finished store is (fsync), within the times of "
         + "both arms that write.",
     ]
     lines += failures.map { "FAILED: " + $0 }
@@ -189,7 +190,7 @@ struct PrimeReport: BenchReport {
 
   // MARK: JSON
 
-  /// Every run, and what they come to.
+  /// Every run, and the results.
   var json: JSONValue {
     let runs = (base.all + full.all).map(\.json)
     return [

@@ -3,32 +3,32 @@ import SQLite
 import SmartStore
 import System
 
-/// Questions to a store of two large soups, beside the SQL that they stand for.
+/// Queries of a store with two large soups, compared with their SQL.
 ///
-/// The floor is SQLite at its best: a connection of its own with the same settings, one statement
-/// that is prepared before the clock starts, and each value of each row copied out, because a caller
-/// keeps what was asked for.
+/// The floor is SQLite at its best: a separate connection with the same settings, one statement
+/// that is prepared before the clock starts, and each value of each row copied out, because a
+/// caller keeps the results.
 struct QueryBench {
-  /// What a question may take, as a multiple of its SQL.
+  /// The limit of a query's time, as a multiple of its SQL.
   static let limit = 1.2
-  /// How often each arm is asked, in turn; the best counts.
+  /// How often each arm is run, in turn; the best result counts.
   ///
-  /// Short turns and many of them: whatever else the machine does misses some.
+  /// There are many short turns, so that some are not disturbed by other work of the machine.
   private static let turns = 80
 
   private let options: BenchOptions
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// One question, with the values that it is asked with in one turn.
+  /// One query, with its values in one turn.
   private struct Question {
     let name: String
-    /// One query spec for each time it is asked in a turn.
+    /// One query spec for each execution in a turn.
     let specs: [QuerySpec]
     let isCount: Bool
   }
 
-  /// Makes the store, asks and answers with what it took.
+  /// Creates the store, runs the queries and returns the times.
   func measure() throws -> QueryReport {
     try Files.makeDirectory(options.directory, intermediate: true)
     let path = "\(options.directory)/queries.db"
@@ -48,7 +48,8 @@ struct QueryBench {
 
   private var questions: [Question] {
     let count = options.records
-    // Keys from all over the soup: each finds other pages of the file than the one before it.
+    // Keys from all parts of the soup, so that each needs other pages of the file than the previous
+    // one.
     let keys = (0..<1_000).map { QuerySoups.accountID($0 &* 7_919 % count) }
     let join = """
       SELECT {accounts:Name}, {contacts:LastName} FROM {contacts}, {accounts}
@@ -81,7 +82,7 @@ struct QueryBench {
     var rows = (store: 0, floor: 0)
     for turn in 0..<(2 * Self.turns) {
       let start = Clock.monotonicNanoseconds()
-      // First the one, then the other, then the other way about.
+      // First one arm, then the other, then in reverse order.
       let asksStore = turn % 4 == 1 || turn % 4 == 2
       var found = 0
       if asksStore {
@@ -109,7 +110,7 @@ struct QueryBench {
   }
 }
 
-/// The SQL of one question on a plain connection.
+/// The SQL of one query on a plain connection.
 private struct Floor {
   private let statement: Statement
   private let isCount: Bool
@@ -121,7 +122,7 @@ private struct Floor {
       isCount ? sql : "SELECT * FROM (\(sql)) LIMIT 0,\(spec.pageSize)")
   }
 
-  /// The values of a query's question marks.
+  /// The values of a query's placeholders.
   static func values(_ spec: QuerySpec) -> [String] {
     switch spec.kind {
     case .exact(_, let key): key.map { [$0] } ?? []
@@ -130,7 +131,7 @@ private struct Floor {
     }
   }
 
-  /// Asks once; what was found is made, counted and dropped.
+  /// Runs it once; the results are built, counted and dropped.
   func ask(_ values: [String]) throws -> Int {
     for (index, value) in values.enumerated() { try statement.bind(Int32(index + 1), value) }
     defer { statement.reset() }

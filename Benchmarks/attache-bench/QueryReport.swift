@@ -1,12 +1,12 @@
 import JSON
 
-/// What the questions of `QueryBench` came to.
+/// The results of `QueryBench`.
 struct QueryReport: BenchReport {
-  /// One question: what the store and what SQL alone took for all the times that it was asked.
+  /// One query: the times of the store and of SQL alone, for all of its executions.
   struct Answer {
     let name: String
     let times: Int
-    /// The rows that were found in all, or what was counted.
+    /// The number of rows found in total, or the counted number.
     let rows: Int
     let storeNanoseconds: Int
     let floorNanoseconds: Int
@@ -14,23 +14,23 @@ struct QueryReport: BenchReport {
     var ratio: Double { Double(storeNanoseconds) / Double(max(1, floorNanoseconds)) }
   }
 
-  /// The records of each soup.
+  /// The number of records in each soup.
   let records: Int
-  /// What a question may take, as a multiple of its SQL.
+  /// The limit of a query's time, as a multiple of its SQL.
   let limit: Double
   var answers: [Answer]
 
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] {
     answers.filter { $0.ratio > limit }.map {
-      "\($0.name) takes \(Self.decimal($0.ratio, 2)) times its SQL, and \(limit) is the limit"
+      "\($0.name) takes \(Self.decimal($0.ratio, 2)) times its SQL; the limit is \(limit)"
     }
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
     var lines = [
-      "Asking a store of two soups with \(records) records each; the best of "
+      "Querying a store of two soups with \(records) records each; the best of "
         + "several turns.", "",
       Self.row(["question", "times", "rows", "store µs", "SQL alone µs", "ratio"]),
     ]
@@ -55,7 +55,7 @@ struct QueryReport: BenchReport {
     }.joined(separator: " ")
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     [
       "records": JSONValue(records), "limit": JSONValue(limit),
@@ -71,7 +71,7 @@ struct QueryReport: BenchReport {
     ]
   }
 
-  /// The mean of one time.
+  /// The mean time of one execution.
   private static func microseconds(_ nanoseconds: Int, _ times: Int) -> String {
     decimal(Double(nanoseconds) / Double(times) / 1000, times > 1 ? 2 : 0)
   }

@@ -1,16 +1,16 @@
 import SmartStore
 import System
 
-/// The soups that `QueryBench` asks: accounts, and two contacts for every second account.
+/// The soups of `QueryBench`: accounts, and two contacts for every second account.
 struct QuerySoups {
-  /// The records of each soup.
+  /// The number of records in each soup.
   let records: Int
 
   static func accountID(_ number: Int) -> String { "001" + digits(number) }
 
   private static func contactID(_ number: Int) -> String { "003" + digits(number) }
 
-  /// Fifteen digits: the length of an id.
+  /// Fifteen digits, the length of an ID.
   private static func digits(_ number: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: 15 - text.count) + text

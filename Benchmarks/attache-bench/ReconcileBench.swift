@@ -3,19 +3,19 @@ import Pipelines
 import Rehearsal
 import System
 
-/// A night's returns sent to a local org, again and again from the same state.
+/// A run's returns sent to a local org, repeatedly from the same state.
 ///
-/// The org is served here and the reconciliation is a process of its own, so that its peak of memory is its own.
+/// The org is served here. The reconciliation is a separate process, so that its peak memory is its
+/// own.
 struct ReconcileBench {
   private let options: BenchOptions
   private var returns: Int { options.returns ?? 1000 }
   private var directory: String { options.directory + "/reconcile" }
-  /// The night as it stands before each play.
+  /// The state before each run.
   private var kept: String { directory + "/kept" }
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// Measures.
   func measure() async throws -> ReconcileReport {
     if Files.exists(directory) { try Files.remove(directory) }
     defer { try? Files.remove(directory) }
@@ -39,7 +39,7 @@ struct ReconcileBench {
 
   private func prepare(_ returns: Int, _ name: String) async throws -> ReturnFleet {
     options.note(
-      "\(returns) returns of \(options.edits) edits: making the org, the bundles and the returns")
+      "\(returns) returns of \(options.edits) edits: creating the org, the bundles and the returns")
     let fleet = try ReturnFleet(
       returns: returns, edits: options.edits, directory: directory + "/" + name)
     try await fleet.prepare()

@@ -1,17 +1,17 @@
 import JSON
 import Rehearsal
 
-/// What `ReconcileBench` measured.
+/// The results of `ReconcileBench`.
 struct ReconcileReport: BenchReport {
-  /// One night, reconciled once.
+  /// One reconciliation of a run.
   struct Arm {
     var returns: Int
     var edits: Int
-    /// How long each answer was held back, in milliseconds.
+    /// The delay of each answer, in milliseconds.
     var delay: Int
-    /// The most requests at once.
+    /// The maximum number of concurrent requests.
     var atOnce: Int
-    /// Whether answers were lost, rows held and sessions ended.
+    /// Whether answers were lost, rows locked and sessions ended.
     var strikes: Bool
     var night: NightChild.Night
     var calls: Int
@@ -21,17 +21,17 @@ struct ReconcileReport: BenchReport {
     var callsToLeast: Double { Double(calls) / Double(max(1, least)) }
     var editsPerSecond: Int { edits * 1000 / max(1, night.wall) }
 
-    /// Edits a second of the process's own work, without what the org and the wire take.
+    /// Edits per second of the process's own work, without the time of the org and the network.
     var ownEditsPerSecond: Int { edits * 1000 / max(1, night.processor) }
 
-    /// What the report tells otherwise than stores and org.
+    /// The differences between the report and the actual result in stores and org.
     var problem: String? {
       if recount.lost > 0 || recount.doubled > 0 {
-        return "\(recount.lost) edits are lost, and \(recount.doubled) records were made twice"
+        return "\(recount.lost) edits are lost, and \(recount.doubled) records were created twice"
       }
       if night.verdicts == recount.verdicts { return nil }
       return
-        "told \(Self.text(night.verdicts)), and stores and org show \(Self.text(recount.verdicts))"
+        "the report says \(Self.text(night.verdicts)), but stores and org show \(Self.text(recount.verdicts))"
     }
 
     private static func text(_ verdicts: [String: Int]) -> String {
@@ -39,7 +39,7 @@ struct ReconcileReport: BenchReport {
     }
 
     var line: String {
-      "\(returns) returns, \(edits) edits, \(delay) ms, \(atOnce) at once\(strikes ? ", faults" : ""): "
+      "\(returns) returns, \(edits) edits, \(delay) ms, \(atOnce) concurrent\(strikes ? ", faults" : ""): "
         + "\(night.wall) ms, \(editsPerSecond) edits/s, \(calls) calls of \(least) = "
         + "\(ReconcileReport.decimal(callsToLeast)), \(night.processor) ms of processor = \(ownEditsPerSecond) edits/s, "
         + "\(night.peakKiB) KiB" + (problem.map { "; " + $0 } ?? "")
@@ -57,17 +57,17 @@ struct ReconcileReport: BenchReport {
     }
   }
 
-  /// The most requests at once where there are several.
+  /// The maximum number of concurrent requests in the arms that have several.
   let concurrency: Int
   var arms: [Arm] = []
-  /// The smaller night with faults.
+  /// The smaller run with faults.
   var small: Arm?
-  /// The larger night, played several times.
+  /// The larger run, repeated.
   var large: [Arm] = []
-  /// The larger night with faults, played as often, whose memory is compared with the smaller one's.
+  /// The larger run with faults, repeated as often; its memory is compared with the smaller one's.
   var struck: [Arm] = []
 
-  /// How much faster several requests at once are than one, at a delay.
+  /// The speedup of several concurrent requests over one, at a delay.
   func speedUp(_ delay: Int) -> Double? {
     let own = arms.filter { $0.delay == delay }
     guard let one = own.first(where: { $0.atOnce == 1 }),
@@ -76,66 +76,67 @@ struct ReconcileReport: BenchReport {
     return Double(one.night.wall) / Double(max(1, many.night.wall))
   }
 
-  /// How many edits a second of attache's own processor time the larger night is to have, at its best: only other
-  /// work of the machine makes one play of it dearer than another.
+  /// The minimum number of edits per second of attache's own processor time in the larger run, at
+  /// its best, because only other work of the machine makes one repetition slower than another.
   private static let promisedEdits = 5000
 
   private var all: [Arm] { arms + [small].compactMap(\.self) + large + struck }
 
-  /// What the larger night takes more of memory, as a multiple.
+  /// The larger run's memory, as a multiple of the smaller one's.
   var growth: Double? {
     guard let small, let peak = struck.map(\.night.peakKiB).max() else { return nil }
     return Double(peak) / Double(max(1, small.night.peakKiB))
   }
 
-  /// The larger night at its best, without faults and with them.
+  /// The larger run at its best, without and with faults.
   private var best: [Arm] {
     [large, struck].compactMap { $0.min { $0.night.processor < $1.night.processor } }
   }
 
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] {
     var failures = all.compactMap { arm in arm.problem.map { "\(arm.line): \($0)" } }
-    // Of a small night the faults are a greater part.
+    // In a small run, the faults have a larger share.
     failures += all.filter { $0.callsToLeast > 1.1 && !($0.strikes && $0.returns < 100) }.map {
-      "\(Self.decimal($0.callsToLeast)) times the least calls, and 1.1 is the limit"
+      "\(Self.decimal($0.callsToLeast)) times the minimum of calls; the limit is 1.1"
     }
     if let ratio = speedUp(100), ratio < 3, concurrency >= 4 {
       failures.append(
-        "several requests at once are \(Self.decimal(ratio)) times as fast, and 3 was promised")
+        "several concurrent requests are \(Self.decimal(ratio)) times as fast; the minimum is 3")
     }
     for arm in best where arm.ownEditsPerSecond < Self.promisedEdits {
       failures.append(
-        "the larger night's own work\(arm.strikes ? " with faults" : "") comes to "
-          + "\(arm.ownEditsPerSecond) edits a second, and \(Self.promisedEdits) were promised")
+        "the larger run's own work\(arm.strikes ? " with faults" : "") amounts to "
+          + "\(arm.ownEditsPerSecond) edits per second; the minimum is \(Self.promisedEdits)")
     }
     if let growth, growth > 1.1 {
       failures.append(
-        "the larger night takes \(Self.decimal(growth)) times the memory, and 1.1 is the limit")
+        "the larger run takes \(Self.decimal(growth)) times the memory; the limit is 1.1")
     }
     return failures
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
-    var lines = ["Reconciling a night's returns with a local org on the same machine.", ""]
+    var lines = ["Reconciling a run's returns with a local org on the same machine.", ""]
     lines += all.map(\.line)
     for delay in [0, 100] {
       guard let ratio = speedUp(delay) else { continue }
       lines.append(
-        "\(concurrency) at once are \(Self.decimal(ratio)) times as fast as one, at \(delay) ms")
+        "\(concurrency) concurrent requests are \(Self.decimal(ratio)) times as fast as one, at \(delay) ms"
+      )
     }
     lines += best.map {
-      "the larger night's own work\($0.strikes ? " with faults" : "") comes to \($0.ownEditsPerSecond) edits a "
+      "the larger run's own work\($0.strikes ? " with faults" : "") amounts to \($0.ownEditsPerSecond) edits per "
         + "second, at its best"
     }
     if let growth {
-      lines.append("the larger night takes \(Self.decimal(growth)) times the memory")
+      lines.append("the larger run takes \(Self.decimal(growth)) times the memory")
     }
     return (lines + [""] + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     [
       "arms": .array(all.map(\.json)), "failures": .array(failures.map { .string($0) }),

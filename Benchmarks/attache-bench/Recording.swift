@@ -4,24 +4,24 @@ import LocalOrg
 import Salesforce
 import System
 
-/// The pages of a workload's statements as the local org answered them, in files.
+/// The local org's pages of a workload's statements, recorded in files.
 ///
-/// A page is named by its place: how many records come before it, those of the statements before its own too.
+/// A page's name is the number of records before it, including those of earlier statements.
 struct Recording: Sendable {
-  /// What is asked for one object.
+  /// The query for one object.
   struct Statement: Sendable {
     let text: String
     let records: Int
-    /// The most records of a page.
+    /// The maximum number of records in a page.
     let pageSize: Int
-    /// The place of its first page.
+    /// The position of its first page.
     let start: Int
   }
 
   let directory: String
   let statements: [Statement]
 
-  /// The recording of a workload, whether it is there or not.
+  /// The recording of a workload, whether or not it exists.
   init(_ workload: Workload, in directory: String) throws {
     self.directory = "\(directory)/\(workload.name)"
     var start = 0
@@ -39,12 +39,12 @@ struct Recording: Sendable {
   private var identityFile: String { directory + "/identity.json" }
   private func file(_ place: Int) -> String { "\(directory)/\(place).json" }
 
-  /// Whether it was recorded to the end, and is of these statements.
+  /// Whether it was completed, and has these statements.
   var isThere: Bool { (try? Files.read(statementFile)) == texts }
 
   // MARK: recording
 
-  /// Makes room, and notes whose records these are.
+  /// Prepares the directory, and records whose records these are.
   func begin(organizationID: String, user: OrgUser) throws {
     if Files.exists(directory) { try Files.remove(directory) }
     try Files.makeDirectory(directory, intermediate: true)
@@ -55,13 +55,13 @@ struct Recording: Sendable {
     try Files.append(identity.bytes, to: identityFile)
   }
 
-  /// Keeps the page that begins at this record.
+  /// Stores the page that starts at this record.
   func write(_ page: QueryPage, _ place: Int) throws {
     let answer = page.answer { _ in "\(Self.root)/\(place + page.count)" }
     try Files.append(answer, to: file(place))
   }
 
-  /// Says that it is whole.
+  /// Marks the recording as complete.
   func end() throws { try Files.append(texts, to: statementFile) }
 
   // MARK: serving

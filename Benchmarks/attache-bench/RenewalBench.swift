@@ -1,21 +1,21 @@
-/// A night's prime where few or many records have changed since the last, beside the first one of all.
+/// Incremental primes after few or many records have changed, compared with the first prime.
 struct RenewalBench {
   private let options: BenchOptions
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// Of so many records one is changed before a night; 0 for none.
+  /// One record in this number is changed before a run; 0 for none.
   private static let shares = [0, 1000, 100, 10]
 
-  /// Measures.
   func measure() throws -> RenewalReport {
     let directory = "\(options.directory)/renewal-\(options.records)"
-    options.note("\(options.records) records, and the org that gives them")
+    options.note("\(options.records) records, and the org that has them")
     let fleet = try RenewalFleet(records: options.records, directory: directory)
     var report = RenewalReport(records: options.records)
     for _ in 0..<options.rounds {
       try fleet.forget()
-      // The last round's changes are all of one second: were they the newest, each night would ask for them again.
+      // The last round's changes all have the same second. If they were the newest, each run would
+      // fetch them again.
       try fleet.change(every: options.records)
       report.add(try night(fleet, directory, written: options.records), share: nil)
       for share in Self.shares {

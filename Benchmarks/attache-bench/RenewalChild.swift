@@ -2,7 +2,7 @@ import Crypto
 import Snapshots
 import System
 
-/// Primes what changed for the user of a `RenewalFleet`, in a process of its own, as a night does it.
+/// Primes the changes for the user of a `RenewalFleet` in a separate process, as a run does.
 struct RenewalChild {
   private let options: BenchOptions
 
@@ -19,7 +19,7 @@ struct RenewalChild {
     return result
   }
 
-  /// What a night that changes anything has to do in any case: the files of the newest generation are copied, and
+  /// The minimum work of a run with any change: the files of the newest generation are copied, and
   /// its stores hashed.
   func floor() throws -> Measurement {
     let data = RenewalFleet.fleet(in: options.directory).data

@@ -2,7 +2,8 @@ import JSON
 import LocalOrg
 import System
 
-/// An org of many contacts and one user who has them all in a store for either platform, night after night.
+/// An org of many contacts and one user who has all of them in a store for each platform, over
+/// several runs.
 final class RenewalFleet {
   private let fleet: BenchFleet
   private let org: LocalOrg.Org
@@ -16,7 +17,7 @@ final class RenewalFleet {
     BenchFleet(name: "renewal", directory: directory)
   }
 
-  /// Makes the org, serves it and writes the pipeline's files; all of it is thrown away by `end`.
+  /// Creates the org, serves it and writes the pipeline's files; `end` deletes everything.
   init(records: Int, directory: String) throws {
     fleet = Self.fleet(in: directory)
     org = try fleet.makeOrg(users: 1, records: records)
@@ -33,15 +34,15 @@ final class RenewalFleet {
     }
   }
 
-  /// What a child that primes has to know of the org.
+  /// The org's variables for a child that primes.
   var variables: [String: String] { served.variables }
 
-  /// Removes all that was primed, so that the next prime begins anew.
+  /// Removes everything that was primed, so that the next prime is a first one.
   func forget() throws {
     if Files.exists(fleet.root) { try Files.remove(fleet.root) }
   }
 
-  /// Lets an hour pass in the org, in which every so manieth record is changed.
+  /// Moves the org's time by an hour, in which one record in `share` is changed.
   func change(every share: Int) throws {
     try org.moveClock(by: 3_600_000)
     changes += 1
@@ -57,7 +58,7 @@ final class RenewalFleet {
     try org.moveClock(by: 3_600_000)
   }
 
-  /// Stops the org and throws everything away.
+  /// Stops the org and deletes everything.
   func end() throws {
     served.server.stop()
     try Files.remove(fleet.directory)

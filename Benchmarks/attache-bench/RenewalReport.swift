@@ -1,12 +1,14 @@
 import JSON
 
-/// What `RenewalBench` measured.
+/// The results of `RenewalBench`.
 struct RenewalReport: BenchReport {
-  /// What a night may take of the first prime's processor time, by of how many records one had changed.
+  /// The limits of a run's processor time as a fraction of the first prime's, by the number of
+  /// records of which one had changed.
   private static let limits = [1000: 0.01, 100: 0.05, 10: 0.25]
 
   let records: Int
-  /// The runs by of how many records one had changed; 0 where none had, and nil for the first prime.
+  /// The runs, by the number of records of which one had changed; 0 if none had, and nil for the
+  /// first prime.
   private var runs: [Int?: [Measurement]] = [:]
 
   /// Copying and hashing alone.
@@ -20,7 +22,7 @@ struct RenewalReport: BenchReport {
 
   private func median(_ share: Int?) -> Measurement { .median(runs[share] ?? []) }
 
-  /// A night's processor time as a part of the first prime's.
+  /// A run's processor time as a fraction of the first prime's.
   private func part(_ share: Int) -> Double {
     Double(median(share).processor) / Double(max(1, median(nil).processor))
   }
@@ -29,17 +31,17 @@ struct RenewalReport: BenchReport {
     ReconcileReport.decimal(part * 100) + " %"
   }
 
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] {
     Self.limits.sorted { $0.key > $1.key }.compactMap { share, limit in
       guard part(share) > limit else { return nil }
       return
-        "a night in which one record in \(share) changed takes \(Self.percent(part(share))) of the first "
-        + "prime's processor time, and \(Self.percent(limit)) is the limit"
+        "a run after one record in \(share) changed takes \(Self.percent(part(share))) of the first "
+        + "prime's processor time; the limit is \(Self.percent(limit))"
     }
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
     var lines = [
       "\(records) contacts in a store for iOS and one for Android, primed by a pipeline.", "",
@@ -57,15 +59,15 @@ struct RenewalReport: BenchReport {
     let floor = Measurement.median(floors)
     lines += [
       "",
-      "To copy the stores and the issued records, and to hash the stores, takes \(floor.wall) ms and "
+      "Copying the stores and the issued records, and hashing the stores, takes \(floor.wall) ms and "
         + "\(floor.processor) ms of processor, "
         + Self.percent(Double(floor.processor) / Double(max(1, median(nil).processor)))
-        + " of the first, where the file system shares no blocks.",
+        + " of the first prime, if the file system does not share blocks.",
     ]
     return (lines + [""] + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     let arms = runs.sorted { ($0.key ?? -1) < ($1.key ?? -1) }.flatMap { share, runs in
       runs.map { run -> JSONValue in

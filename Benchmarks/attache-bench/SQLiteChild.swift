@@ -2,10 +2,11 @@ import SQLite
 import SmartStore
 import System
 
-/// The second floor: the rows of finished stores copied into tables of the same kind by SQLite alone.
+/// The second floor: the rows of finished stores, copied into tables of the same kind by SQLite
+/// alone.
 ///
-/// One statement copies all rows, so nothing of ours is in it: no download, no JSON, no bindings.
-/// Settings, and which indexes are made when, are those of a cold prime.
+/// One statement copies all rows, so none of attache's work is included: no download, no JSON, no
+/// bindings. The settings, and which indexes are built when, are those of a cold prime.
 struct SQLiteChild {
   private let options: BenchOptions
 
@@ -22,7 +23,7 @@ struct SQLiteChild {
     result.records = options.records
     let failures = Locked<[String]>([])
     let start = Clock.monotonicNanoseconds()
-    // As a prime does: the platforms' stores at the same time.
+    // As in a prime, both platforms' stores are written in parallel.
     Parallel.perform(Platform.allCases.count) { index in
       let name = "/\(Platform.allCases[index].rawValue).db"
       do {
@@ -38,7 +39,7 @@ struct SQLiteChild {
 
   /// The table of the first soup of a store.
   private static let table = "TABLE_1"
-  /// The indexes that are made when the rows are in: those of `Id`, `FirstName`, `LastName`.
+  /// The indexes that are built after the rows are written: those of `Id`, `FirstName`, `LastName`.
   private static let late: Set<String> = ["TABLE_1_0_idx", "TABLE_1_1_idx", "TABLE_1_2_idx"]
 
   private static func copy(_ source: String, to path: String) throws {

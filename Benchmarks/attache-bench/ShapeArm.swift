@@ -4,7 +4,7 @@ import JSON
 enum ShapeArm: CaseIterable {
   case twelve, twelveByStatements, contactsByStatements, large, largeOneStore
 
-  /// Whether it is of very many records, and runs once.
+  /// Whether it has very many records, and runs only once.
   var isLarge: Bool { self == .large || self == .largeOneStore }
 
   /// Whether SQLite's API writes, instead of finished pages.
@@ -14,16 +14,16 @@ enum ShapeArm: CaseIterable {
     self == .twelve || self == .twelveByStatements ? .twelve : .contacts
   }
 
-  /// What the child does.
+  /// The child's task.
   var task: BenchOptions.Task { self == .largeOneStore ? .single : .prime }
 
-  /// The resident memory below which it has to stay.
+  /// The limit of its resident memory.
   var limitKiB: Int { isByStatements ? 64 << 10 : PrimeBench.limitKiB }
 
   var objects: String { workload == .twelve ? "twelve objects" : "contacts" }
   var stores: String { self == .largeOneStore ? "one" : "both" }
   var writer: String { isByStatements ? "SQLite's API" : "finished pages" }
 
-  /// What it is called where it stands alone.
+  /// Its name outside a table.
   var name: String { "\(objects), \(stores), by \(writer)" }
 }

@@ -1,15 +1,14 @@
 import System
 
-/// Primes of other shapes than one object with a million records: twelve objects of mixed size, very many records, and
-/// both by SQLite's API, which writes where finished pages cannot.
+/// Primes of other shapes than one object with a million records: twelve objects of mixed size,
+/// very many records, and both by SQLite's API, which is used if finished pages are not possible.
 ///
-/// As for `PrimeBench`, every run is a process of its own, and so is the org.
+/// As for `PrimeBench`, every run is a separate process, and so is the org.
 struct ShapesBench {
   private let options: BenchOptions
 
   init(_ options: BenchOptions) { self.options = options }
 
-  /// Measures.
   func measure() throws -> ShapesReport {
     var report = ShapesReport(
       sizes: try Workload(.twelve, records: options.records).parts.map {
@@ -25,7 +24,7 @@ struct ShapesBench {
     return report
   }
 
-  /// The arms that are cheap: forwards and backwards, again and again.
+  /// The short arms, repeatedly forwards and backwards.
   private func measureSmall(_ report: inout ShapesReport) throws {
     let twelve = try OrgProcess(.twelve, records: options.records, options)
     defer { twelve.stop() }
@@ -48,7 +47,7 @@ struct ShapesBench {
     let run = try Measurement(
       parsing: org.run(arm.task, arm.isByStatements ? ["--statements"] : []))
     guard run.records == records else {
-      throw BenchFailure("\(arm.name) took \(run.records) of \(records) records")
+      throw BenchFailure("\(arm.name) processed \(run.records) of \(records) records")
     }
     options.note("  \(arm.name): \(run.wall) ms, \(run.peakKiB) KiB")
     return run

@@ -1,8 +1,8 @@
 import JSON
 
-/// What `ShapesBench` measured.
+/// The results of `ShapesBench`.
 struct ShapesReport: BenchReport {
-  /// The twelve objects, and the records of each.
+  /// The twelve objects, and the number of records of each.
   private let sizes: [(object: String, records: Int)]
   private var runs: [ShapeArm: [Measurement]] = [:]
   var load = MachineLoad()
@@ -21,18 +21,18 @@ struct ShapesReport: BenchReport {
     ReconcileReport.decimal(Double(milliseconds) / 1000)
   }
 
-  /// What was promised and is not so.
+  /// The limits that are exceeded.
   var failures: [String] {
     ShapeArm.allCases.compactMap { arm in
       let highest = median(arm)
       guard highest.peakKiB >= arm.limitKiB else { return nil }
       return
         "a prime of \(highest.records) records (\(arm.name)) took \(Self.mebibytes(highest)) MiB of "
-        + "resident memory, and \(arm.limitKiB >> 10) MiB is the limit"
+        + "resident memory; the limit is \(arm.limitKiB >> 10) MiB"
     }
   }
 
-  /// A table and what is not as promised.
+  /// A table, and the limits that are exceeded.
   var text: String {
     var lines = [
       "Medians; peaks of memory are the highest.", "",
@@ -53,7 +53,7 @@ struct ShapesReport: BenchReport {
     return (lines + failures.map { "FAILED: " + $0 }).joined(separator: "\n") + "\n"
   }
 
-  /// The same for a machine.
+  /// The results as JSON.
   var json: JSONValue {
     let all = ShapeArm.allCases.flatMap { arm in
       (runs[arm] ?? []).map { run -> JSONValue in

@@ -2,7 +2,7 @@ import MobileSync
 import SmartStore
 import System
 
-/// Syncs into a live store that is new, by the library's manager, and measures itself.
+/// Syncs into a new live store with the library's manager, and measures itself.
 struct SyncChild {
   private let options: BenchOptions
 

@@ -1,10 +1,10 @@
 import MobileSync
 import SmartStore
 
-/// Twelve objects of different shapes, as an app of field service has them: narrow and wide ones, with empty fields,
-/// compound addresses, numbers, and long texts.
+/// Twelve objects of different shapes, as in a field-service app: narrow and wide ones, with empty
+/// fields, compound addresses, numbers and long texts.
 enum TwelveObjects {
-  /// Those with the most records first.
+  /// Those with the most records come first.
   static let all = [
     task, event, contact, serviceCase, lead, account, siteVisit, opportunity, workOrder,
     serviceAppointment, product, recordType,
@@ -20,7 +20,7 @@ enum TwelveObjects {
       indexes: ObjectShape.indexes(own), pageSize: pageSize)
   }
 
-  /// Few narrow fields, of which one is always empty.
+  /// A few narrow fields, one of which is always empty.
   private static let task = shape(
     "Task", "tasks", "Subject Status Priority ActivityDate WhoId",
     [("Status", .string), ("ActivityDate", .string), ("WhoId", .string)])
@@ -31,7 +31,7 @@ enum TwelveObjects {
     "Subject StartDateTime EndDateTime DurationInMinutes IsAllDayEvent IsPrivate ShowAs",
     [("StartDateTime", .string), ("DurationInMinutes", .integer)])
 
-  /// Two compound addresses, of which one has empty parts only.
+  /// Two compound addresses, one of which has only empty parts.
   private static let contact = shape(
     "Contact", "contacts",
     """
@@ -83,8 +83,8 @@ enum TwelveObjects {
 
   /// Long texts, so that one element takes several pages of the store.
   ///
-  /// An org gives few of such records at once; where a query names two fields of long text, 200 at most ("Change the
-  /// Batch Size in Queries").
+  /// An org returns few such records at a time; if a query names two long-text fields, at most 200
+  /// ("Change the Batch Size in Queries").
   private static let siteVisit = shape(
     "Site_Visit__c", "visits",
     """

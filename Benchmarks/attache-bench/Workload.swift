@@ -4,9 +4,8 @@ import Salesforce
 import SmartStore
 import System
 
-/// What is primed into one store: soups of objects, so many records of each.
+/// What is primed into one store: soups of objects, with a number of records each.
 struct Workload: Sendable {
-  /// Which objects.
   enum Kind: String, Sendable {
     case contacts
     case twelve
@@ -18,7 +17,7 @@ struct Workload: Sendable {
     let records: Int
   }
 
-  /// What its pages are kept as.
+  /// The name of its stored pages.
   let name: String
   let parts: [Part]
   private let storeName: String
@@ -36,7 +35,8 @@ struct Workload: Sendable {
     }
   }
 
-  /// Half of the records for the first, half of the rest for the next, and what is left for the last.
+  /// Half of the records for the first, half of the rest for the next, and the remainder for the
+  /// last.
   static func halves(of records: Int, among count: Int) throws -> [Int] {
     var sizes: [Int] = []
     var rest = records
@@ -68,7 +68,7 @@ struct Workload: Sendable {
         }))
   }
 
-  /// A session at the org of `OrgChild`.
+  /// A session with the org of `OrgChild`.
   static func session(_ options: BenchOptions) async throws -> Session {
     guard let token = ProcessEnvironment.variable(BenchOptions.tokenVariable) else {
       throw BenchFailure("the variable \(BenchOptions.tokenVariable) is not set")
@@ -78,7 +78,7 @@ struct Workload: Sendable {
   }
 }
 
-/// A bench that cannot go on.
+/// A benchmark that cannot continue.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 

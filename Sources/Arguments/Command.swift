@@ -1,63 +1,74 @@
 import System
 
+/// A program's outside world, in which the options that every command takes are set.
+package protocol CommandContext: Sendable {
+  /// The options that every command takes.
+  static var globals: [Parameter<Self>] { get }
+}
+
+extension CommandContext {
+  /// No such options.
+  package static var globals: [Parameter<Self>] { [] }
+}
+
+/// An option that every command takes, as it was given.
+package struct GivenOption: Sendable, Hashable {
+  let name: String
+  let word: String
+}
+
 /// One command of a program, declared once: its words, its help and its work.
 ///
-/// `Context` is the program's own type for the outside world (terminal, environment, clock); a
-/// command reaches nothing else.
+/// `Context` is the program's own type for its environment (terminal, variables, clock). A command
+/// uses nothing else.
 package protocol Command<Context>: Sendable {
   /// What the program hands to its commands.
-  associatedtype Context: Sendable
+  associatedtype Context: CommandContext
 
-  /// The words that call it: `prime`, or `org serve` for one of a group.
+  /// The words that call it: `prime`, or `org serve` for a command of a group.
   static var name: String { get }
-  /// One line without a full stop, in lower case.
+  /// One line in lower case, without a full stop.
   static var summary: String { get }
-  /// Paragraphs for the help page; empty lines separate them.
+  /// The paragraphs of the help page, separated by empty lines.
   static var discussion: String { get }
-  /// Complete command lines that work, each with a remark.
+  /// Complete, valid command lines, each with a remark.
   static var examples: [Note] { get }
-  /// Its positional arguments in order, and its options.
+  /// Its positional arguments in order, then its options.
   static var parameters: [Parameter<Self>] { get }
-  /// Whether help, the manual and completion leave it out: other programs call it, users do not.
+  /// Whether help, the manual and completion leave it out, because it is called by other programs.
   static var isHidden: Bool { get }
 
-  /// A command with every default.
+  /// Creates a command with the default of every parameter.
   init()
-  /// Checks what one parameter alone cannot show.
+  /// Checks the combination of parameters.
   func validate() throws(UsageError)
-  /// Does the work.
+  /// Runs the command.
   func run(_ context: Context) async throws -> ExitStatus
 }
 
 extension Command {
-  /// Nothing beyond the summary.
   package static var discussion: String { "" }
-  /// No parameters.
   package static var parameters: [Parameter<Self>] { [] }
-  /// A command for users.
   package static var isHidden: Bool { false }
-  /// Nothing to check.
   package func validate() throws(UsageError) {}
 }
 
-/// What is known of a command, without its type.
+/// The description of a command, without its type.
 package struct CommandDescription: Sendable {
   /// The words that call it.
   package let name: String
-  /// One line.
+  /// One line in lower case.
   package let summary: String
-  /// Paragraphs.
+  /// The paragraphs of the help page.
   package let discussion: String
-  /// Command lines that work.
+  /// Complete, valid command lines.
   package let examples: [Note]
-  /// Arguments and options.
+  /// Its arguments and options.
   package let parameters: [ParameterDescription]
 
-  /// The words of the name.
   package var words: [String] { name.split(separator: " ").map(String.init) }
-  /// The arguments that stand by position.
+  /// The positional arguments.
   package var positionals: [ParameterDescription] { parameters.filter { $0.kind.isPositional } }
-  /// The options and flags.
   package var options: [ParameterDescription] { parameters.filter { !$0.kind.isPositional } }
 
   init<C: Command>(_ type: C.Type) {
@@ -66,7 +77,9 @@ package struct CommandDescription: Sendable {
     discussion = type.discussion
     examples = type.examples
     let blank = type.init()
-    parameters = type.parameters.map { $0.described(in: blank) } + [.help]
+    parameters =
+      type.parameters.map { $0.described(in: blank) }
+      + C.Context.globals.map(\.describedGlobally) + [.help]
   }
 
   init(

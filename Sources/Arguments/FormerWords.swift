@@ -7,12 +7,11 @@ package struct FormerWords: Sendable {
   /// What to write, by the two words of the former command: `["reconcile retry": "attache decide"]`.
   private let commands: [String: String]
 
-  /// The former options and commands of a program.
   package init(options: [String: String] = [:], commands: [String: String] = [:]) {
     (self.options, self.commands) = (options, commands)
   }
 
-  /// The hint for a former option; nil where a command does not have every option that replaces it.
+  /// Returns the hint for a former option; nil if a command lacks an option that replaces it.
   func hint(forOption name: String, among known: [String]) -> String? {
     guard let replacement = options[name] else { return nil }
     let named = replacement.split(separator: " ").filter { $0.hasPrefix("--") }
@@ -20,7 +19,7 @@ package struct FormerWords: Sendable {
     return "write \(replacement)"
   }
 
-  /// The error for a command line that calls a former command; nil for any other one.
+  /// Returns the error for a command line that calls a former command; nil for any other one.
   func error(callingBy words: [String]) -> UsageError? {
     let name = words.prefix(2).joined(separator: " ")
     return commands[name].map { UsageError("there is no command \"\(name)\"", hint: "write \($0)") }

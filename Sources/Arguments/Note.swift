@@ -1,11 +1,10 @@
-/// A name and what it means, as help pages list exit statuses and environment variables.
+/// A name and its meaning, as help pages list exit statuses and environment variables.
 package struct Note: Sendable {
-  /// What stands on the left.
+  /// The name, shown on the left.
   package let name: String
-  /// What it means.
+  /// The meaning.
   package let text: String
 
-  /// A line of a list.
   package init(_ name: String, _ text: String) {
     self.name = name
     self.text = text

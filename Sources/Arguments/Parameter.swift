@@ -1,57 +1,56 @@
-/// What a shell offers where a value is expected.
+/// What a shell offers as the value of a parameter.
 package enum ValueCompletion: Sendable, Hashable {
-  /// Nothing.
   case nothing
-  /// Names of files.
+  /// File names.
   case files
-  /// Names of directories.
+  /// Directory names.
   case directories
-  /// These words.
+  /// Fixed words.
   case words([String])
-  /// What the program prints for `complete KIND` and the words of the command line; with files, these too.
+  /// The words that the program prints for `complete KIND` and the command line, and optionally
+  /// files too.
   case asked(String, orFiles: Bool)
 }
 
-/// What is known of a parameter, without the type it belongs to.
+/// The description of a parameter, without the type that it belongs to.
 package struct ParameterDescription: Sendable, Hashable {
-  /// How a parameter stands on the command line.
+  /// How a parameter is written on the command line.
   package enum Kind: Sendable, Hashable {
-    /// By position, once.
+    /// A positional argument.
     case argument
-    /// By position, as often as one likes.
+    /// Any number of positional arguments.
     case arguments
     /// `--name value`.
     case option
-    /// `--name value`, as often as one likes.
+    /// `--name value`, any number of times.
     case repeatable
     /// `--name`.
     case flag
 
-    /// Whether it stands by position.
     package var isPositional: Bool { self == .argument || self == .arguments }
   }
 
-  /// How it stands on the command line.
   package let kind: Kind
   /// The name: of an option without its dashes, of an argument in lower case.
   package let name: String
   /// The one-letter form of an option.
   package let short: Character?
-  /// What stands for the value in help, in capitals.
+  /// The placeholder of the value in help, in capitals.
   package let placeholder: String
-  /// One line.
+  /// One line in lower case.
   package let summary: String
-  /// Whether it must be there.
   package let isRequired: Bool
   /// The default as help shows it.
   package let defaultText: String?
-  /// What a shell offers.
+  /// What a shell offers as the value.
   package let completion: ValueCompletion
+  /// Whether several commands take it and the page of the program explains it.
+  package var isShared = false
 
-  /// `--help`, which every command has.
+  /// The `--help` option of every command.
   static let help = ParameterDescription(
     kind: .flag, name: "help", short: "h", placeholder: "", summary: "print this page",
-    isRequired: false, defaultText: nil, completion: .nothing)
+    isRequired: false, defaultText: nil, completion: .nothing, isShared: true)
 }
 
 /// A parameter of a command: how it is written, and which property it sets.
@@ -67,8 +66,16 @@ package struct Parameter<Root> {
   let defaultText: (Root) -> String?
   let set: (inout Root, String) throws(UsageError) -> Void
   let clear: (inout Root) -> Void
+  private(set) var isShared = false
 
-  /// A positional argument that must be there.
+  /// The same parameter, which several commands take and the page of the program explains.
+  package var shared: Parameter {
+    var shared = self
+    shared.isShared = true
+    return shared
+  }
+
+  /// A required positional argument.
   package static func argument<V: ArgumentValue>(
     _ name: String, _ summary: String, completes: ValueCompletion = .nothing,
     _ path: WritableKeyPath<Root, V>
@@ -76,7 +83,7 @@ package struct Parameter<Root> {
     make(.argument, name, nil, nil, summary, true, completes, V.self) { $0[keyPath: path] = $1 }
   }
 
-  /// A positional argument that may be left out.
+  /// An optional positional argument.
   package static func argument<V: ArgumentValue>(
     _ name: String, _ summary: String, completes: ValueCompletion = .nothing,
     _ path: WritableKeyPath<Root, V?>
@@ -84,7 +91,7 @@ package struct Parameter<Root> {
     make(.argument, name, nil, nil, summary, false, completes, V.self) { $0[keyPath: path] = $1 }
   }
 
-  /// The rest of the positional arguments.
+  /// The remaining positional arguments.
   package static func arguments<V: ArgumentValue>(
     _ name: String, _ summary: String, required: Bool = false,
     completes: ValueCompletion = .nothing, _ path: WritableKeyPath<Root, [V]>
@@ -94,7 +101,7 @@ package struct Parameter<Root> {
     }
   }
 
-  /// An option with a default, or one that must be given.
+  /// An option with a default, or a required one.
   package static func option<V: ArgumentValue>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
     required: Bool = false, completes: ValueCompletion = .nothing,
@@ -106,7 +113,7 @@ package struct Parameter<Root> {
     ) { $0[keyPath: path] = $1 }
   }
 
-  /// An option that may be absent.
+  /// An optional option.
   package static func option<V: ArgumentValue>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
     completes: ValueCompletion = .nothing, _ path: WritableKeyPath<Root, V?>
@@ -117,7 +124,9 @@ package struct Parameter<Root> {
     ) { $0[keyPath: path] = $1 }
   }
 
-  /// An option that may be given several times; with `commas` one word may also hold a list.
+  /// An option that may be given several times.
+  ///
+  /// With `commas`, one word may also contain a list.
   package static func option<V: ArgumentValue>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ summary: String,
     commas: Bool = false, completes: ValueCompletion = .nothing,
@@ -132,7 +141,7 @@ package struct Parameter<Root> {
     ) { $0[keyPath: path].append($1) }
   }
 
-  /// A switch that is off until it is named.
+  /// A flag that is off by default.
   package static func flag(
     _ name: String, short: Character? = nil, _ summary: String,
     _ path: WritableKeyPath<Root, Bool>
@@ -143,24 +152,45 @@ package struct Parameter<Root> {
       set: { root, _ in root[keyPath: path] = true }, clear: { _ in })
   }
 
+  /// A switch that says more each time it is named.
+  package static func counted(
+    _ name: String, short: Character? = nil, _ summary: String,
+    _ path: WritableKeyPath<Root, Int>
+  ) -> Parameter {
+    Parameter(
+      kind: .flag, name: name, short: short, placeholder: "", summary: summary, isRequired: false,
+      splitsCommas: false, completion: .nothing, defaultText: { _ in nil },
+      set: { root, _ in root[keyPath: path] += 1 }, clear: { _ in })
+  }
+
   /// The same parameter of a command that holds `Root` as a part, for options that commands share.
   package func within<Whole>(_ part: WritableKeyPath<Whole, Root>) -> Parameter<Whole> {
     let inner = self
-    return Parameter<Whole>(
+    var whole = Parameter<Whole>(
       kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
       isRequired: isRequired, splitsCommas: splitsCommas, completion: completion,
       defaultText: { inner.defaultText($0[keyPath: part]) },
       set: { root, word throws(UsageError) in try inner.set(&root[keyPath: part], word) },
       clear: { inner.clear(&$0[keyPath: part]) })
+    whole.isShared = isShared
+    return whole
   }
 
-  /// How errors and help write it: `--jobs`, `PIPELINE`.
+  /// The name in errors and help: `--jobs`, `PIPELINE`.
   var spelling: String { kind.isPositional ? placeholder : "--" + name }
 
   func described(in blank: Root) -> ParameterDescription {
     ParameterDescription(
       kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
-      isRequired: isRequired, defaultText: defaultText(blank), completion: completion)
+      isRequired: isRequired, defaultText: defaultText(blank), completion: completion,
+      isShared: isShared)
+  }
+
+  /// What is known of it where it is an option of every command, without a default.
+  var describedGlobally: ParameterDescription {
+    ParameterDescription(
+      kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
+      isRequired: false, defaultText: nil, completion: completion, isShared: true)
   }
 
   private static func make<V: ArgumentValue>(
@@ -180,7 +210,7 @@ package struct Parameter<Root> {
         for piece in commas ? word.split(separator: ",").map(String.init) : [word] {
           guard let value = V(argument: piece) else {
             throw UsageError(
-              "\(spelling) cannot be \"\(piece)\": it has to be \(V.expectation)",
+              "\(spelling) cannot be \"\(piece)\": it must be \(V.expectation)",
               hint: NearestWord.suggestion(for: piece, among: words))
           }
           assign(&root, value)

@@ -1,16 +1,20 @@
 import System
 
 /// A program: its commands, declared once; parsing, help, completion and manual are views of it.
-package struct Tool<Context: Sendable>: Sendable {
+package struct Tool<Context: CommandContext>: Sendable {
   /// What the words of a command line ask for.
   package enum Invocation: Sendable {
-    /// A text to print: help, version, completion script, manual page.
+    /// Text to print: help, version, completion script, manual page.
     case answer(String)
-    /// A command with its values, ready to run.
-    case command(name: String, run: @Sendable (Context) async throws -> ExitStatus)
+    /// A command with its values, ready to run, and the options that every command takes.
+    case command(
+      name: String, globals: [GivenOption],
+      run: @Sendable (Context) async throws -> ExitStatus)
   }
 
-  /// What is known of the program, for help and documentation; made anew at each call.
+  /// The description of the program, for help and documentation.
+  ///
+  /// Built at each call.
   package var description: ToolDescription { describe() }
   private let name: String
   private let version: String
@@ -23,23 +27,24 @@ package struct Tool<Context: Sendable>: Sendable {
     let parse: @Sendable ([String]) throws(UsageError) -> Invocation?
   }
 
-  /// A program with these commands, in the order in which help lists them.
+  /// Creates a program with its commands, in the order in which help lists them.
   package init(
     name: String, summary: String, version: String, date: String, discussion: String = "",
-    groups: [Note] = [], commands: [any Command<Context>.Type], exitStatuses: [Note],
+    groups: [Note] = [], sections: [HelpSection] = [],
+    commands: [any Command<Context>.Type], exitStatuses: [Note],
     variables: [Note] = [], former: FormerWords = FormerWords()
   ) {
     entries = commands.map { Self.entry($0, former) }
     self.former = former
     (self.name, self.version) = (name, version)
-    // Nine tenths of what the program does to tell its version would be this.
+    // Built on demand, because it would take most of the time of `--version`.
     describe = {
       ToolDescription(
         name: name, summary: summary, version: version, date: date, discussion: discussion,
-        groups: groups,
+        groups: groups, sections: sections,
         commands: commands.filter { !$0.isHidden }.map { Self.describe($0) }
           + ToolDescription.builtIns(of: name),
-        hidden: commands.filter(\.isHidden).map { Self.describe($0) },
+        hidden: commands.filter { $0.isHidden }.map { Self.describe($0) },
         exitStatuses: exitStatuses, variables: variables)
     }
   }
@@ -52,11 +57,21 @@ package struct Tool<Context: Sendable>: Sendable {
     Entry(name: type.name) { words throws(UsageError) in
       var parser = WordParser<C>(former: former)
       guard let command = try parser.parse(words) else { return nil }
-      return .command(name: type.name) { try await command.run($0) }
+      return .command(
+        name: type.name, globals: parser.globals, run: { try await command.run($0) })
     }
   }
 
-  /// What `words` (without the program's own name) ask for.
+  /// Sets options that every command takes.
+  package func set(_ given: [GivenOption], in context: inout Context) throws(UsageError) {
+    for option in given {
+      for global in Context.globals where global.name == option.name {
+        try global.set(&context, option.word)
+      }
+    }
+  }
+
+  /// Parses the words of a command line, without the program's own name.
   package func parse(_ words: [String]) throws(UsageError) -> Invocation {
     if words.first == "--version" { return .answer("\(name) \(version)\n") }
     let description = description
@@ -64,8 +79,13 @@ package struct Tool<Context: Sendable>: Sendable {
       return .answer(description.help)
     }
     if first.hasPrefix("-") {
+      if let meant = NearestWord.find(for: first, among: ["--version", "--help"]) {
+        throw UsageError(
+          "unknown option \"\(first)\"", hint: "did you mean \"\(meant)\"?",
+          command: description.name)
+      }
       throw UsageError(
-        "the command comes first, then \"\(first)\"",
+        "the command must come before \"\(first)\"",
         hint: "\(description.name) help lists the commands", command: description.name)
     }
     let command = try description.command(calledBy: words)

@@ -1,4 +1,4 @@
-/// The shells that can complete our words.
+/// The shells with a completion script.
 package enum Shell: String, ArgumentValue, CaseIterable {
   /// GNU bash.
   case bash
@@ -8,9 +8,9 @@ package enum Shell: String, ArgumentValue, CaseIterable {
   case fish
 }
 
-/// Completion scripts, made from the same declarations as help.
+/// Completion scripts, generated from the declarations of the commands.
 extension ToolDescription {
-  /// The script that a shell sources.
+  /// Returns the completion script of a shell.
   package func completion(for shell: Shell) -> String {
     switch shell {
     case .bash: bash
@@ -19,7 +19,7 @@ extension ToolDescription {
     }
   }
 
-  /// The words that may stand first, and those that may follow a group's name.
+  /// The words that may come first: commands, and names of groups.
   private var firstWords: [(name: String, summary: String)] {
     var seen: Set<String> = []
     return commands.compactMap { command in
@@ -208,7 +208,7 @@ extension ToolDescription {
     return text + " -d " + Self.quoted(parameter.summary)
   }
 
-  /// A word in single quotes, as all three shells read it.
+  /// Quotes a word in single quotes, for all three shells.
   private static func quoted(_ text: String) -> String {
     "'" + text.map { $0 == "'" ? "’" : String($0) }.joined() + "'"
   }

@@ -1,15 +1,43 @@
-/// The help pages.
 extension ToolDescription {
   private static let width = 80
 
-  /// The page of the whole program.
+  /// The help page of the program.
   package var help: String {
     var text = "\(name) - \(summary)\n\nusage: \(name) COMMAND [OPTION]... [ARGUMENT]...\n"
     text += Self.paragraphs(discussion)
-    text += Self.section("commands", commands.map { Note($0.name, $0.summary) })
+    if sections.isEmpty {
+      text += Self.section("commands", commands.map { Note($0.name, $0.summary) })
+    }
+    let column = Self.column(commands.map(\.name))
+    for section in sections {
+      text += Self.section(
+        section.title, commands(in: section).map { Note($0.name, $0.summary) }, column)
+    }
+    text += Self.section(
+      "global options",
+      sharedOptions.map { Note(Self.heading(of: $0), Self.explanation(of: $0)) })
     text += Self.section("exit status", exitStatuses)
     text += Self.section("environment", variables)
     return text + "\n\(name) help COMMAND explains one command.\n"
+  }
+
+  /// The commands of a part of the list.
+  package func commands(in section: HelpSection) -> [CommandDescription] {
+    section.names.flatMap { name in
+      commands.filter { $0.name == name || ($0.words.count > 1 && $0.words[0] == name) }
+    }
+  }
+
+  /// What several commands take, each once, and `--version`.
+  private var sharedOptions: [ParameterDescription] {
+    var shared: [ParameterDescription] = []
+    for option in commands.flatMap(\.options) where option.isShared {
+      if !shared.contains(where: { $0.name == option.name }) { shared.append(option) }
+    }
+    let version = ParameterDescription(
+      kind: .flag, name: "version", short: nil, placeholder: "", summary: "print the version",
+      isRequired: false, defaultText: nil, completion: .nothing)
+    return shared + [version]
   }
 
   /// The page of a group: its commands.
@@ -21,7 +49,7 @@ extension ToolDescription {
       + "\n\(name) help \(group) COMMAND explains one of them.\n"
   }
 
-  /// The page of one command.
+  /// The help page of one command.
   package func help(for command: CommandDescription) -> String {
     var text = "\(name) \(command.name) - \(command.summary)\n\n"
     text += Self.wrap(
@@ -30,7 +58,10 @@ extension ToolDescription {
     text += Self.section(
       "arguments", command.positionals.map { Note($0.placeholder, Self.explanation(of: $0)) })
     text += Self.section(
-      "options", command.options.map { Note(Self.heading(of: $0), Self.explanation(of: $0)) })
+      "options",
+      command.options.filter { !$0.isShared }.map {
+        Note(Self.heading(of: $0), Self.explanation(of: $0))
+      })
     if !command.examples.isEmpty {
       text += "\nexample:\n"
       for example in command.examples {
@@ -40,12 +71,20 @@ extension ToolDescription {
     }
     let members = commands.filter { $0.words.count > 1 && $0.words[0] == command.name }
     text += Self.section("commands below it", members.map { Note($0.name, $0.summary) })
-    return text + Self.section("exit status", exitStatuses)
+    let shared = command.options.filter(\.isShared).map {
+      "--\($0.name)" + ($0.kind == .flag ? "" : "\u{A0}\($0.placeholder)")
+    }
+    text += "\n"
+    text += Self.wrap(
+      "global options, as \(name) help explains them: " + shared.joined(separator: ", "),
+      indent: 0, hanging: 2
+    ).replacing("\u{A0}", with: " ")
+    return text
   }
 
-  /// The line that shows how a command is written.
+  /// The synopsis of a command.
   package func synopsis(of command: CommandDescription) -> String {
-    let options = command.options.filter { $0.name != "help" }.map { option in
+    let options = command.options.filter { !$0.isShared }.map { option in
       let value = option.kind == .flag ? "" : " " + option.placeholder
       let once = "--\(option.name)\(value)"
       let shown = option.isRequired ? once : "[\(once)]"
@@ -81,7 +120,7 @@ extension ToolDescription {
     }.joined()
   }
 
-  /// The paragraphs of a discussion: what empty lines separate, each on one line.
+  /// The paragraphs of a discussion, each on one line.
   static func paragraphList(_ text: String) -> [String] {
     var paragraphs: [[Substring]] = [[]]
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -94,9 +133,13 @@ extension ToolDescription {
     return paragraphs.filter { !$0.isEmpty }.map { $0.joined(separator: " ") }
   }
 
-  private static func section(_ title: String, _ notes: [Note]) -> String {
+  private static func column(_ names: [String]) -> Int {
+    min(names.map(\.count).max() ?? 0, 26) + 4
+  }
+
+  private static func section(_ title: String, _ notes: [Note], _ given: Int? = nil) -> String {
     guard !notes.isEmpty else { return "" }
-    let column = min(notes.map(\.name.count).max() ?? 0, 26) + 4
+    let column = given ?? Self.column(notes.map(\.name))
     var text = "\n\(title):\n"
     for note in notes {
       let left = "  " + note.name
@@ -109,7 +152,7 @@ extension ToolDescription {
     return text
   }
 
-  /// Words on lines of at most `width` characters, brackets in one piece when asked.
+  /// Wraps words at `width` characters, optionally without breaking inside brackets.
   private static func wrap(
     _ text: String, indent: Int, hanging: Int, keepingBrackets: Bool = false
   ) -> String {

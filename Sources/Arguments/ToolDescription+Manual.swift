@@ -1,6 +1,6 @@
-/// Manual pages as mdoc text.
+/// Manual pages in mdoc format.
 extension ToolDescription {
-  /// The page of the program: every command.
+  /// The page of the program, with every command.
   package var manual: String {
     var text = prologue(name)
     text += ".Nm \(Self.escaped(name))\n.Nd \(Self.escaped(summary))\n.Sh SYNOPSIS\n"
@@ -112,7 +112,7 @@ extension ToolDescription {
       .joined(separator: ".Pp\n")
   }
 
-  /// Text that troff prints as it stands.
+  /// Escapes text for troff.
   private static func escaped(_ text: String) -> String {
     text.map { character in
       switch character {
@@ -124,8 +124,10 @@ extension ToolDescription {
     }.joined()
   }
 
-  /// Whole lines of text: one that begins with a dot or quote would be read as a macro, and a
-  /// sentence begins on a line of its own.
+  /// Escapes whole lines of text.
+  ///
+  /// A line that starts with a dot or quote would be read as a macro, and every sentence starts on
+  /// a new line.
   private static func escapedLine(_ text: String) -> String {
     var lines: [String] = [""]
     for word in escaped(text).split(separator: " ") {

@@ -1,27 +1,28 @@
-/// What is known of a program, as plain values.
+/// The description of a program as plain values.
 package struct ToolDescription: Sendable {
-  /// The program's name.
   package let name: String
-  /// One line.
+  /// One line in lower case.
   package let summary: String
-  /// What `--version` says.
+  /// The output of `--version`.
   package let version: String
-  /// The day of that version as manual pages write it: "November 21, 2026".
+  /// The date of the version in the format of manual pages: "November 21, 2026".
   package let date: String
-  /// Paragraphs for the first help page.
+  /// The paragraphs of the program's help page.
   package let discussion: String
-  /// Words that are followed by a sub-command, with their summaries.
+  /// The names of command groups, with their summaries.
   package let groups: [Note]
+  /// The parts of the list of commands on the first help page; empty for one list of all.
+  package let sections: [HelpSection]
   /// Every command for users, those that each program has at the end.
   package let commands: [CommandDescription]
-  /// The commands that other programs call.
+  /// The commands that are called by other programs.
   package let hidden: [CommandDescription]
-  /// Every status the program ends with, and its meaning.
+  /// The exit statuses and their meanings.
   package let exitStatuses: [Note]
-  /// The environment variables it reads.
+  /// The environment variables that it reads.
   package let variables: [Note]
 
-  /// The commands that answer from this description alone.
+  /// The commands that are answered from this description alone.
   static func builtIns(of name: String) -> [CommandDescription] {
     let words = ParameterDescription(
       kind: .arguments, name: "command", short: nil, placeholder: "COMMAND",
@@ -35,7 +36,9 @@ package struct ToolDescription: Sendable {
       CommandDescription(
         builtIn: "completion", "print a completion script for a shell",
         examples: [
-          Note("source <(\(name) completion bash)", "in ~/.bashrc, for every new shell")
+          Note(
+            "source <(\(name) completion bash)",
+            "in this shell; the same line at the end of ~/.bashrc serves every new one")
         ],
         [shell]),
       CommandDescription(
@@ -47,12 +50,12 @@ package struct ToolDescription: Sendable {
     ]
   }
 
-  /// The command with this name.
+  /// Returns the command with this name.
   package func command(named name: String) -> CommandDescription? {
     (commands + hidden).first { $0.name == name }
   }
 
-  /// The command that the first one or two words call.
+  /// Returns the command that the first one or two words call.
   func command(calledBy words: [String]) throws(UsageError) -> CommandDescription {
     if words.count > 1, let command = command(named: words[0] + " " + words[1]) { return command }
     if let command = command(named: words[0]) { return command }
@@ -76,11 +79,11 @@ package struct ToolDescription: Sendable {
         ?? "\(name) help lists the commands", command: name)
   }
 
-  /// The text that one of the built-in commands prints.
+  /// Returns the text that a built-in command prints.
   func answer(_ command: CommandDescription, _ words: [String]) throws(UsageError) -> String {
     if words.contains("--help") || words.contains("-h") { return help(for: command) }
     if let option = words.first(where: { $0.hasPrefix("-") }) {
-      throw UsageError("unknown option \"\(option)\"", hint: "\(command.name) takes none")
+      throw UsageError("unknown option \"\(option)\"", hint: "\(command.name) has no options")
     }
     switch command.name {
     case "completion":
@@ -89,7 +92,7 @@ package struct ToolDescription: Sendable {
       }
       guard let shell = Shell(argument: word), words.count == 1 else {
         throw UsageError(
-          "SHELL cannot be \"\(words.joined(separator: " "))\": it has to be \(Shell.expectation)",
+          "SHELL cannot be \"\(words.joined(separator: " "))\": it must be \(Shell.expectation)",
           hint: NearestWord.suggestion(for: word, among: Shell.candidates))
       }
       return completion(for: shell)

@@ -1,20 +1,19 @@
-/// What is wrong with the words of a command line, and what to write instead.
+/// A usage error: the fault in a command line, and the suggested fix.
 package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The command that was meant, with the program's name: "attache prime".
+  /// The command, with the program's name: "attache prime".
   package var command: String
-  /// One sentence: what is wrong.
+  /// One sentence that names the fault.
   package let message: String
-  /// What to write instead, or where to look.
+  /// The suggested fix, or where to find it.
   package let hint: String?
 
-  /// An error about a command's words.
   package init(_ message: String, hint: String? = nil, command: String = "") {
     self.command = command
     self.message = message
     self.hint = hint
   }
 
-  /// The sentence, with its hint in parentheses.
+  /// The sentence, with the hint in parentheses.
   package var description: String {
     hint.map { "\(message) (\($0))" } ?? message
   }

@@ -1,18 +1,20 @@
-/// Reads the words after a command's name into its properties.
+/// Parses the words after a command's name into its properties.
 ///
-/// Grammar: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab` for two flags; `--` ends the
-/// options; a lone `-` is an argument. A parameter that takes one value may be given once.
+/// Grammar: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-ab` for two flags; `--` ends
+/// the options; a lone `-` is an argument. A parameter with one value may be given only once.
 struct WordParser<C: Command> {
   private let parameters = C.parameters
   private var command = C()
   private var given: Set<String> = []
   private var positionals: [String] = []
   private(set) var wantsHelp = false
+  /// The given options that every command takes, in the order in which they were given.
+  private(set) var globals: [GivenOption] = []
   private let former: FormerWords
 
   init(former: FormerWords = FormerWords()) { self.former = former }
 
-  /// The command with what the words say, or nil when they ask for its help page.
+  /// Returns the command with the values of the words; nil if they ask for its help page.
   mutating func parse(_ words: [String]) throws(UsageError) -> C? {
     var index = 0
     while index < words.count {
@@ -45,13 +47,28 @@ struct WordParser<C: Command> {
     let parts = word.dropFirst(2).split(
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
+    if name.hasPrefix("-") {
+      // Dashes too many: it is no option's value and no option.
+      let bare = String(name.drop { $0 == "-" })
+      let known = parameters.filter { !$0.kind.isPositional }.map(\.name) + ["help"]
+      throw UsageError(
+        "unknown option \"\(word)\"",
+        hint: NearestWord.find(for: bare, among: known).map { "did you mean \"--\($0)\"?" })
+    }
     if name == "help" {
       wantsHelp = true
       return
     }
     let options = parameters.filter { !$0.kind.isPositional }
     guard let parameter = options.first(where: { $0.name == name }) else {
-      let known = options.map(\.name) + ["help"]
+      if let global = C.Context.globals.first(where: { $0.name == name }) {
+        if global.kind == .flag, parts.count == 2 {
+          throw UsageError("--\(name) takes no value", hint: "write --\(name) alone")
+        }
+        try give(global, value: parts.count == 2 ? String(parts[1]) : nil, words, &index)
+        return
+      }
+      let known = options.map(\.name) + C.Context.globals.map(\.name) + ["help"]
       throw UsageError(
         "unknown option \"--\(name)\"",
         hint: former.hint(forOption: name, among: known)
@@ -77,6 +94,10 @@ struct WordParser<C: Command> {
       rest = rest.dropFirst()
       let parameter = parameters.first { !$0.kind.isPositional && $0.short == letter }
       guard let parameter else {
+        if let global = C.Context.globals.first(where: { $0.short == letter }) {
+          try give(global, value: nil, words, &index)
+          continue
+        }
         if letter == "h" {
           wantsHelp = true
           return
@@ -94,9 +115,22 @@ struct WordParser<C: Command> {
     }
   }
 
+  /// Notes an option that every command takes; its value is the next word where it is not given.
+  private mutating func give(
+    _ global: Parameter<C.Context>, value: String?, _ words: [String], _ index: inout Int
+  ) throws(UsageError) {
+    let isFirst = given.insert(global.spelling).inserted
+    if !isFirst, global.kind != .flag {
+      throw UsageError("\(global.spelling) is given twice", hint: "it takes one value")
+    }
+    var word = value ?? ""
+    if value == nil, global.kind != .flag { word = try self.value(of: global, words, &index) }
+    globals.append(GivenOption(name: global.name, word: word))
+  }
+
   /// The next word; one that looks like an option is more likely a forgotten value.
-  private func value(
-    of parameter: Parameter<C>, _ words: [String], _ index: inout Int
+  private func value<Root>(
+    of parameter: Parameter<Root>, _ words: [String], _ index: inout Int
   ) throws(UsageError) -> String {
     guard index < words.count else {
       throw UsageError("\(parameter.spelling) needs a value: \(parameter.summary)")
@@ -105,7 +139,7 @@ struct WordParser<C: Command> {
     if word.hasPrefix("-"), word.count > 1, Double(word) == nil {
       throw UsageError(
         "\(parameter.spelling) needs a value and \"\(word)\" looks like an option",
-        hint: "write \(parameter.spelling)=\(word) if it is meant")
+        hint: word.hasPrefix("---") ? nil : "write \(parameter.spelling)=\(word) if it is meant")
     }
     index += 1
     return word
@@ -117,7 +151,7 @@ struct WordParser<C: Command> {
     case .option where !isFirst:
       throw UsageError("\(parameter.spelling) is given twice", hint: "it takes one value")
     case .repeatable where isFirst:
-      // What the user lists replaces a default list.
+      // Words from the user replace the default list.
       parameter.clear(&command)
     case .argument, .arguments, .option, .repeatable, .flag: break
     }

@@ -49,7 +49,7 @@ package final class HTTPServer: Sendable {
     guard let started = Self.start(configuration, address, context) else {
       throw HTTPError(
         .other, phase: .beforeSend, url: "\(configuration.address):\(configuration.port)",
-        message: "cannot listen there (errno \(errno)); is the port taken?")
+        message: Self.words(errno, configuration))
     }
     port = Int(attache_mhd_port(started))
     let scheme = configuration.identity == nil ? "http" : "https"
@@ -102,6 +102,17 @@ package final class HTTPServer: Sendable {
           }
         }
       }
+    }
+  }
+
+  /// Why nothing listens, in words.
+  private static func words(_ code: Int32, _ configuration: Configuration) -> String {
+    let place = "port \(configuration.port) of \(configuration.address)"
+    return switch code {
+    case EADDRINUSE: "\(place) is in use by another program"
+    case EACCES: "\(place) is reserved for root"
+    case EADDRNOTAVAIL: "this machine has no address \(configuration.address)"
+    default: "cannot listen on \(place): \(String(cString: strerror(code)))"
     }
   }
 

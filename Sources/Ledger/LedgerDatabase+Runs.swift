@@ -151,6 +151,11 @@ extension LedgerDatabase {
     try runs("ORDER BY number DESC LIMIT \(limit)")
   }
 
+  /// The latest runs before one, newest first.
+  package func runs(limit: Int, before number: Int64) throws -> [RunRow] {
+    try runs("WHERE number < \(number) ORDER BY number DESC LIMIT \(limit)")
+  }
+
   /// The latest of some runs, by their IDs; nil if there are none.
   ///
   /// Runs in the ledger are ordered by number, because the IDs of runs without access to the org

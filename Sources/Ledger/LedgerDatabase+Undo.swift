@@ -263,7 +263,7 @@ extension LedgerDatabase {
       """
       SELECT x.edit_id, o.value FROM outcome x JOIN edit e ON e.id = x.edit_id,
         json_each(x.detail, '$.otherEdits') o
-      WHERE x.run_id = \(run) AND x.verdict = \(Verdict.held) AND \(Self.isToBeUndone)
+      WHERE x.run_id = \(run) AND x.verdict = \(Verdict.notAttempted) AND \(Self.isToBeUndone)
       """)
     {
       guard let edit = row[0].integer, let other = row[1].integer else { continue }
@@ -315,7 +315,7 @@ extension LedgerDatabase {
   func takeUpAgain(waitingFor edit: Int64, run: String) throws {
     try connection.run(
       """
-      DELETE FROM outcome WHERE run_id = \(run) AND verdict = \(Verdict.held)
+      DELETE FROM outcome WHERE run_id = \(run) AND verdict = \(Verdict.notAttempted)
         AND edit_id IN (SELECT e.id FROM decision p JOIN edit e ON e.id = p.edit_id
           WHERE p.state = 'pending' AND p.kind = 'undo')
         AND EXISTS (SELECT 1 FROM json_each(detail, '$.otherEdits') WHERE value = \(edit))

@@ -2,6 +2,7 @@ import System
 
 /// An embedded org, with its records in one directory and one caller at a time.
 package final class Org: Sendable {
+  /// The options for opening an org.
   package struct Options: Sendable {
     /// The start of the org's clock, in milliseconds; it then moves one second with each record
     /// written, so that two orgs that received the same calls are equal.

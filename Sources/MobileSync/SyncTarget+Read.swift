@@ -102,7 +102,7 @@ extension SyncTarget {
 
   private static func up(_ node: JSONNode, _ reader: ConfigurationReader) -> SyncTarget? {
     guard node.members != nil else {
-      reader.wrongType(node, "an object", "write {} for a sync up without lists of its own")
+      reader.wrongType(node, "an object", "write {} for a sync up without its own lists")
       return nil
     }
     let kind = SyncUpTarget.kind(of: node, reader)

@@ -20,7 +20,8 @@ package final class OrgAccess: Sendable {
   /// further than the pipeline does.
   package init(
     _ pipeline: Pipeline, _ data: DataDirectory, variables: [String: String],
-    mostRequests: Int? = nil, pause: RetryPause = .real
+    mostRequests: Int? = nil, pause: RetryPause = .real,
+    events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws {
     let settings = pipeline.org
     var credentials = try Self.credentials(pipeline, variables)
@@ -32,7 +33,7 @@ package final class OrgAccess: Sendable {
       budget: APIBudget(
         perRun: [settings.apiBudget.perRun, mostRequests].compactMap(\.self).min(),
         leaveForOthersPercent: settings.apiBudget.leaveForOthers.value),
-      keepsObjects: true, pause: pause)
+      keepsObjects: true, pause: pause, events: events)
     integrationUser = settings.login.integrationUser
     actsAsAnyone = credentials.canActAsAnyone
     names = actsAsAnyone ? try pipeline.users.names() ?? [] : []

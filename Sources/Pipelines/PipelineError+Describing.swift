@@ -1,4 +1,5 @@
 import Bundles
+import HTTP
 import JSON
 import Ledger
 import MobileSync
@@ -42,7 +43,11 @@ extension PipelineError {
     case let error as SystemError:
       self.init(
         .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")
-    case let error as StoreError: self.init(.failed, "store", error.description)
+    case let error as StoreError:
+      self.init(error.isDamage ? .damaged : .failed, "store", error.description)
+    case let error as HTTPError where error.phase == .beforeSend && !error.url.contains("://"):
+      self.init(
+        .failed, "listen", error.message, fix: "name another port; port 0 takes a free one")
     case let error as SQLCipherError:
       self.init(error.isDamage ? .damaged : .failed, "seal", error.description)
     case let error as SQLiteError where error.isDamage && DataDirectory.isLedger(error.path):
@@ -54,7 +59,7 @@ extension PipelineError {
           + "org; if there is a backup, restore its ledger before that")
     case let error as SQLiteError:
       self.init(
-        .failed, "sqlite", "\(error)",
+        error.isDamage ? .damaged : .failed, "sqlite", "\(error)",
         fix: error.isDisk
           ? "check the disk, and that the user's file size limit (ulimit -f) is large enough" : nil)
     case is CancellationError:

@@ -62,7 +62,9 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
 
   /// The error for a name that is not among the pipeline's users.
   init(unknownUser name: String, in pipeline: Pipeline, near names: [String]) {
-    let nearest = Spelling.nearest(name, among: names)
+    // Another name before the @ is another person.
+    func local(_ name: String) -> String { String(name.lowercased().prefix { $0 != "@" }) }
+    let nearest = Spelling.nearest(name, among: names.filter { local($0) == local(name) })
     self.init(
       .usage, "users.unknown", "\(name) is not a user of the pipeline", location: pipeline.file,
       fix: nearest.map { "did you mean \($0)?" } ?? "name a user selected by \"users\"")

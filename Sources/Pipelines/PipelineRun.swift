@@ -92,7 +92,14 @@ package struct PipelineRun {
     let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
     let access = try OrgAccess(
       pipeline, data, variables: variables, mostRequests: options.apiBudget,
-      pause: options.retryPause)
+      pause: options.retryPause
+    ) { event in
+      guard case .retrying(let request, let reason, let attempt, let most, let pause, _) = event
+      else { return }
+      report(
+        .retrying(
+          request: request, reason: reason, attempt: attempt, of: most, milliseconds: pause))
+    }
     let (row, times, resumed) = try await begin(pipeline, data, options, ledger, access)
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,

@@ -122,7 +122,7 @@ package struct PipelineUndo: Sendable {
 
   private func unknown(_ run: String) -> PipelineError {
     PipelineError(
-      .configuration, "undo.no-run", "there is no run \(run)", location: data.state,
+      .usage, "undo.no-run", "there is no run \"\(run)\"", location: data.state,
       fix:
         "attache status \(pipeline.called) lists the last runs; reports have the names of their runs"
     )
@@ -143,7 +143,8 @@ package struct PipelineUndo: Sendable {
 
   private func refused(_ refusals: [DecisionRefusal], _ run: String) -> PipelineError {
     PipelineError(
-      .configuration, "undo.refused", "nothing was undone",
+      refusals.contains { $0 == .unknown($0.edit) } ? .usage : .configuration, "undo.refused",
+      "nothing was undone",
       reason: refusals.map(\.description).joined(separator: "; "),
       fix: "attache report \(pipeline.called) \(run) shows what the run changed")
   }

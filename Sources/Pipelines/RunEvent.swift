@@ -38,6 +38,8 @@ package enum RunEvent: Sendable, Equatable {
   case editsSettled(done: Int, of: Int)
   /// A report was written to a directory.
   case reportWritten(path: String)
+  /// A request is repeated after a pause: attempt so many of at most so many.
+  case retrying(request: String, reason: String, attempt: Int, of: Int, milliseconds: Int)
   /// A warning that did not stop the run.
   case warning(String)
   /// A stage finished, with its cost.
@@ -141,6 +143,14 @@ extension RunEvent {
     case .editsSettled(let done, let total):
       return event("editsSettled", [("done", number(done)), ("of", number(total))])
     case .reportWritten(let path): return event("reportWritten", [("path", .string(path))])
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds):
+      return event(
+        "retrying",
+        [
+          ("request", .string(request)), ("reason", .string(reason)),
+          ("attempt", number(attempt)), ("of", number(most)),
+          ("milliseconds", number(milliseconds)),
+        ])
     case .warning(let text): return event("warning", [("message", .string(text))])
     }
   }

@@ -176,8 +176,15 @@ private struct CSVDecisions {
     func index(of column: ConflictColumn) -> Int? {
       names.firstIndex(of: column.rawValue.lowercased())
     }
+    let misspelt = misspelt(header, names)
     guard let number = index(of: .number), let decision = index(of: .decision) else {
-      reader.add(1, 1, "", "the table has no column number and decision", "add the missing column")
+      let missing = [ConflictColumn.number, .decision].filter { index(of: $0) == nil }
+        .map(\.rawValue).filter { !misspelt.contains($0) }
+      if !missing.isEmpty {
+        reader.add(
+          1, 1, "", "the table has no column \(missing.joined(separator: " and no column "))",
+          missing.count == 1 ? "add the missing column" : "add the missing columns")
+      }
       return []
     }
     var entries: [Entry] = []
@@ -216,6 +223,23 @@ private struct CSVDecisions {
       request?.descriptions = Set(rows.map(\.description))
       return request
     }
+  }
+
+  /// Reports the headers that are almost those of a column that the table lacks; returns the names of these columns.
+  private func misspelt(_ header: [String], _ names: [String]) -> Set<String> {
+    let known = ConflictColumn.allCases.map(\.rawValue)
+    var free = known.filter { !names.contains($0.lowercased()) }
+    var found: Set<String> = []
+    for (place, name) in header.enumerated()
+    where !known.contains(where: { $0.lowercased() == names[place] }) {
+      guard let nearest = Spelling.nearest(name, among: free) else { continue }
+      reader.add(
+        1, 1, "", "the table has a column \(JSONText.quoted(name)) and no column \(nearest)",
+        "name it \(nearest)")
+      free.removeAll { $0 == nearest }
+      found.insert(nearest)
+    }
+    return found
   }
 
   /// The decision named in a row; records a problem if it is unknown or does not fit the value.

@@ -124,9 +124,13 @@ package struct DecisionRequest: Sendable, Hashable {
       found.detail.fields.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     let outside = choices.keys.filter { !sendable.contains($0) }.sorted()
     guard outside.isEmpty else {
+      let near = outside.compactMap { name in
+        Spelling.nearest(name, among: sendable.sorted(), takesBeginnings: true)
+      }
+      let hint = near.isEmpty ? "" : "did you mean \(near.joined(separator: ", "))? "
       throw refusal(
-        "\(outside.joined(separator: ", ")) is not sent by the sync up of \(found.soup.soup); it sends "
-          + sendable.sorted().joined(separator: ", "))
+        "\(outside.joined(separator: ", ")) is not sent by the sync up of \(found.soup.soup); \(hint)"
+          + "it sends " + sendable.sorted().joined(separator: ", "))
     }
     if rest == .server, !found.subject.hasRecord, found.shown.isEmpty {
       throw refusal(

@@ -6,7 +6,7 @@ import System
 
 extension HTMLReport {
   static func next(_ step: String?) -> String {
-    step.map { " <span class=\"next\">\(HTMLText.escaped($0))</span>" } ?? ""
+    step.map { " <span class=\"next\">\(HTMLText.prose($0))</span>" } ?? ""
   }
 
   /// The edits of one verdict, as many as there is room for.
@@ -54,7 +54,7 @@ extension HTMLReport {
   /// The commands that decide about an edit, ready to copy.
   private static func commands(_ commands: [String]) -> String {
     if commands.isEmpty { return "" }
-    let items = commands.map { "<li><code>\(HTMLText.escaped($0))</code></li>" }
+    let items = commands.map { "<li>\(HTMLText.code($0))</li>" }
     return "<div class=\"decide\"><p>To decide:</p><ul>\(items.joined())</ul></div>\n"
   }
 

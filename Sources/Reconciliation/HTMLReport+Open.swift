@@ -93,7 +93,9 @@ extension HTMLReport {
     var line = escaped("code").map { "<code>\($0)</code> " } ?? ""
     line += [escaped("reason"), escaped("why")].compactMap { $0 }.joined(separator: ": ")
     text += "<p>\(line)</p>"
-    if let step = escaped("fix") { text += "<p class=\"next\">\(step)</p>" }
+    if let step = finding.text("fix") {
+      text += "<p class=\"next\">\(HTMLText.prose(step))</p>"
+    }
     return text + "</div>\n</article>\n"
   }
 

@@ -15,14 +15,21 @@ extension HTMLReport {
     font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
     header,main,footer{max-width:62rem;margin:0 auto;padding:0 1.25rem}
     header{padding-top:2.5rem;padding-bottom:.5rem}
-    h1{font-size:1.9rem;line-height:1.2;margin:.1rem 0 .35rem;letter-spacing:-.01em}
+    h1{font-size:1.9rem;line-height:1.2;margin:.1rem 0 .35rem;letter-spacing:-.01em;\
+    overflow-wrap:anywhere}
     h2{font-size:1.15rem;margin:0 0 .25rem;display:flex;gap:.6rem;align-items:center}
     h3{font-size:1rem;margin:0;font-weight:600;overflow-wrap:anywhere}
     p{margin:.25rem 0}
     .eyebrow{color:var(--soft);font-size:.8rem;letter-spacing:.06em;text-transform:uppercase}
     .meta,.where,.quiet,footer,small{color:var(--soft)}
     .meta,.where{font-size:.875rem;overflow-wrap:anywhere}
-    .next{color:var(--ink)}
+    .next{color:var(--ink);overflow-wrap:anywhere}
+    .o{white-space:nowrap}
+    .trends{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.75rem 1.25rem}
+    .trends figure{margin:0}
+    .trends svg{display:block;width:100%;height:2.5rem}
+    .trends rect{fill:var(--settled)}.trends rect.here{fill:var(--link)}
+    .trends figcaption{color:var(--soft);font-size:.85rem}
     code{font:.86em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
     h3 code{color:var(--soft);font-weight:400}
     .object{color:var(--soft);font-weight:500}

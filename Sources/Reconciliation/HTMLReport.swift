@@ -36,7 +36,7 @@ package enum HTMLReport: ReportFormat {
     }
     page += findings(model) + "<div id=\"edits\">\n" + (try edits(model, options)) + "</div>\n"
     if !model.edits.isEmpty { page += groups(model) }
-    page += timeline(model) + notes(model) + "</main>\n" + footer(model, options)
+    page += timeline(model) + history(model) + notes(model) + "</main>\n" + footer(model, options)
     try sink(Array(page.utf8))
     try data(model, options, to: sink)
     try sink(Array("<script>\(script)</script>\n</body>\n</html>\n".utf8))
@@ -171,7 +171,7 @@ package enum HTMLReport: ReportFormat {
       text +=
         "<p class=\"next\">What to do next: each open edit below has the commands that decide it; "
       text +=
-        "this one opens a page for deciding: <code class=\"command\">\(HTMLText.escaped(command))</code></p>\n"
+        "this one opens a page for deciding: \(HTMLText.code(command).replacing("<code>", with: "<code class=\"command\">"))</p>\n"
     }
     return text + "</section>\n"
   }

@@ -25,6 +25,40 @@ package enum HTMLText {
     return escaped
   }
 
+  /// A command as code, in which no option is broken at the end of a line.
+  static func code(_ command: String) -> String {
+    let words = escaped(command).split(separator: " ", omittingEmptySubsequences: false)
+    let kept = words.map { $0.hasPrefix("--") ? "<span class=\"o\">\($0)</span>" : String($0) }
+    return "<code>\(kept.joined(separator: " "))</code>"
+  }
+
+  /// A sentence in which the commands of attache and their options are code.
+  ///
+  /// A command ends at a comma, at the word "or" and at the end of its sentence.
+  static func prose(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let start = commandStart(in: rest) {
+      result += escaped(String(rest[..<start]))
+      let tail = rest[start...]
+      let ends = [", ", " or ", "; ", ". "].compactMap { tail.firstRange(of: $0)?.lowerBound }
+      var end = ends.min() ?? tail.endIndex
+      if end == tail.endIndex, tail.hasSuffix(".") { end = tail.index(before: end) }
+      result += code(String(tail[..<end]))
+      rest = tail[end...]
+    }
+    return result + escaped(String(rest))
+  }
+
+  private static func commandStart(in text: Substring) -> Substring.Index? {
+    ["attache ", "--"].compactMap { word in
+      text.ranges(of: word).first { range in
+        range.lowerBound == text.startIndex
+          || " (".contains(text[text.index(before: range.lowerBound)])
+      }?.lowerBound
+    }.min()
+  }
+
   /// The text with misleading characters made visible.
   static func visible(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }

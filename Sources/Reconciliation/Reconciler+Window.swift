@@ -101,7 +101,7 @@ extension Reconciler {
     for isHeld in [true, false] {
       try settle(
         plans.flatMap { plan in
-          plan.settled.filter { ($0.settlement.verdict == .held) == isHeld }
+          plan.settled.filter { ($0.settlement.verdict == .notAttempted) == isHeld }
         })
     }
     for place in plans.indices {

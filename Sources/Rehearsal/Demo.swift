@@ -60,22 +60,35 @@ package struct Demo {
   let say: (String) -> Void
   let report: @Sendable (RunEvent) -> Void
   var deviations: [String] = []
+  /// Whether three edits stay open, for a user to try the commands on.
+  var keepsOpen = false
   /// The technicians' phones, by user name.
   var devices: [String: Device] = [:]
 
   /// Plays the demo and explains each step.
   ///
   /// Throws `RehearsalError.unexpected` if the result is not as expected.
+  ///
+  /// With `keepsOpen` three edits stay open, and the running org is returned for the caller to stop.
+  @discardableResult
   package static func run(
-    _ places: Places, report: @escaping @Sendable (RunEvent) -> Void,
+    _ places: Places, keepsOpen: Bool = false, report: @escaping @Sendable (RunEvent) -> Void,
     say: @escaping (String) -> Void
-  ) async throws {
+  ) async throws -> DemoOrg? {
     var demo = Demo(places: places, say: say, report: report)
+    demo.keepsOpen = keepsOpen
     try places.prepare()
     let org = try DemoOrg(directory: places.scratch + "/org")
-    defer { org.stop() }
-    try await demo.play(org)
-    guard demo.deviations.isEmpty else { throw RehearsalError.unexpected(demo.deviations) }
+    do {
+      try await demo.play(org)
+      guard demo.deviations.isEmpty else { throw RehearsalError.unexpected(demo.deviations) }
+    } catch {
+      org.stop()
+      throw error
+    }
+    if keepsOpen { return org }
+    org.stop()
+    return nil
   }
 
   private mutating func play(_ org: DemoOrg) async throws {
@@ -96,12 +109,8 @@ package struct Demo {
     try await secondNight(pipeline, org, before: before, night)
     try await morningAfter(pipeline, org)
     try await thirdNight(pipeline, org)
-    say("")
-    say("Everything it made is under \(data.path):")
-    say("  users/<id>/<generation>/   the stores and bundles of each technician")
-    say("  reports/                   open report.html in a browser")
-    say("  done/                      the returned stores, as they came")
-    say("and answers, for one: attache status \(pipeline.called)")
+    tellWhatIsLeft(pipeline, data)
+    if keepsOpen { try tellWhatToTry(pipeline, org) }
   }
 
   private static let objects = [
@@ -113,13 +122,13 @@ package struct Demo {
   private func introduce(_ org: DemoOrg) {
     chapter("An org")
     say("A small field-service company keeps its customers, contacts and work orders in an org.")
-    say("This one runs right here, at \(org.server.url), and answers as Salesforce does.")
-    say("Three technicians, ada, ben and cleo, work where there is no network.")
+    say("This one runs on this machine, at \(org.server.url), and answers as Salesforce does.")
+    say("Three technicians, ada, ben and cleo, work without a network.")
   }
 
   private func firstNight(_ pipeline: Pipeline, _ org: DemoOrg) async throws -> RunSummary {
-    chapter("Night one: prime and pack")
-    say("Each technician's records are fetched as that technician, once, and written as the")
+    chapter("First run: prime and pack")
+    say("Each technician's records are fetched once, as that technician, and written as the")
     say("database that the app on the phone opens: one file for iOS, one for Android.")
     let summary = try await run(pipeline, org, [.prime, .pack])
     for snapshot in summary.snapshots {
@@ -153,7 +162,7 @@ package struct Demo {
       let name = username.prefix { $0 != "@" }
       try device.handBack(to: data.inbox("inbox") + "/\(name).sqlite", now: now + 86_400_000)
     }
-    say("In the evening each hands the database file back: three files in the inbox.")
+    say("In the evening each technician returns the database file: three files in the inbox.")
     return day
   }
 
@@ -170,8 +179,10 @@ package struct Demo {
   private mutating func homecoming(
     _ pipeline: Pipeline, _ day: FieldDay, _ org: DemoOrg
   ) async throws {
-    chapter("They come home: ingest and reconcile")
-    say("Each file is copied, opened as a stranger's, and proved by its stamp before it is read.")
+    chapter("Back in the office: ingest and reconcile")
+    say(
+      "Each file is copied, opened as untrusted input, and verified by its stamp before it is read."
+    )
     let ingested = try await run(pipeline, org, [.ingest])
     say("  \(ingested.returns.ingested) returns with \(ingested.edits.found) edits")
     expect(
@@ -190,7 +201,7 @@ package struct Demo {
     say("Then the real one:")
     let result = try await run(pipeline, org, [.reconcile])
     tell(result, day)
-    expect(plan.verdicts == result.verdicts, "the dry run foretold something else")
+    expect(plan.verdicts == result.verdicts, "the dry run forecast a different result")
     if let directory = result.report { say("  the report: \(directory)/report.html") }
   }
 
@@ -207,7 +218,7 @@ package struct Demo {
   private mutating func secondNight(
     _ pipeline: Pipeline, _ org: DemoOrg, before: [String: String], _ first: RunSummary
   ) async throws {
-    chapter("Night two: only what changed")
+    chapter("Second run: only the changes")
     let changes = try ExpectedChanges(org: org, objects: Self.objects, before: before)
     let held = try held(first, in: DataDirectory(root: places.snapshots, name: pipeline.name))
     let summary = try await run(pipeline, org, [.prime, .pack])
@@ -222,9 +233,9 @@ package struct Demo {
       expect(fetched == expected.fetched, "\(snapshot.username): \(fetched) records were fetched")
       expect(removed == expected.removed, "\(snapshot.username): \(removed) records were removed")
     }
-    say("  \(summary.bundles.count) new bundles; they include what came home:")
+    say("  \(summary.bundles.count) new bundles; they include the returns:")
     say(
-      "  what is settled, and the open edits with the reason in each row, so the phones may install"
+      "  the resolved edits, and each open edit with its reason in the row, so the phones may install"
     )
     try expectIncluded(pipeline)
   }
@@ -245,10 +256,11 @@ package struct Demo {
     let summary = try await run(pipeline, org, Set(Stage.allCases))
     let changed = summary.snapshots.filter(\.changed).count
     say(
-      "Run once more, the pipeline writes \(changed) stores, \(summary.bundles.count) bundles and")
+      "Run again without changes, the pipeline writes \(changed) stores, \(summary.bundles.count) bundles and"
+    )
     say("nothing to the org.")
-    expect(changed == 0 && summary.bundles.isEmpty, "a run without news changed files")
-    expect(org.server.log.writes.count == writes, "a run without news wrote to the org")
+    expect(changed == 0 && summary.bundles.isEmpty, "a run without changes changed files")
+    expect(org.server.log.writes.count == writes, "a run without changes wrote to the org")
   }
 
   // MARK: output

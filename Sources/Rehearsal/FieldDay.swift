@@ -54,12 +54,12 @@ package struct FieldDay: Sendable {
   private mutating func adasMorning() throws {
     let first = try pick("accounts", on: ada)
     try ada.edit("accounts", id: first, ["Phone": "+1 555 0100"], now: tick())
-    add("ada, offline, writes down a customer's new phone number", .updated)
+    add("ada, offline, enters a customer's new phone number", .updated)
 
     let second = try pick("accounts", on: ada)
     try ada.edit("accounts", id: second, ["Description": "Ring twice."], now: tick())
     try org.change("Account", second, ["Phone": "+1 555 0199"])
-    add("ada edits an account that the office changes meanwhile", .conflict)
+    add("ada edits an account that another user changes in the org meanwhile", .conflict)
 
     try ada.create(
       "contacts", type: "Contact",
@@ -69,7 +69,7 @@ package struct FieldDay: Sendable {
 
     let contact = try pick("contacts", on: ada)
     try ada.edit("contacts", id: contact, ["Email": "new@example.com"], now: tick())
-    add("ada corrects an e-mail address, which the field list leaves out", .notInFieldList)
+    add("ada corrects an e-mail address that is not in the field list", .notInFieldList)
   }
 
   private mutating func bensAfternoon() throws {
@@ -80,19 +80,19 @@ package struct FieldDay: Sendable {
     let other = try pick("contacts", on: ben)
     let long = String(repeating: "Very ", count: 40) + "Senior Engineer"
     try ben.edit("contacts", id: other, ["Title": .string(long)], now: tick())
-    add("ben types a title that is too long for the org", .failed)
+    add("ben enters a title that is too long for the org", .failed)
 
     let order = try pick("workorders", on: ben)
     try ben.edit("workorders", id: order, ["Status": "Completed"], now: tick())
     try org.delete("WorkOrder", order)
-    add("ben completes a work order that the office has deleted", .deletedOnServer)
+    add("ben completes a work order that another user has deleted", .deletedOnServer)
   }
 
   private mutating func cleosTrip() throws {
     let account = try pick("accounts", on: cleo)
     try cleo.edit("accounts", id: account, ["Phone": "+1 555 0142"], now: tick())
     try org.change("Account", account, ["Phone": "+1 555 0142"])
-    add("cleo writes down a number that the office enters too", .alreadyInOrg)
+    add("cleo enters a number that another user enters too", .alreadyInOrg)
 
     try cleo.create(
       "accounts", type: "Account", ["Name": "Harbour Crane 7"], localID: "local_2001", now: tick())
@@ -119,7 +119,7 @@ package struct FieldDay: Sendable {
     used.insert(account)
     try ada.edit("accounts", id: account, ["Description": "Gate on the left."], now: tick())
     try ben.edit("accounts", id: account, ["Description": "Gate on the right."], now: tick())
-    add("ada and ben both rewrite one description", .deviceConflict, .deviceConflict)
+    add("ada and ben both change one description", .deviceConflict, .deviceConflict)
   }
 
   // MARK: helpers

@@ -18,9 +18,9 @@ package enum RehearsalError: Error, Sendable, CustomStringConvertible {
     case .noStamp(let path): "\(path) has no stamp; it is not a store of a pipeline"
     case .noUser(let name): "the org has no user \(name)"
     case .overlapping(let scratch, let other):
-      "the scratch directory \(scratch) and \(other) are one inside the other; nothing was changed"
+      "one of the scratch directory \(scratch) and \(other) contains the other; nothing was changed"
     case .unexpected(let lines):
-      "the result is not what was played: " + lines.joined(separator: "; ")
+      "the result is not as played: " + lines.joined(separator: "; ")
     }
   }
 }

@@ -147,7 +147,7 @@ package enum EditReader {
     }
     if reading.halved > 0 {
       reading.warnings.append(
-        "in \(reading.halved) of the edited elements half of a character was replaced by U+FFFD")
+        "in \(reading.halved) of the edited elements an unpaired surrogate was replaced by U+FFFD")
     }
     return reading
   }
@@ -191,7 +191,7 @@ package enum EditReader {
     for index in edits.indices {
       guard let id = edits[index].serverID ?? edits[index].localID, counts[id, default: 0] > 1
       else { continue }
-      edits[index].finding = "several changed rows of the soup bear the same Id"
+      edits[index].finding = "several changed rows of the soup have the same Id"
     }
   }
 }
@@ -333,7 +333,7 @@ private struct DirtyRowReader {
       } else if let id = id.recordID18 {
         edit.serverID = id
       } else {
-        edit.finding = "\(soup.idField) of the element is no record Id"
+        edit.finding = "\(soup.idField) of the element is not a record Id"
       }
     case nil, .null?:
       if !local.isCreated { edit.finding = "the element has no \(soup.idField)" }

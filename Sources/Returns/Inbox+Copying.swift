@@ -66,7 +66,7 @@ extension Inbox {
       for suffix in ["-wal", "-journal"] {
         guard let kind = try? Files.status(candidate.path + suffix).kind else { continue }
         if kind != .regular {
-          fault = "\(candidate.name)\(suffix) is \(kind.words) and no regular file"
+          fault = "\(candidate.name)\(suffix) is \(kind.words), not a regular file"
         } else if suffix == "-journal" {
           journal = candidate.path + suffix
         }
@@ -125,7 +125,7 @@ extension Inbox {
   private func changing(_ candidate: Candidate) -> Refusal {
     Refusal(
       .changing, "\(candidate.name) changed while it was taken",
-      fix: "nothing is to be done: the next run takes it when it stands still")
+      fix: "nothing to do: the next run takes it when it no longer changes")
   }
 
   /// Copies a file with its log into a new directory, and records the digest of both.

@@ -52,12 +52,12 @@ extension Inbox {
         "\(candidate.name) cannot be copied into \(Files.name(of: processing)): \(error)",
         fix: error.isDenied
           ? "let the user who runs attache write to \(processing)"
-          : "let attache write a file of that size there (ulimit -f, and what the file system "
-            + "takes), or take it out of the inbox")
+          : "let attache write a file of that size there (ulimit -f, and the limit of the file "
+            + "system), or remove it from the inbox")
     }
     return Refusal(
       .unreadable, "\(candidate.name) cannot be taken: \(error)",
-      fix: "let the user who runs attache read it, or take it out of the inbox")
+      fix: "let the user who runs attache read it, or remove it from the inbox")
   }
 
   private func takeOver(
@@ -109,7 +109,7 @@ extension Inbox {
     } catch {
       return Refusal(
         .notRemoved, "\(candidate.name) was taken and cannot be removed from the inbox: \(error)",
-        fix: "let the user who runs attache write the inbox, or take the file out of it")
+        fix: "let the user who runs attache write to the inbox, or remove the file")
     }
   }
 

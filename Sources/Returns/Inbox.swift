@@ -129,7 +129,7 @@ package struct Inbox: Sendable {
       path: path, name: name, kind: .store, hasLog: false, hasStoodStill: hasStoodStill(path, now),
       refusal: Refusal(
         .alone, "\(name) belongs to \(store), which is not in the inbox",
-        fix: "put the store in beside it, or take it out"))
+        fix: "add the store to the inbox, or remove the file"))
   }
 
   /// The candidate for a file that cannot be opened by the name that was read.
@@ -172,7 +172,7 @@ package struct Inbox: Sendable {
       return found(
         .store,
         Refusal(
-          .archive, "\(name) is \(status.kind.words) and no regular file",
+          .archive, "\(name) is \(status.kind.words), not a regular file",
           fix: "put the file itself into the inbox"))
     }
     let kind: TakenReturn.Kind = Inbox.isArchive(path) ? .bundle : .store
@@ -187,8 +187,8 @@ package struct Inbox: Sendable {
     let most = kind.mostBytes(fileBytes)
     guard size > most || log > most - size else { return nil }
     return Refusal(
-      .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays where it is",
-      fix: "take it out of the inbox, or " + Refusal.raiseLimit)
+      .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays in the inbox",
+      fix: "remove it from the inbox, or " + Refusal.raiseLimit)
   }
 
   private static func isArchive(_ path: String) -> Bool {

@@ -3,27 +3,32 @@ extension Refusal {
   /// The file does not start like an SQLite file.
   static func notADatabase(_ name: String) -> Refusal {
     Refusal(
-      .notADatabase, "\(name) is no SQLite file; it is damaged, or encrypted",
-      fix: "hand back a plain export of the store, or one sealed with the pipeline's passphrase")
+      .notADatabase, "\(name) is not an SQLite file; it is damaged, or encrypted",
+      fix: "return a plain export of the store, or one sealed with the pipeline's passphrase")
+  }
+
+  /// It has no bytes.
+  static func empty(_ name: String) -> Refusal {
+    Refusal(.notADatabase, "\(name) is empty: upload cut off", fix: "return the store again")
   }
 
   /// The file is a database, but lacks something that every SmartStore has, or contains something
   /// that none has.
   static func notAStore(_ name: String, _ reason: String) -> Refusal {
     Refusal(
-      .notAStore, "\(name) is no SmartStore as the SDK makes it: \(reason)",
-      fix: "hand back the store file itself; soups may be added, other tables may not")
+      .notAStore, "\(name) is not a SmartStore as the SDK creates it: \(reason)",
+      fix: "return the store file itself; soups may be added, other tables may not")
   }
 
   /// The file looks sealed, and the pipeline's passphrase does not open it.
   static func sealedOrNoStore(_ name: String) -> Refusal {
     Refusal(
       .wrongKey,
-      "\(name) does not open under the pipeline's passphrase: it is sealed with another key, or is no "
+      "\(name) does not open with the pipeline's passphrase: it is sealed with another key, or is not a "
         + "store",
       fix:
-        "export it plain or with the pipeline's passphrase (inbox.passphrase), and hand it back again; where "
-        + "that was changed, write the former one as inbox.passphrase, and then attache returns release"
+        "export it plain or with the pipeline's passphrase (inbox.passphrase), and return it again; if the "
+        + "passphrase was changed, write the former one as inbox.passphrase, and then run attache returns release"
     )
   }
 
@@ -34,7 +39,7 @@ extension Refusal {
 
   /// The content cannot be that of a store; `words` give the reason.
   static func unsound(_ name: String, _ words: String) -> Refusal {
-    Refusal(.damaged, "\(name) \(words)", fix: "hand the store back again")
+    Refusal(.damaged, "\(name) \(words)", fix: "return the store again")
   }
 
   /// The fix for a file that is too large.

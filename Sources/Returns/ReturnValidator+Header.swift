@@ -13,7 +13,7 @@ extension ReturnValidator {
     func left(_ refusal: Refusal) -> Refusal {
       Refusal(
         refusal.code, refusal.sentence + "; it stays in the inbox and was not copied",
-        fix: "take it out of the inbox, or " + refusal.fix)
+        fix: "remove it from the inbox, or " + refusal.fix)
     }
     do {
       if !expected.unsealing.isEmpty, try SQLCipherFile.mayBeSealed(path) {
@@ -23,7 +23,7 @@ extension ReturnValidator {
       try checkHeader(path, name)
       let surplus = try StoreFileHeader(path: path).surplus(of: Files.size(of: path))
       guard surplus > Self.mostSurplus, Inbox.log(of: path) == nil else { return nil }
-      return left(.unsound(name, "has \(surplus >> 20) MiB behind its last page"))
+      return left(.unsound(name, "has \(surplus >> 20) MiB after its last page"))
     } catch let refusal as Refusal {
       return left(refusal)
     }

@@ -11,8 +11,8 @@ extension ReturnValidator {
     }
     if Inbox.log(of: path) != nil {
       throw Refusal(
-        .sealedLog, "\(name) is sealed and has a -wal beside it, which cannot be folded in",
-        fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, then hand the store back again")
+        .sealedLog, "\(name) is sealed and has a -wal, which cannot be merged",
+        fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, then return the store again")
     }
     var key = first
     for one in expected.unsealing where try SQLCipherFile.opens(path, key: one) { key = one }
@@ -22,7 +22,7 @@ extension ReturnValidator {
     } catch SQLCipherError.wrongKey {
       throw try wrongKey(path, name)
     } catch SQLCipherError.damagedPage(_, let page) {
-      throw Refusal.damaged(name, "page \(page) is not as it was sealed")
+      throw Refusal.damaged(name, "page \(page) has been changed since it was sealed")
     } catch SQLCipherError.truncated(_, let page, _) {
       throw Refusal.unsound(name, "is truncated in page \(page)")
     }
@@ -37,10 +37,10 @@ extension ReturnValidator {
       guard try SQLCipherFile.opens(path, key: unset) else { continue }
       return Refusal(
         .wrongKey,
-        "\(name) does not open under the pipeline's passphrase with \(key.iterations) KDF iterations, but with SQLCipher's own "
+        "\(name) does not open with the pipeline's passphrase and \(key.iterations) KDF iterations, but with SQLCipher's own "
           + "\(SQLCipherKey.defaultIterations)",
-        fix: "set PRAGMA returned.kdf_iter = \(key.iterations) before the export, and hand it "
-          + "back again")
+        fix: "set PRAGMA returned.kdf_iter = \(key.iterations) before the export, and return it "
+          + "again")
     }
     return Refusal.sealedOrNoStore(name)
   }

@@ -25,11 +25,13 @@ struct ExaminedStore {
   func notes(_ name: String) -> [String] {
     let log =
       hasUnfinishedLog
-      ? ["\(name): its -wal ends in a change that was never finished; all before it was read"] : []
+      ? [
+        "\(name): its -wal ends with a change that was never committed; everything before it was read"
+      ] : []
     return log
       + finished.map {
-        "\(name): the device was interrupted in changing the indexes of soup \"\($0)\"; the change was "
-          + "finished in the copy that is read"
+        "\(name): the device was interrupted while changing the indexes of soup \"\($0)\"; the change was "
+          + "completed in the copy that is read"
       }
   }
 
@@ -106,6 +108,7 @@ extension ReturnValidator {
   }
 
   func checkHeader(_ path: String, _ name: String) throws {
+    if try Files.status(path).size == 0 { throw Refusal.empty(name) }
     let header = try StoreFileHeader(path: path)
     guard header.isDatabase else {
       throw Refusal.notADatabase(name)
@@ -146,12 +149,12 @@ extension ReturnValidator {
     case .unreadable(let reason):
       throw Refusal(
         .forgedStamp, "\(name): \(reason)",
-        fix: "leave the soup \(Provenance.soupName) as it was issued")
+        fix: "leave the soup \(Provenance.soupName) unchanged")
     case .none:
       guard let snapshot = expected.asSnapshot else {
         throw Refusal(
           .noStamp, "\(name) has no stamp in the soup \(Provenance.soupName)",
-          fix: "say whose it is with: attache ingest --as SNAPSHOT/GENERATION FILE")
+          fix: "name its generation: attache ingest --as SNAPSHOT/GENERATION FILE")
       }
       return Provenance(
         org: expected.org, user: snapshot.user, pipeline: expected.pipeline,
@@ -168,7 +171,7 @@ extension ReturnValidator {
     guard stamp.org == expected.org || isEarlier && expected.isRecovered else {
       throw Refusal(
         .otherOrg, "\(name) belongs to the organization \(stamp.org), not to \(expected.org)",
-        fix: "hand it to a pipeline of that organization")
+        fix: "return it to a pipeline of that organization")
     }
     guard stamp.pipeline == expected.pipeline else {
       throw Refusal(
@@ -180,23 +183,24 @@ extension ReturnValidator {
         .earlierLedger,
         "\(name) comes from a bundle of this pipeline that was issued before its ledger was lost",
         fix:
-          "bring the lost ledger back; or attache recover PIPELINE, which has what may have been sent before "
-          + "looked for, and then attache returns release")
+          "restore the lost ledger; or run attache recover PIPELINE, which looks up what may have been sent, "
+          + "and then attache returns release")
     }
     guard isEarlier || stamp.isGenuine(key: expected.key) else {
       throw Refusal(
         .forgedStamp, "\(name) has a stamp that this pipeline did not issue",
-        fix: "check where it comes from; another data directory has another stamp.key")
+        fix: "check its source; another data directory has another stamp.key")
     }
     guard stamp.platform == platform else {
       throw Refusal(
         .otherPlatform,
         "\(name) has the layout of \(platform.rawValue) and the stamp of \(stamp.platform.rawValue)",
-        fix: "hand back the store that was issued for the device")
+        fix: "return the store that was issued to the device")
     }
     if let users = expected.users, !users.contains(stamp.user) {
       throw Refusal(
-        .otherUser, "\(name) belongs to the user \(stamp.user), who has no snapshot here",
+        .otherUser,
+        "\(name) belongs to the user \(stamp.user), who has no snapshot in this pipeline",
         fix: "check the pipeline's users, or put it into the inbox of the right pipeline")
     }
   }

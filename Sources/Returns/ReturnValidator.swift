@@ -111,8 +111,8 @@ package struct ReturnValidator: Sendable {
     guard expected.accepts.contains(taken.kind) else {
       throw Refusal(
         .notAccepted,
-        "\(taken.name) is a \(taken.kind.rawValue), which this pipeline does not take",
-        fix: "hand back the other kind, or add it to inbox.accept in the pipeline file")
+        "\(taken.name) is a \(taken.kind.rawValue), which this pipeline does not accept",
+        fix: "return the other kind, or add it to inbox.accept in the pipeline file")
     }
     let most = taken.kind.mostBytes(expected.fileBytes)
     guard try Files.size(of: taken.path) <= most else {
@@ -121,7 +121,7 @@ package struct ReturnValidator: Sendable {
     if let fault = taken.fault {
       throw Refusal(
         fault.hasPrefix(taken.name + "-wal") ? .log : .journal, fault,
-        fix: "hand the store back again, with its -wal if it has one, each as a plain file")
+        fix: "return the store again, with its -wal if it has one, each as a plain file")
     }
     try Files.makeDirectory(workDirectory)
     switch taken.kind {
@@ -138,8 +138,8 @@ package struct ReturnValidator: Sendable {
   ) throws -> ValidatedReturn {
     if try Files.exists(taken.path + "-journal") && Files.size(of: taken.path + "-journal") > 0 {
       throw Refusal(
-        .journal, "\(taken.name) has a rollback journal beside it: its app was stopped in a change",
-        fix: "open and close the store in the app, then hand it back again")
+        .journal, "\(taken.name) has a rollback journal: its app was stopped during a change",
+        fix: "open and close the store in the app, then return it again")
     }
     let copy = directory + "/0.db"
     if taken.hasLog {
@@ -181,7 +181,7 @@ package struct ReturnValidator: Sendable {
     }
     guard let first = stores.first(where: { $0.scope == .user }) ?? stores.first else {
       throw Refusal(
-        .contents, "\(taken.name) has no store in it", fix: "hand back the whole bundle")
+        .contents, "\(taken.name) contains no store", fix: "return the whole bundle")
     }
     return ValidatedReturn(
       sha256: taken.sha256, sourceName: taken.name, stamp: first.stamp,
@@ -201,21 +201,21 @@ package struct ReturnValidator: Sendable {
         fix: "raise inbox.limits in the pipeline file if it is genuine")
     } catch let error as ArchiveError where error.kind != .file {
       throw Refusal(
-        .archive, "\(taken.name): \(error.message)", fix: "hand the bundle back again")
+        .archive, "\(taken.name): \(error.message)", fix: "return the bundle again")
     } catch BundleError.notABundle(_, let reason) {
       throw Refusal(
-        .notABundle, "\(taken.name) is no bundle: \(reason)",
+        .notABundle, "\(taken.name) is not a bundle: \(reason)",
         fix:
-          "hand back the issued manifest.json, as the archive's first file, and the stores at its "
-          + "paths behind it, or a bare store")
+          "return the issued manifest.json, as the archive's first file, followed by the stores at its "
+          + "paths, or a bare store")
     } catch BundleError.newerFormat(_, let format) {
       throw Refusal(
-        .notABundle, "\(taken.name) has format \(format), which this program does not know",
-        fix: "use the program that made it, or a newer one")
+        .notABundle, "\(taken.name) has format \(format), which this program does not support",
+        fix: "use the program that created it, or a newer one")
     } catch BundleError.damaged(_, let file, let reason) {
       throw Refusal(
         .contents, "\(taken.name): \(file) \(reason)",
-        fix: "hand back the issued manifest.json and the stores at its paths, nothing else")
+        fix: "return the issued manifest.json and the stores at its paths, nothing else")
     }
   }
 
@@ -232,15 +232,15 @@ package struct ReturnValidator: Sendable {
     guard stamp.user == user else {
       throw Refusal(
         .contradiction,
-        "\(name) has the stamp of the user \(stamp.user), and its manifest is of the user \(user)",
-        fix: "hand back each store with the manifest that it was issued with, or bare")
+        "\(name) has the stamp of the user \(stamp.user), and its manifest names the user \(user)",
+        fix: "return each store with the manifest that it was issued with, or bare")
     }
     guard isShared || isOfTheManifest, stamp.org == manifest.org,
       stamp.pipeline == manifest.pipeline, stamp.platform == manifest.platform
     else {
       throw Refusal(
-        .contradiction, "\(name) has the stamp of another bundle than its manifest says",
-        fix: "hand back each store with the manifest it was issued with, or bare")
+        .contradiction, "\(name) has the stamp of a bundle other than its manifest",
+        fix: "return each store with the manifest it was issued with, or bare")
     }
   }
 
@@ -272,19 +272,20 @@ package struct ReturnValidator: Sendable {
     guard let best = ranked.first else {
       throw Refusal(
         .contradiction, "\(name) is a \(scope.rawValue) store, and the pipeline issues none",
-        fix: "add the store to the pipeline file again, or hand it to the pipeline that issued it")
+        fix: "add the store to the pipeline file again, or return it to the pipeline that issued it"
+      )
     }
     guard best.shared > 0 else {
       throw Refusal(
         .contradiction, "\(name) has none of the soups of the pipeline's \(scope.rawValue) stores",
-        fix: "add its soups to the store's schema again, or hand back the whole bundle")
+        fix: "add its soups to the store's schema again, or return the whole bundle")
     }
     let tied = ranked.filter { $0.isWhole == best.isWhole && $0.shared == best.shared }
     guard tied.count == 1 else {
       let names = tied.map(\.store.storeName).sorted().joined(separator: ", ")
       throw Refusal(
-        .contradiction, "\(name) could be each of these stores: \(names)",
-        fix: "hand back the whole bundle, which says which store is which")
+        .contradiction, "\(name) could be any of these stores: \(names)",
+        fix: "return the whole bundle, which identifies each store")
     }
     return asConfigured(best.store.scope, best.store.storeName)
   }

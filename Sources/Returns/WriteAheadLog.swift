@@ -43,9 +43,9 @@ struct WriteAheadLog {
   init(path: String) throws {
     let file = try Files.openRegular(path)
     let header = try Self.read(Self.headerSize, of: file)
-    guard header.count == Self.headerSize else { throw Damage(words: "is cut off in its header") }
+    guard header.count == Self.headerSize else { throw Damage(words: "is truncated in its header") }
     let magic = Self.word(header, 0)
-    guard magic & ~1 == 0x377f_0682 else { throw Damage(words: "does not begin as a log does") }
+    guard magic & ~1 == 0x377f_0682 else { throw Damage(words: "does not start like a log") }
     isBigEndian = magic & 1 == 1
     sum = (0, 0)
     pageSize = Int(Self.word(header, 8))
@@ -54,9 +54,9 @@ struct WriteAheadLog {
     guard sum == (Self.word(header, 24), Self.word(header, 28)) else {
       throw Damage(words: "has a wrong checksum in its header")
     }
-    guard Self.word(header, 4) == 3_007_000 else { throw Damage(words: "is of an unknown version") }
+    guard Self.word(header, 4) == 3_007_000 else { throw Damage(words: "has an unknown version") }
     guard (512...65536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
-      throw Damage(words: "has a page size of \(pageSize)")
+      throw Damage(words: "has an invalid page size of \(pageSize)")
     }
     var number = 0
     while true {
@@ -86,7 +86,7 @@ struct WriteAheadLog {
     guard isOfEarlierRound(frame) else {
       throw Damage(
         words: isWhole || first < number
-          ? "is damaged in frame \(first)" : "is cut off in frame \(number)")
+          ? "is damaged in frame \(first)" : "is truncated in frame \(number)")
     }
   }
 
@@ -236,12 +236,12 @@ extension ReturnValidator {
     if let frames = index?.framesMissing(from: log) {
       throw refusal(
         name,
-        "has \(log.committedFrames) committed frames of its round, and the -shm beside it counts \(frames)"
+        "has \(log.committedFrames) committed frames of its round, and its -shm counts \(frames)"
       )
     }
     let header = try StoreFileHeader(path: path)
     guard header.pageSize == log.pageSize else {
-      throw refusal(name, "belongs to a file with other pages")
+      throw refusal(name, "belongs to a file with another page size")
     }
     let bytes = Int64(log.committedPages ?? 0) * Int64(log.pageSize)
     guard bytes <= expected.fileBytes else {
@@ -254,7 +254,7 @@ extension ReturnValidator {
       try Connection.foldLog(untrusted: path)
     }
     if log.committedPages != nil, try Files.size(of: path) != bytes {
-      throw refusal(name, "was not folded in whole")
+      throw refusal(name, "was not merged completely")
     }
     return log.hasUnfinished
   }
@@ -264,13 +264,13 @@ extension ReturnValidator {
   func requireNoLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws {
     guard let frames = index?.framesMissing(from: nil), try StoreFileHeader(path: path).hasLog
     else { return }
-    throw refusal(name, "is missing, and the -shm beside it counts \(frames) committed frames")
+    throw refusal(name, "is missing, and the -shm counts \(frames) committed frames")
   }
 
   private func refusal(_ name: String, _ words: String) -> Refusal {
     Refusal(
       .log, "the -wal of \(name) \(words)",
-      fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or hand the store back again with its "
-        + "-wal as it is")
+      fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or return the store again with its "
+        + "unchanged -wal")
   }
 }

@@ -13,7 +13,7 @@ enum ReviewChoices {
   /// The error for a request that the page would not send.
   struct Unreadable: Error {
     /// The message.
-    var words = "this does not say what is decided"
+    var words = "this is not a valid decision"
   }
 
   /// Returns the requests of a body, each with what was shown of its edit.
@@ -29,7 +29,7 @@ enum ReviewChoices {
       var request = DecisionRequest(edit: edit, try choice(kind, value))
       if let revision = value["revision"]?.int {
         guard let shown = seen(edit, Int(revision)) else {
-          throw Unreadable(words: "edit \(edit) was never shown so; load the page anew")
+          throw Unreadable(words: "edit \(edit) was never shown like this; reload the page")
         }
         request.seen = shown
       }
@@ -50,7 +50,8 @@ enum ReviewChoices {
       guard let id = value["record"]?.string?.recordID18 else {
         throw Unreadable(
           words:
-            "edit \(value["edit"]?.int ?? 0): this is no record's Id; it has 15 or 18 characters")
+            "edit \(value["edit"]?.int ?? 0): this is not a record ID, which has 15 or 18 characters"
+        )
       }
       return .whole(.record(id))
     case .set:

@@ -10,10 +10,10 @@ extension ReviewPage {
       const edit = current()
       if (!edit) {
         $('detail').replaceChildren(make('p', {className: 'soft'}, state.edits.length === 0
-          ? 'Nothing is open: every edit has been settled.' : 'No edit is shown.'))
+          ? 'No open edits: every edit is resolved.' : 'No edit matches the filters.'))
         return
       }
-      // What is being typed is not taken away; the pane is made anew when it is done.
+      // Do not rebuild the pane while the user is typing; do it afterwards.
       const typing = document.activeElement?.matches?.('#detail input[type=text]')
       if (typing && state.pane === edit.edit) { state.isStale = true; return }
       if (state.pane !== edit.edit) $('detail').replaceChildren()
@@ -33,7 +33,7 @@ extension ReviewPage {
       const detail = state.details.get(edit.edit)
       if (!detail) {
         $('detail').replaceChildren(make('p', {className: 'note'},
-          'This edit is not open any more; load the page anew.'))
+          'This edit is no longer open; reload the page.'))
         return
       }
       const focused = document.activeElement?.closest?.('#detail') && document.activeElement.id
@@ -62,26 +62,26 @@ extension ReviewPage {
           make('b', {}, change.user ?? `user ${change.by}`), ' on ', time(change.at),
           ', after the device read it.') : null,
         detail.now ? now(detail.now) : null,
-        detail.decided ? make('p', {className: 'note good'}, `${detail.decided.by} decided already: `
-          + `${words[detail.decided.decision]}. The next run carries it out.`) : null,
+        detail.decided ? make('p', {className: 'note good'}, `Decided by ${detail.decided.by}: `
+          + `${words[detail.decided.decision]}. The next run applies it.`) : null,
         detail.noBase ? make('p', {className: 'soft'},
-          'It is not known what the device was given; so nobody can tell what it changed.') : null,
+          'The values that the device received are unknown, so its changes cannot be identified.') : null,
         actions(edit, detail), fields(edit, detail), outside(detail), ...deviceConflicts(detail), candidates(edit, detail),
-        make('details', {className: 'soft'}, make('summary', {}, 'Where it came from'),
+        make('details', {className: 'soft'}, make('summary', {}, 'Source'),
           make('p', {}, `edit ${detail.edit} · ${detail.soup} row ${detail.row} · device `
             + `${detail.device} (${detail.platform}) · ${detail.source}`),
           ...detail.commands.map(command => make('p', {}, make('code', {}, command))))
       ]
     }
 
-    /** A moment in the reader's own zone. */
+    /** A time in the reader's time zone. */
     function time(text) {
       return make('time', {dateTime: text}, new Date(text).toLocaleString())
     }
 
-    /** What the org was found to hold, where the verdict would be another one by now. */
+    /** The expected verdict, if it differs from that of the last run. */
     function now(found) {
-      return make('p', {className: 'note'}, `Taken up again now it would be: ${found.verdict}. `,
+      return make('p', {className: 'note'}, `If retried now: ${found.verdict}. `,
         found.message ?? found.meaning)
     }
 
@@ -97,14 +97,14 @@ extension ReviewPage {
         }, capital(words[kind]) + ' ', make('kbd', {}, key)))
       if (chosen) {
         buttons.push(make('button', {type: 'button', id: 'choose-none',
-          onclick: () => chooseHere(null, edit)}, 'Not decided ', make('kbd', {}, 'u')))
+          onclick: () => chooseHere(null, edit)}, 'Clear ', make('kbd', {}, 'u')))
       }
       return make('div', {className: 'actions', role: 'group', 'aria-label': 'Decide'}, ...buttons)
     }
 
     // Fields.
 
-    /** Whose value of a field stands, by what is chosen. */
+    /** The side whose value of a field the choice uses. */
     function side(choice, field) {
       if (!choice) return null
       if (choice.decision === 'device') return field.edited ? 'device' : 'server'
@@ -115,8 +115,8 @@ extension ReviewPage {
       return field.edited ? choice.rest ?? (field.conflicting ? null : 'device') : 'server'
     }
 
-    /** Chooses for one field, or with nothing takes its choice back. What was said of the others stays;
-     *  of those that both sides changed and nobody has said anything of, the plan asks. */
+    /** Sets or clears the choice for one field. The choices for other fields stay. The plan asks
+     *  about undecided fields that both sides changed. */
     function chooseField(edit, detail, name, own) {
       const before = state.choices.get(edit.edit)
       const chosen = {}
@@ -163,8 +163,8 @@ extension ReviewPage {
         edit, detail, field, index, isOpen, hasBase, hasServer))
       return make('div', {}, detail.fields.length === 0 ? null : make('table',
         {className: 'fields'},
-        make('caption', {}, detail.looked && !detail.now ? 'As the org holds it now'
-          : 'As the last report has it'),
+        make('caption', {}, detail.looked && !detail.now ? 'With the org’s current values'
+          : 'With the values of the last report'),
         make('thead', {}, make('tr', {}, ...head.map(text => make('th', {scope: 'col'}, text)))),
         make('tbody', {}, ...rows)), isOpen ? furtherField(edit, detail) : null)
     }
@@ -200,8 +200,8 @@ extension ReviewPage {
             if (text !== start) again(text === '' ? null : {text})
           }
         }), make('button', {type: 'button', id: `field-${index}-empty`,
-          'aria-pressed': String(typed === ''), 'aria-label': `${field.name}: empty it`,
-          onclick: () => again(typed === '' ? null : {text: ''})}, 'Empty'))
+          'aria-pressed': String(typed === ''), 'aria-label': `${field.name}: clear the value`,
+          onclick: () => again(typed === '' ? null : {text: ''})}, 'Clear'))
       }
       return make('tr', {className: field.conflicting ? 'both' : field.edited ? '' : 'theirs',
         'data-field': field.name}, make('th', {scope: 'row'}, field.name),
@@ -210,20 +210,20 @@ extension ReviewPage {
         isOpen ? box() : null)
     }
 
-    /** What was edited beside it and never travels: no sync up lists it. */
+    /** Edited fields that are not sent, because no sync up lists them. */
     function outside(detail) {
       return !detail.outside ? null : make('details', {}, make('summary', {},
-        `Edited too, and not sent: ${detail.outside.map(field => field.name).join(', ')}`),
+        `Also edited, but not sent: ${detail.outside.map(field => field.name).join(', ')}`),
         ...detail.outside.map(field => make('p', {}, make('b', {}, field.name), ': ',
           shown(field, 'device'))))
     }
 
-    /** Makes list and pane anew a moment later: a click that is under way still finds its button. */
+    /** Rebuilds list and pane a moment later, so that a click in progress still finds its button. */
     function later() {
       setTimeout(() => { draw(); showDetail() }, 150)
     }
 
-    /** A field that the edit does not have: what an org demands, for example. */
+    /** A field that the edit does not have, such as one that the org requires. */
     function furtherField(edit, detail) {
       const own = Object.entries(state.choices.get(edit.edit)?.fields ?? {})
         .filter(([name, value]) => 'text' in value
@@ -241,7 +241,7 @@ extension ReviewPage {
       return make('details', {open: own.length > 0}, make('summary', {}, 'Set another field'),
         ...own.map(([name, value]) => make('p', {}, make('b', {}, name), ` = ${said(value.text)}`)),
         make('p', {className: 'actions'}, field, value,
-          make('button', {type: 'button', onclick: add}, 'Set it')))
+          make('button', {type: 'button', onclick: add}, 'Set')))
     }
 
     function shown(field, which, other) {
@@ -256,10 +256,13 @@ extension ReviewPage {
       const rest = [against !== null && field.differsLater ? make('mark', {}, ' …') : null,
         length ? make('i', {}, ` … ${length.toLocaleString()} characters`) : null].filter(Boolean)
       if (against === null || against === text || field[other] === null) {
-        return make('span', {}, text, ...rest)
+        return make('span', {className: long(text)}, text, ...rest)
       }
-      return make('span', {}, ...difference(text, against), ...rest)
+      return make('span', {className: long(text)}, ...difference(text, against), ...rest)
     }
+
+    /** The class of a text in which a part may be wider than its column; other words are never broken. */
+    function long(text) { return /\S{25}/.test(text) ? 'long' : '' }
 
     /** A text with the characters marked that another one does not have. */
     function difference(text, other) {
@@ -285,7 +288,7 @@ extension ReviewPage {
       return pieces.map(({text, isMarked}) => isMarked ? make('mark', {}, text) : text)
     }
 
-    /** The places of the characters that two texts have in common, in order: the longest such list. */
+    /** The indexes of the longest common subsequence of two texts. */
     function common(a, b) {
       const width = b.length + 1
       const length = new Uint16Array((a.length + 1) * width)
@@ -305,7 +308,7 @@ extension ReviewPage {
       return places
     }
 
-    // Clashes and doubts.
+    // Device conflicts and unconfirmed creates.
 
     function deviceConflicts(detail) {
       return detail.others.map(other => {
@@ -315,10 +318,10 @@ extension ReviewPage {
           return field ? shown(field, 'device') : make('span', {className: 'empty'}, 'not changed')
         }
         const isDeletion = [detail.operation, other.operation].includes('delete')
-        const text = isDeletion ? 'One of the two deletes the record.'
+        const text = isDeletion ? 'One of the two edits deletes the record.'
           : other.overlap.length > 0 ? `They differ in ${other.overlap.join(', ')}.`
-            : 'No field overlaps: both can stand.'
-        return make('section', {}, make('h3', {}, `Beside the other device: edit ${other.edit}`),
+            : 'No field overlaps: both can be sent.'
+        return make('section', {}, make('h3', {}, `The other device’s edit ${other.edit}`),
           make('p', {className: 'soft'}, `${did[other.operation] ?? ''} by ${other.user}, device `
             + `${other.device}; ${other.verdict}. `, make('b', {}, text)),
           names.length === 0 ? null : make('table', {className: 'fields'},
@@ -336,7 +339,7 @@ extension ReviewPage {
       const chosen = state.choices.get(edit.edit)
       const take = id => {
         if (!/^([a-zA-Z0-9]{15}|[a-zA-Z0-9]{18})$/.test(id)) {
-          tell('An Id has 15 or 18 letters and digits.')
+          tell('An ID has 15 or 18 letters and digits.')
           return
         }
         choose(edit, {decision: 'record', record: id})
@@ -346,7 +349,7 @@ extension ReviewPage {
       const ids = [...new Set([...(detail.candidates ?? []), detail.otherId, detail.recordId]
         .filter(Boolean))]
       const other = make('input', {type: 'text', id: 'record', autocomplete: 'off',
-        'aria-label': 'The Id of the record', value: chosen?.record ?? ''})
+        'aria-label': 'ID of the record', value: chosen?.record ?? ''})
       return make('section', {}, make('h3', {}, 'Which record is it?'),
         ...ids.map((id, index) => {
           const values = Object.entries(state.candidates[id] ?? {})
@@ -355,12 +358,12 @@ extension ReviewPage {
             make('p', {}, make('button', {
               type: 'button', id: `record-${index}`,
               'aria-pressed': String(chosen?.record === id), onclick: () => take(id)
-            }, 'It is ', make('code', {}, id))),
+            }, 'Use ', make('code', {}, id))),
             values.length === 0 ? null : make('dl', {}, ...values.flatMap(([name, value]) =>
               [make('dt', {}, name), make('dd', {}, value === '' ? placeholders.empty : value)])))
         }),
         make('p', {className: 'actions'}, other, make('button', {type: 'button',
-          onclick: () => take(other.value.trim())}, 'It is this one')))
+          onclick: () => take(other.value.trim())}, 'Use this one')))
     }
 
     """#

@@ -4,10 +4,10 @@ extension ReviewPage {
 
     // Keys.
 
-    const keys = [['j or ↓', 'next edit'], ['k or ↑', 'edit before'],
+    const keys = [['j or ↓', 'next edit'], ['k or ↑', 'previous edit'],
       ...Object.entries(deciding).map(([kind, key]) => [key, words[kind]
-        + ({device: '; within a field, the device’s value', server: '; within a field, the org’s value'}[kind] ?? '')]),
-      ['u', 'not decided'], ['/', 'search'],
+        + ({device: '; in a field, the device’s value', server: '; in a field, the org’s value'}[kind] ?? '')]),
+      ['u', 'clear the decision'], ['/', 'search'],
       ['Enter', 'show the plan; in the plan, send'], ['Esc', 'back to the list']]
     function help() {
       dialog('Keys', make('dl', {}, ...keys.flatMap(([key, text]) =>

@@ -58,7 +58,7 @@ extension ReviewPage {
       return element
     }
 
-    // The way to the server.
+    // Requests to the server.
 
     async function answer(response) {
       const value = await response.json().catch(() => ({message: response.statusText}))
@@ -78,10 +78,10 @@ extension ReviewPage {
     }
     function told(error) {
       return error instanceof TypeError
-        ? {message: 'attache review does not answer: it has ended, or the connection is gone'}
+        ? {message: 'attache review does not respond: it has stopped, or the connection is lost'}
         : error
     }
-    /** Follows a job to its end: its last event, or what failed. */
+    /** Follows a job to its end. Returns its last event, or throws the failure. */
     async function follow(number, onEvent = () => {}) {
       let after = 0
       for (;;) {
@@ -92,7 +92,7 @@ extension ReviewPage {
           if (event.type === 'done') return event
           onEvent(event)
         }
-        if (ended) throw {message: 'it has ended without a result'}
+        if (ended) throw {message: 'the job ended without a result'}
       }
     }
     async function work(place, body, onEvent) {
@@ -113,7 +113,7 @@ extension ReviewPage {
       state.details.clear()
       state.looked.clear()
       const open = new Map(answer.edits.map(edit => [edit.edit, edit]))
-      // A choice was made about what was shown: where that is something else now, it is open again.
+      // A choice applies to what was shown; if the verdict has changed, discard it.
       for (const [number, choice] of state.choices) {
         if (open.get(number)?.verdict !== choice.verdict) state.choices.delete(number)
       }
@@ -134,7 +134,7 @@ extension ReviewPage {
         $(id).value = counts.has(chosen) ? chosen : ''
       }
       fill('verdict', 'all', state.edits.map(edit => edit.verdict))
-      fill('user', 'everybody', state.edits.map(edit => edit.user))
+      fill('user', 'all', state.edits.map(edit => edit.user))
       for (const edit of state.edits) {
         edit.text = [edit.name, edit.user, edit.object, edit.id, edit.edit, edit.verdict,
           ...edit.fields].join(' ').toLowerCase()
@@ -150,7 +150,7 @@ extension ReviewPage {
         && (!text || edit.text.includes(text)))
       state.at = Math.max(0, state.shown.findIndex(edit => edit.edit === number))
       const [shown, all] = [state.shown.length, state.edits.length]
-      $('count').textContent = all === 0 ? 'Nothing is open.'
+      $('count').textContent = all === 0 ? 'No open edits.'
         : shown === all ? `${all} open` : `${shown} of ${all} shown`
       $('rows').style.height = `${Math.max(1, shown) * rowHeight}px`
       for (const button of document.querySelectorAll('[data-all]')) {
@@ -183,16 +183,16 @@ extension ReviewPage {
         list.removeAttribute('aria-activedescendant')
         $('rows').append(make('div', {
           role: 'option', className: 'empty', 'aria-selected': 'false', 'aria-disabled': 'true'
-        }, state.edits.length === 0 ? 'Nothing is open.' : 'Nothing that is shown.'))
+        }, state.edits.length === 0 ? 'No open edits.' : 'No edit matches the filters.'))
       }
       tell()
     }
 
-    /** Says how many edits are decided, and whatever else is to be said. */
+    /** Shows how many edits are decided, and an optional message. */
     function tell(more = '') {
       const count = state.choices.size
-      $('chosen').textContent = [count === 0 ? 'Nothing is decided yet.'
-        : count === 1 ? '1 edit is decided.' : `${count} edits are decided.`, more]
+      $('chosen').textContent = [count === 0 ? 'No decisions yet.'
+        : count === 1 ? '1 edit decided.' : `${count} edits decided.`, more]
         .filter(Boolean).join(' ')
       $('plan').disabled = count === 0
     }
@@ -209,21 +209,21 @@ extension ReviewPage {
         make('span', {className: 'soft'}, `${edit.object} · ${edit.user}`),
         make('span', {className: 'choice'},
           chosen ? '→ ' + (labels[chosen.decision] ?? words[chosen.decision])
-            : edit.decided ? 'waits for the next run' : ''))
+            : edit.decided ? 'decided, for the next run' : ''))
       element.style.top = `${index * rowHeight}px`
       element.addEventListener('click', () => { go(index); $('list').focus() })
       return element
     }
     const kind = verdict => waiting.includes(verdict) ? 'waiting' : ''
 
-    /** Asks the org about the current edit and those around it that it was not asked about yet. */
+    /** Looks up the current edit and its neighbours in the org, unless that was done before. */
     async function lookAround(again) {
       if (again) state.looked.clear()
       const wanted = state.shown.slice(state.at, state.at + batch).map(edit => edit.edit)
         .filter(number => !state.looked.has(number))
       if (state.busy || wanted.length === 0 || state.looked.has(current()?.edit)) return
       const look = ++state.looks
-      $('freshness').textContent = 'The org is asked for its values…'
+      $('freshness').textContent = 'Reading the org’s values…'
       for (const number of wanted) state.looked.add(number)
       try {
         const found = await work('look', {edits: wanted})
@@ -232,15 +232,15 @@ extension ReviewPage {
         await refresh(wanted.filter(number => state.choices.has(number)))
         const time = new Date().toLocaleTimeString()
         await showDetail()
-        // Not before its values are shown, and not where the next edit is asked about by now.
-        if (look === state.looks) $('freshness').textContent = `The org was asked at ${time}.`
+        // Only when its values are shown, and unless another look-up has started.
+        if (look === state.looks) $('freshness').textContent = `Org values read at ${time}.`
       } catch (error) {
-        $('freshness').textContent = 'The org could not be asked, so the values are those of the '
-          + `last report: ${error.message}${error.reason ? ': ' + error.reason : ''}`
+        $('freshness').textContent = 'The org’s values could not be read, so those of the last '
+          + `report are shown: ${error.message}${error.reason ? ': ' + error.reason : ''}`
       }
     }
 
-    /** Gets the details of edits; a choice about other values than are shown now is taken back. */
+    /** Gets the details of edits, and discards choices made for other values than those shown. */
     async function refresh(numbers) {
       let moved = 0
       for (let start = 0; start < numbers.length; start += batch) {
@@ -256,13 +256,13 @@ extension ReviewPage {
       }
       if (moved === 0) return
       draw()
-      tell(`${moved} of your choices ${moved === 1 ? 'is' : 'are'} open again: the org has moved on.`)
+      tell(`${moved} of your decisions ${moved === 1 ? 'was' : 'were'} cleared: the values changed.`)
     }
 
     // Choices.
 
-    /** Chooses for an edit, or with no decision takes the choice back; says whether it is possible.
-     *  A choice is about what is shown of the edit at this moment. */
+    /** Sets or clears the choice for an edit. Returns whether the choice is possible.
+     *  A choice applies to what is shown of the edit at this moment. */
     function choose(edit, choice) {
       const {revision} = state.details.get(edit.edit) ?? edit
       if (!choice) state.choices.delete(edit.edit)
@@ -275,7 +275,7 @@ extension ReviewPage {
     }
     function chooseHere(decision, edit = current()) {
       if (!edit) return
-      // Of an edit that has no value of the org to take, the other way is to give it up.
+      // If the org has no value to take, the alternative is to discard the edit.
       const wanted = decision === 'server' && !edit.possible.includes('server')
         ? 'discard' : decision
       if (!choose(edit, wanted ? {decision: wanted} : null)) {
@@ -296,8 +296,8 @@ extension ReviewPage {
       }
       draw()
       showDetail()
-      tell([left ? `For ${left} that is not possible; they are not decided.` : '',
-        others ? `${others} wait with somebody else’s decision and are left.` : '']
+      tell([left ? `Not possible for ${left}, which stay undecided.` : '',
+        others ? `${others} with another user’s decision were left alone.` : '']
         .filter(Boolean).join(' '))
     }
 
@@ -320,12 +320,12 @@ extension ReviewPage {
     const said = value => value === null || value === '' ? placeholders.empty
       : typeof value === 'string' ? value : JSON.stringify(value)
 
-    /** What the choices of this moment would do; a plan whose dialog is closed is dropped. */
+    /** Shows what the current choices would do, unless the dialog is closed meanwhile. */
     async function plan() {
       if (state.choices.size === 0) return
       const number = ++state.plan
       const isDropped = () => number !== state.plan || !$('dialog').open
-      dialog('What would be sent', make('p', {role: 'status'}, 'The org is asked…'),
+      dialog('What would be sent', make('p', {role: 'status'}, 'Asking the org…'),
         make('progress'))
       await idle()
       if (isDropped()) return
@@ -334,7 +334,7 @@ extension ReviewPage {
         const found = await work('plan', {decisions: chosen})
         if (!isDropped()) showPlan(chosen, found)
       } catch (error) {
-        if (!isDropped()) dialog('There is no plan', trouble(error), close())
+        if (!isDropped()) dialog('The plan failed', trouble(error), close())
       }
     }
 
@@ -351,11 +351,11 @@ extension ReviewPage {
           && byNumber.get(plan.edit)?.decision === 'device'
         return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
           plan.action ? `${plan.action} ${sent}` : isDoubtful
-            ? 'sent once more, if its time is over and the org still does not tell of the first'
+            ? 'sent again, if its quiet window is over and the org still does not show the first request'
             : 'nothing is sent',
           make('span', {className: 'soft'}, ` → ${plan.verdict}`),
           byNumber.has(plan.edit) ? null
-            : make('b', {}, ' · goes along: it has waited for another record'),
+            : make('b', {}, ' · also sent: it was waiting for another record'),
           plan.message ? make('span', {}, `. ${plan.message}`) : null)
       }
       const lines = told.slice(0, most).map(line)
@@ -373,11 +373,11 @@ extension ReviewPage {
       }, 'Send now ', make('kbd', {}, '↵'))
       const later = make('button', {
         type: 'button', disabled: possible.length === 0, onclick: () => leave(possible)
-      }, 'Leave it to the next run')
+      }, 'Send with the next run')
       dialog('What would be sent', make('p', {}, summary),
         lines.length ? make('ul', {}, ...lines) : null,
-        replaced.length ? make('p', {className: 'note'}, 'This takes the place of what '
-          + [...new Set(replaced.map(one => one.by))].join(', ') + ' decided about '
+        replaced.length ? make('p', {className: 'note'}, 'This replaces the decisions of '
+          + [...new Set(replaced.map(one => one.by))].join(', ') + ' about '
           + replaced.slice(0, 20).map(one => name(one.edit)).join(', ') + '.') : null,
         reasons.length ? make('h3', {}, 'Not possible') : null,
         reasons.length ? make('ul', {}, ...reasons) : null,
@@ -387,7 +387,7 @@ extension ReviewPage {
       sendNow.focus()
     }
 
-    /** Enters decisions; answers how many, or nothing where they were refused. */
+    /** Records decisions. Returns their number, or 0 if they were refused. */
     async function enter(chosen) {
       try {
         const {decided} = await send('decide', {decisions: chosen})
@@ -396,8 +396,8 @@ extension ReviewPage {
         }
         return decided
       } catch (error) {
-        dialog('Nothing was decided', trouble(error),
-          make('p', {}, 'Your choices stand on this page.'), close())
+        dialog('No decision was recorded', trouble(error),
+          make('p', {}, 'Your choices are still on this page.'), close())
         return 0
       }
     }
@@ -413,7 +413,7 @@ extension ReviewPage {
 
     async function carryOut(chosen) {
       await idle()
-      const status = make('p', {role: 'status'}, 'The decisions are entered…')
+      const status = make('p', {role: 'status'}, 'Recording the decisions…')
       const bar = make('progress')
       dialog('Sending', status, bar)
       if (await enter(chosen) === 0) return
@@ -421,7 +421,7 @@ extension ReviewPage {
         const {results} = await work('send', {edits: chosen.map(choice => choice.edit)}, event => {
           if (event.type === 'editsSettled') {
             ;[bar.max, bar.value] = [event.of, event.done]
-            status.textContent = `${event.done} of ${event.of} edits have their verdict.`
+            status.textContent = `${event.done} of ${event.of} edits processed.`
           } else if (event.type === 'warning') {
             $('dialog').append(make('p', {className: 'note'}, event.message))
           }
@@ -431,15 +431,15 @@ extension ReviewPage {
           make('span', {className: 'soft'}, ` — ${result.message ?? result.meaning}`)))
         const open = results.filter(result => !result.settled).length
         await load().catch(() => {})
-        dialog(open === 0 ? 'Done' : 'Done, but not all of it',
+        dialog(open === 0 ? 'Done' : 'Partly done',
           make('p', {role: 'status'}, open === 0
-            ? `${results.length} of ${results.length} are settled.`
-            : `${results.length - open} of ${results.length} are settled; the others stay open.`),
+            ? `${results.length} of ${results.length} edits are resolved.`
+            : `${results.length - open} of ${results.length} edits are resolved; the others stay open.`),
           make('ul', {id: 'results'}, ...lines), close())
       } catch (error) {
         await load().catch(() => {})
-        dialog('It did not get to the end', trouble(error), make('p', {},
-          'The decisions are entered; the next run goes on with them.'), close())
+        dialog('The run was interrupted', trouble(error), make('p', {},
+          'The decisions are recorded; the next run applies them.'), close())
       }
     }
 

@@ -65,18 +65,19 @@ extension ReviewPage {
     table{border-collapse:collapse;width:100%;font-size:.925rem}
     caption{text-align:left;color:var(--soft);font-size:.875rem;padding-bottom:.25rem}
     th,td{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0;\
-    border-top:1px solid var(--line);overflow-wrap:anywhere}
+    border-top:1px solid var(--line);overflow-wrap:break-word}
     thead th{border-top:0;color:var(--soft);font-weight:500;font-size:.85rem}
     tbody th{font-weight:600}
     .fields td:last-child:not(:only-child){min-width:8rem}
     td label{display:flex;gap:.45rem;align-items:baseline;cursor:pointer}
-    td label span{white-space:pre-wrap;overflow-wrap:anywhere;min-width:0}
+    td label span{white-space:pre-wrap;overflow-wrap:break-word;min-width:0}
+    .long{overflow-wrap:anywhere}
     tr.both th::after{content:" · both changed it";color:var(--attention);font-weight:500;\
     font-size:.8rem}
     tr.theirs th::after{content:" · only the org changed it";color:var(--soft);font-weight:500;\
     font-size:.8rem}
     mark{background:var(--mark);color:inherit;border-radius:2px}
-    .empty{color:var(--soft);font-style:italic}
+    .empty{color:var(--soft);font-style:italic;white-space:nowrap}
     footer{display:flex;gap:1rem;align-items:center;justify-content:flex-end;\
     padding:.6rem 1.25rem;border-top:1px solid var(--line);background:var(--paper)}
     footer p{margin:0}

@@ -36,8 +36,8 @@ enum ReviewPage {
       <body>
       <header>
       <div><p class="eyebrow">Open edits</p><h1>\(pipeline)</h1></div>
-      <p class="meta">You decide as <b>\(name)</b>. <span id="freshness"></span></p>
-      <p class="tools"><button id="look" type="button">Ask the org anew</button>
+      <p class="meta">Deciding as <b>\(name)</b>. <span id="freshness"></span></p>
+      <p class="tools"><button id="look" type="button">Refresh from the org</button>
       <button id="keys" type="button">Keys <kbd>?</kbd></button></p>
       </header>
       \(body)
@@ -59,23 +59,23 @@ enum ReviewPage {
 
   private static let body = """
     <main>
-    <noscript><p class="note">This page needs its script. Without one, decide on the \
+    <noscript><p class="note">This page needs JavaScript. Without it, decide on the \
     command line.</p></noscript>
-    <section id="filters" aria-label="Which edits are shown">
+    <section id="filters" aria-label="Filters">
     <label>Search <input id="search" type="search" autocomplete="off" spellcheck="false"></label>
     <label>Verdict <select id="verdict"></select></label>
     <label>User <select id="user"></select></label>
     <p id="count" role="status"></p>
-    <div id="bulk" role="group" aria-label="All edits that are shown">
+    <div id="bulk" role="group" aria-label="All shown edits">
     <span>All shown:</span>
     \(buttons)
-    <button type="button" data-all="">Not decided</button>
+    <button type="button" data-all="">Clear</button>
     </div>
     </section>
     <div id="panes">
     <div id="list" role="listbox" tabindex="0" aria-label="Open edits"><div id="rows" \
     role="presentation"></div></div>
-    <section id="detail" aria-label="The edit" tabindex="-1"></section>
+    <section id="detail" aria-label="Selected edit" tabindex="-1"></section>
     </div>
     </main>
     <footer>

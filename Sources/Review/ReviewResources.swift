@@ -93,12 +93,12 @@ final class ReviewResources: Sendable {
       case ("POST", "plan"): return try plan(request)
       case ("POST", "decide"): return try decide(request)
       case ("POST", "send"): return try send(request)
-      default: return Self.refusal(404, "there is nothing of that name here")
+      default: return Self.refusal(404, "there is no such resource")
       }
     } catch let error as ReviewChoices.Unreadable {
       return Self.refusal(400, error.words)
     } catch is Busy {
-      return Self.refusal(409, "something is under way; wait until it has ended")
+      return Self.refusal(409, "a job is running; wait until it has finished")
     } catch {
       return Self.json(409, ReviewJob.failure(error))
     }

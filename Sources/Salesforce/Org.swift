@@ -82,9 +82,14 @@ public final class Org: Sendable {
     }
     self.url = Grant.withoutSlash(url)
     self.credentials = credentials
+    let observer = OrgObservation.observer
+    let seen: @Sendable (OrgEvent) -> Void = { event in
+      events(event)
+      observer?(event)
+    }
     connection = OrgConnection(
       client: client, policy: RetryPolicy(), pause: pause, timeoutSeconds: requestTimeoutSeconds,
-      budget: budget, events: events)
+      budget: budget, events: seen)
     login = Login(credentials, loginURL: self.url, connection: connection)
     askedVersion = apiVersion
     self.features = features

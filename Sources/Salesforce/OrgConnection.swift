@@ -64,7 +64,7 @@ package final class OrgConnection: Sendable {
         hasRefreshed = true
       case .retry, .retryAfter:
         attempt += 1
-        try await wait(decision, exchange, call, identity)
+        try await wait(decision, exchange, call, identity, attempt: attempt)
       case .fail(let kind, let isAmbiguous):
         if call.returnsRefusals, kind.isRefusal, let response = exchange.response {
           return response
@@ -84,6 +84,11 @@ package final class OrgConnection: Sendable {
       note(response, call.kind, call.name, identity, since: start)
       return OrgExchange(.success(call.shown(response, token: token)))
     } catch {
+      events(
+        .failed(
+          kind: call.kind, request: call.name, reason: error.message,
+          milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000),
+          identity: identity))
       return OrgExchange(.failure(error))
     }
   }
@@ -150,7 +155,8 @@ package final class OrgConnection: Sendable {
 
   /// Waits before a repeat; throws if there are too many repeats in proportion to all requests.
   func wait(
-    _ decision: RetryPolicy.Decision, _ exchange: OrgExchange, _ call: OrgCall, _ identity: String
+    _ decision: RetryPolicy.Decision, _ exchange: OrgExchange, _ call: OrgCall,
+    _ identity: String, attempt: Int
   ) async throws(OrgError) {
     let mayRepeat = state.withLock { state in
       guard policy.mayRepeat(after: state.repeats, among: state.made) else { return false }
@@ -168,7 +174,8 @@ package final class OrgConnection: Sendable {
       }
     events(
       .retrying(
-        request: call.name, reason: exchange.reason, milliseconds: milliseconds,
+        request: call.name, reason: exchange.reason, attempt: attempt,
+        of: policy.mostRetries(of: exchange.outcome(of: call)), milliseconds: milliseconds,
         identity: identity))
     try await rest(milliseconds: milliseconds, call.name)
   }

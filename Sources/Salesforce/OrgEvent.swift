@@ -6,9 +6,19 @@ package enum OrgEvent: Sendable, Hashable {
   case answered(
     kind: RequestKind, request: String, status: Int, milliseconds: Int, bytes: Int,
     identity: String)
-  /// A request will be repeated after a pause.
-  case retrying(request: String, reason: String, milliseconds: Int, identity: String)
+  /// A request got no answer.
+  case failed(
+    kind: RequestKind, request: String, reason: String, milliseconds: Int, identity: String)
+  /// A request is repeated after a pause, as attempt so many of at most so many.
+  case retrying(
+    request: String, reason: String, attempt: Int, of: Int, milliseconds: Int, identity: String)
   /// A session started.
   case loggedIn(username: String, userID: String)
   case renewed(username: String)
+}
+
+/// An observer of what happens between attache and every org that is opened while it is set.
+package enum OrgObservation {
+  /// The observer of the current task, which its child tasks inherit.
+  @TaskLocal package static var observer: (@Sendable (OrgEvent) -> Void)?
 }

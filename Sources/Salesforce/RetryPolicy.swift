@@ -88,6 +88,15 @@ package struct RetryPolicy: Sendable {
     }
   }
 
+  /// How often a request with this outcome is repeated at most.
+  func mostRetries(of outcome: Outcome) -> Int {
+    switch outcome {
+    case .page: retriesOfPages
+    case .answer(_, let code, _) where code == ErrorCodes.queryTimeout: retriesOfQueries
+    case .answer, .failure: retries
+    }
+  }
+
   /// Whether a run may repeat another request, given the numbers of its repeats and requests.
   ///
   /// A fifth more requests would not help an org in trouble.

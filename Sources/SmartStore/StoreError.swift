@@ -63,6 +63,15 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the file is damaged, or not a store.
+  package var isDamage: Bool {
+    switch self {
+    case .damaged, .notAStore: true
+    case .database(let path, let code, _): SQLiteError(code: code, path: path).isDamage
+    default: false
+    }
+  }
+
   /// Whether the store's disk is full.
   package var isFull: Bool {
     guard case .database(let path, let code, _) = self else { return false }

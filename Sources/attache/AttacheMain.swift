@@ -1,12 +1,16 @@
 import Arguments
 import Pipelines
+import Salesforce
 import System
 
-/// The program, whose entry point is the target `attache-program`.
+/// The program.
+///
+/// Its entry point is in the target `attache-program`.
 package enum AttacheMain {
   /// Runs the command that the arguments name, and ends the process with its exit status.
   ///
-  /// It is not asynchronous: the concurrency runtime waits for ever for threads that it cannot have.
+  /// It is not asynchronous, because the concurrency runtime would wait forever for threads that
+  /// the system refuses.
   package static func run() {
     ProcessEnvironment.fillStandardStreams()
     ProcessLimits.umask077()
@@ -14,37 +18,45 @@ package enum AttacheMain {
     ProcessLimits.tellOfMemory()
     ProcessLimits.giveMemoryBack()
     Signals.ignorePipe()
-    let program = Program.current()
+    var program = Program.current()
     let words = Array(CommandLine.arguments.dropFirst())
     let work: @Sendable (Program) async throws -> ExitStatus
     do {
       switch try AttacheTool.tool.parse(words) {
       case .answer(let text):
-        // Told at once: it takes no threads.
+        // Printed here, without starting threads.
         program.write(text)
         ProcessEnvironment.leave(program.ending(.done).rawValue)
-      case .command(_, let run): work = run
+      case .command(_, let globals, let run):
+        try AttacheTool.tool.set(globals, in: &program)
+        work = run
       }
     } catch {
       ProcessEnvironment.leave(program.ending(told(error, words, program)).rawValue)
     }
+    let ready = program
     if let trouble = ProcessLimits.threadTrouble() {
       let error = PipelineError(
         .failed, "process.threads", "attache cannot have the threads that it needs",
         reason: trouble.reason,
         fix: "raise the limits of processes (ulimit -u) and of memory (ulimit -v)")
-      ProcessEnvironment.leave(told(error, words, program).rawValue)
+      ProcessEnvironment.leave(told(error, words, ready).rawValue)
     }
     ProcessEnvironment.leave {
       do {
-        return program.ending(try await work(program)).rawValue
+        let trace = try RequestTrace(ready)
+        let status = try await OrgObservation.$observer.withValue(trace.map { $0.see }) {
+          try await work(ready)
+        }
+        if let trouble = trace?.trouble { ready.note("warning: \(trouble)") }
+        return ready.ending(status).rawValue
       } catch {
-        return program.ending(told(error, words, program)).rawValue
+        return ready.ending(told(error, words, ready)).rawValue
       }
     }
   }
 
-  /// Says an error; the exit status that it means.
+  /// Prints an error, and returns its exit status.
   private static func told(
     _ error: any Error, _ words: [String], _ program: Program
   ) -> ExitStatus {
@@ -52,7 +64,15 @@ package enum AttacheMain {
     if words.contains("--json") {
       program.print(diagnostic.json)
     } else {
-      for line in diagnostic.lines { program.note(line) }
+      for (number, line) in diagnostic.lines.enumerated() {
+        guard number == 0, let colon = line.firstRange(of: ": ") else {
+          program.note(line)
+          continue
+        }
+        program.note(
+          styled: "\(String(line[..<colon.lowerBound]), .red): \(String(line[colon.upperBound...]))"
+        )
+      }
     }
     return diagnostic.status
   }

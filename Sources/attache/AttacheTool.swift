@@ -1,9 +1,8 @@
 import Arguments
 import System
 
-/// The program's commands, in the order in which help lists them.
 package enum AttacheTool {
-  static let version = "0.1.0"
+  static let version = "1.0.0"
 
   package static let tool = Tool<Program>(
     name: "attache",
@@ -16,17 +15,18 @@ package enum AttacheTool {
     groups: [
       Note("bundle", "one bundle"),
       Note("org", "the embedded org"),
-      Note("returns", "returns, and where they lie"),
+      Note("returns", "returned stores: list, show, release, discard"),
       Note("store", "one SmartStore file"),
       Note("sync", "Mobile Sync on one store, without a pipeline"),
     ],
+    sections: sections,
     commands: [
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileUndoCommand.self,
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
       PackCommand.self, PruneCommand.self, BackupCommand.self, RecoverCommand.self,
       ReturnsListCommand.self, ReturnsShowCommand.self,
-      ReturnsReleaseCommand.self, ReturnsDiscardCommand.self, StatusCommand.self,
+      ReturnsReleaseCommand.self, ReturnsDiscardCommand.self, ListCommand.self, StatusCommand.self,
       ReportCommand.self, ExplainCommand.self, CheckCommand.self, InitCommand.self,
       BundleInspectCommand.self, BundleVerifyCommand.self,
       BundleExtractCommand.self, StoreQueryCommand.self, StoreSoupsCommand.self,
@@ -39,10 +39,25 @@ package enum AttacheTool {
     ],
     exitStatuses: ExitStatus.meanings.map { Note($0.status, $0.meaning) },
     variables: [
-      Note("ATTACHE_DATA", "where snapshots are kept, if --data does not say"),
-      Note("NO_COLOR", "no colour"),
+      Note("ATTACHE_DATA", "the directory of snapshots, if --data is not given"),
+      Note("ATTACHE_ORG_URL", "the org's address, if --org-url is not given"),
+      Note("ATTACHE_CLIENT_ID", "the connected app, if --client-id is not given"),
+      Note("NO_COLOR", "no colour, if it is set and --color is not given"),
+      Note("HTTPS_PROXY, NO_PROXY", "the proxy, and the hosts that are reached without it"),
       Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
     ], former: former)
+
+  /// The list of commands as the first help page divides it.
+  private static let sections = [
+    HelpSection(
+      "run", ["run", "ingest", "reconcile", "prime", "pack", "list", "status", "report", "explain"]),
+    HelpSection("returns and decisions", ["returns", "decide", "review"]),
+    HelpSection("stores and bundles", ["store", "bundle", "sync"]),
+    HelpSection("org", ["org", "demo"]),
+    HelpSection(
+      "setup",
+      ["init", "check", "prune", "backup", "recover", "completion", "manual", "help"]),
+  ]
 
   /// The words of versions before 1.0.
   private static let former = FormerWords(

@@ -3,7 +3,7 @@ import JSON
 import Pipelines
 import System
 
-/// An error as its user sees it: at most four lines, a stable code, and the exit status.
+/// An error as shown to the user: at most four lines, with a stable code and the exit status.
 struct Diagnostic {
   let status: ExitStatus
   let lines: [String]
@@ -48,7 +48,9 @@ struct Diagnostic {
     status = error.kind.exitStatus
     var lines = ["attache: \(error.message)   [\(error.code)]"]
     if let location = error.location { lines.append("  where  \(location)") }
-    if let reason = error.reason { lines.append("  why    \(reason)") }
+    if let reason = error.reason {
+      lines += WordLines.of("  why    " + reason, indent: "         ")
+    }
     if let fix = error.fix { lines.append("  fix    \(fix)") }
     self.lines = lines
     json = Self.json(error.code, error.message, error.location, error.reason, error.fix)

@@ -3,7 +3,7 @@ import Pipelines
 import SmartStore
 import System
 
-/// What `attache init` is told of a pipeline, or asks for.
+/// The settings of `attache init`, from options or questions.
 struct InitOptions: Sendable {
   static var parameters: [Parameter<InitOptions>] {
     [
@@ -76,7 +76,7 @@ struct InitOptions: Sendable {
     file.map { .file(program.absolute($0)) } ?? variable.map(SecretSource.env)
   }
 
-  /// The ways to log in that were named.
+  /// The login methods that were named.
   var ways: [LoginSettings.Method] {
     var ways: [LoginSettings.Method] = []
     if alias != nil { ways.append(.sf) }
@@ -90,7 +90,7 @@ struct InitOptions: Sendable {
     return ways
   }
 
-  /// The login that the options describe.
+  /// Returns the login that the options describe.
   func login(_ program: Program) throws(UsageError) -> LoginSettings {
     guard ways.count == 1, let method = ways.first else {
       throw UsageError(
@@ -122,7 +122,7 @@ struct InitOptions: Sendable {
     return login
   }
 
-  /// The org's address; that of an alias is what sf says.
+  /// Returns the org's URL; for an alias, the sf command supplies it.
   func address(_ program: Program) throws(UsageError) -> TextSource {
     if let url { return .plain(url) }
     if alias != nil { return .plain("https://login.salesforce.com") }
@@ -133,7 +133,7 @@ struct InitOptions: Sendable {
     return .source(.env("ATTACHE_ORG_URL"))
   }
 
-  /// Whose snapshots are made: those who are named, else the one user that a login is.
+  /// Returns the selection of users: the named ones, or the single user of the login.
   func selection(_ login: LoginSettings) throws(UsageError) -> UserSelection.Source {
     if let usersQuery { return .query(usersQuery) }
     if !users.isEmpty { return .list(users) }

@@ -2,10 +2,9 @@ import Pipelines
 import Synchronization
 import System
 
-/// Work that a signal or a deadline ends politely: its task is cancelled, and it publishes nothing
-/// half-done.
+/// Runs work that a signal or a deadline can cancel, without publishing partial results.
 enum Interruption {
-  /// What the work came to, the signal that ended it, and whether its deadline did.
+  /// Returns the result, the signal that interrupted the work, and whether the deadline did.
   static func run<T: Sendable>(
     deadlineSeconds: Int, _ work: @escaping @Sendable () async throws -> T
   ) async -> (Result<T, any Error>, signal: Int32?, isLate: Bool) {
@@ -28,12 +27,13 @@ enum Interruption {
     return (result, signal, isLate)
   }
 
-  /// Work that nobody has to wait for, such as the telling of an end: a signal ends it, whenever it came, unless it
-  /// is one of the first `spent`, which have ended something else.
+  /// Runs work that no one must wait for, such as notifications.
+  ///
+  /// Any signal ends it, except the first `spent` ones, which ended earlier work.
   static func brief<T: Sendable>(
     spent: Int, _ work: @escaping @Sendable () async -> T
   ) async -> (T, signal: Int32?) {
-    // It begins when a signal can end it: what it does first may be what brings one.
+    // Start only when signals are handled: the work's first step may trigger one.
     let gate = AsyncStream.makeStream(of: Void.self)
     let task = Task {
       for await _ in gate.stream {}
@@ -49,7 +49,7 @@ enum Interruption {
     return (value, received.get().0)
   }
 
-  /// What is told of work that a signal ended.
+  /// The error for work that a signal interrupted.
   static func error(
     _ work: InterruptibleWork, signal: Int32, fix: String = PipelineError.goesOnText
   ) -> PipelineError {
@@ -57,7 +57,7 @@ enum Interruption {
       .interrupted(signal: signal), work.interruptedCode, work.interruptedText, fix: fix)
   }
 
-  /// What is told of work that its deadline ended; `setting` is where that is raised.
+  /// The error for work that reached its deadline; `setting` is where that can be raised.
   static func late(_ work: InterruptibleWork, seconds: Int, setting: String) -> PipelineError {
     PipelineError(
       .tryLater, work.deadlineCode, work.deadlineText(seconds: seconds),

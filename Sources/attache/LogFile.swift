@@ -3,17 +3,17 @@ import JSON
 import Pipelines
 import System
 
-/// A file to which a run adds what happens, a line for each event.
+/// A log file to which a run appends its events, one line each.
 ///
-/// It is opened anew by each run and only ever added to, so that logrotate may move it away between runs. A new one
-/// only its owner may read: it names users.
+/// Each run opens it again and only appends, so logrotate may move it away between runs. A new file
+/// is readable only by its owner, because it names users.
 final class LogFile: Sendable {
   private let path: String
   private let format: LogFormat
   private let file: FileDescriptorHandle
   private let failure = Locked<String?>(nil)
 
-  /// Opens the file, or makes it.
+  /// Opens or creates the file.
   init(_ path: String, _ format: LogFormat) throws(PipelineError) {
     (self.path, self.format) = (path, format)
     do throws(SystemError) {
@@ -25,7 +25,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Adds an event.
+  /// Appends an event.
   func add(_ seen: SeenEvent) {
     switch format {
     case .json: write(seen.json)
@@ -35,7 +35,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Adds the end of the run.
+  /// Appends the end of the run.
   func add(_ end: RunEnd) {
     switch format {
     case .json:
@@ -49,7 +49,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Adds a warning that came after the end.
+  /// Appends a warning that came after the end.
   func add(warning text: String, of end: RunEnd) {
     switch format {
     case .json: write(end.warning(text))
@@ -58,7 +58,7 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Why lines are missing; nil where none is.
+  /// Why lines are missing; nil if none are.
   var trouble: String? { failure.withLock { $0 } }
 
   private func write(_ text: String, of run: (pipeline: String, id: String?), at time: Int64) {
@@ -68,7 +68,7 @@ final class LogFile: Sendable {
 
   private func write(_ value: JSONValue) { append(VisibleText.json(value.text) + "\n") }
 
-  /// In one write, so that the lines of two runs of one file do not mix.
+  /// One write per line, so that lines of concurrent runs do not mix.
   private func append(_ line: String) {
     do throws(SystemError) { try file.write(Array(line.utf8)) } catch {
       let words = "the log file \(path) could not be written: \(error.reason)"

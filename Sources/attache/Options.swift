@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// The options that commands which work or answer have in common.
+/// The options that several commands share.
 struct Options: Sendable {
   var json = false
   var quiet = false
@@ -10,24 +10,27 @@ struct Options: Sendable {
   var logFile: String?
   var logFormat = LogFormat.text
 
-  /// Where the local org keeps its data, unless it is told.
+  /// The default data directory of the local org.
   static let orgDirectory = ".org"
 
   private static var json: Parameter<Options> {
     .flag("json", "print JSON: a document, or a line for each event with a summary last", \.json)
+      .shared
   }
 
   private static var quiet: Parameter<Options> {
     .flag(
       "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
-      \.quiet)
+      \.quiet
+    ).shared
   }
 
   private static var data: Parameter<Options> {
     .option(
       "data", "DIR",
       "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
-      completes: .directories, \.data)
+      completes: .directories, \.data
+    ).shared
   }
 
   /// `--json` and `--quiet`.
@@ -36,26 +39,27 @@ struct Options: Sendable {
   /// `--data`, with `--json` and `--quiet`.
   static var pipeline: [Parameter<Options>] { [data] + output }
 
-  /// `--data` and `--quiet`, for a command whose forms `--format` names.
+  /// `--data` and `--quiet`, for a command with `--format`.
   static var formatted: [Parameter<Options>] { [data, quiet] }
 
-  /// Those of a command that runs a pipeline.
+  /// The options of a command that runs a pipeline.
   static var run: [Parameter<Options>] {
-    pipeline + [
+    let log: [Parameter<Options>] = [
       .option(
         "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
         completes: .files, \.logFile),
       .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
     ]
+    return pipeline + log.map(\.shared)
   }
 }
 
-/// How the lines of a log file are written.
+/// The formats of a log file.
 enum LogFormat: String, ArgumentValue, CaseIterable {
   case text, json
 }
 
-/// Parameters that mean the same in several commands.
+/// Parameters with the same meaning in several commands.
 extension Parameter {
   /// The pipeline that a command works on.
   static func pipeline(_ path: WritableKeyPath<Root, String>) -> Parameter {
@@ -64,14 +68,14 @@ extension Parameter {
       completes: .asked("pipelines", orFiles: true), path)
   }
 
-  /// `--user` of a command that keeps to one user, or to some.
+  /// `--user` of a command that can be limited to users.
   static func user(
     _ placeholder: String, _ summary: String, _ path: WritableKeyPath<Root, [String]>
   ) -> Parameter {
     .option("user", placeholder, summary, completes: .asked("users", orFiles: false), path)
   }
 
-  /// `--dry-run` of a command that would write.
+  /// `--dry-run` of a command that writes.
   static func dryRun(_ path: WritableKeyPath<Root, Bool>) -> Parameter {
     .flag("dry-run", short: "n", "show the plan, send and write nothing", path)
   }
@@ -91,13 +95,13 @@ extension Parameter {
       path)
   }
 
-  /// `--deadline` of a command that goes on another time.
+  /// `--deadline` of a command that can be resumed.
   static func deadline(_ path: WritableKeyPath<Root, Seconds?>) -> Parameter {
     .option("deadline", "SECONDS", "end after so many seconds", path)
   }
 }
 
-/// A length of time on the command line.
+/// A duration on the command line.
 struct Seconds: ArgumentValue {
   let value: Int
 
@@ -112,7 +116,7 @@ struct Seconds: ArgumentValue {
   var argumentText: String { String(value) }
 }
 
-/// A port of this machine on the command line; 0 takes a free one.
+/// A port of this machine on the command line; 0 selects a free one.
 struct Port: ArgumentValue {
   let number: UInt16
 
@@ -129,7 +133,7 @@ struct Port: ArgumentValue {
   var argumentText: String { String(number) }
 }
 
-/// The time at which a deterministic org's clock starts, on the command line.
+/// The start time of a deterministic org's clock, on the command line.
 struct ClockStart: ArgumentValue {
   let milliseconds: Int64
 
@@ -143,7 +147,7 @@ struct ClockStart: ArgumentValue {
 }
 
 extension Percentage: ArgumentValue {
-  /// A whole number from 0 to 100, with or without its sign.
+  /// Parses a whole number from 0 to 100, with or without `%`.
   package init?(argument: String) {
     guard let number = Int(argument.hasSuffix("%") ? argument.dropLast() : argument[...]),
       (0...100).contains(number)
@@ -151,8 +155,6 @@ extension Percentage: ArgumentValue {
     self.init(number)
   }
 
-  /// A percentage.
   package static var expectation: String { "a percentage, as in 10%" }
-  /// As the pipeline file writes it.
   package var argumentText: String { description }
 }

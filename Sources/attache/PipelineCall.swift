@@ -3,9 +3,10 @@ import JSON
 import Ledger
 import Pipelines
 import Reconciliation
+import Salesforce
 import System
 
-/// One call of a pipeline from the command line: finding it, running it, showing it.
+/// Finds, runs and shows a pipeline for one call of the command line.
 struct PipelineCall {
   let program: Program
   let options: Options
@@ -17,8 +18,9 @@ struct PipelineCall {
     return (pipeline, root(of: pipeline))
   }
 
-  /// The pipeline, whose data lie under its name, or are to be put back there; with `variables` those that its file
-  /// names have to be set.
+  /// Reads a pipeline whose data are under its name, or will be restored there.
+  ///
+  /// With `variables`, the variables that its file names must be set.
   func read(
     variables: [String: String]? = nil, isRestoring: Bool = false
   ) throws -> Pipeline {
@@ -27,7 +29,8 @@ struct PipelineCall {
     return pipeline
   }
 
-  /// The pipeline, also one whose data lie under another name: of that a run tells whoever is to be told.
+  /// Reads a pipeline even if its data are under another name; a run reports that by a
+  /// notification.
   private func readFile(variables: [String: String]?) throws -> Pipeline {
     let path = program.absolute(try PipelineFile.locate(name))
     var pipeline = try PipelineFile.read(path: path, variables: variables)
@@ -35,14 +38,14 @@ struct PipelineCall {
     return pipeline
   }
 
-  /// What names a pipeline in a command to copy that is to go to the same data.
+  /// The word that names a pipeline in a printed command, with the data directory.
   func called(_ pipeline: Pipeline) -> String {
     guard let data = options.data else { return pipeline.called }
     return "\(pipeline.called) --data \(ShellWord.quoted(program.absolute(data)))"
   }
 
-  /// `--data`, else `$ATTACHE_DATA`, else `/var/lib/attache` for a pipeline in `/etc/attache`, and
-  /// `../snapshots` from the directory of any other.
+  /// Returns `--data`, or `$ATTACHE_DATA`, or `/var/lib/attache` for a pipeline in `/etc/attache`,
+  /// or `../snapshots` relative to the directory of any other.
   func root(of pipeline: Pipeline) -> String { root(in: pipeline.directory) }
 
   /// The same for a pipeline in a directory.
@@ -55,7 +58,9 @@ struct PipelineCall {
   }
 
   /// Runs stages, shows their events and the summary, and answers the exit status.
-  func run(_ runOptions: RunOptions) async throws -> ExitStatus {
+  ///
+  /// The plan of an undo says itself that nothing was done.
+  func run(_ runOptions: RunOptions, isUndoPlan: Bool = false) async throws -> ExitStatus {
     let pipeline: Pipeline
     do { pipeline = try readFile(variables: program.variables) } catch { return try ended(error) }
     let root = root(of: pipeline)
@@ -74,7 +79,7 @@ struct PipelineCall {
     switch outcome {
     case .success(let summary):
       let status = summary.exitStatus
-      show(summary, status, isDryRun: runOptions.isDryRun)
+      show(summary, status, isDryRun: runOptions.isDryRun, isUndoPlan: isUndoPlan)
       let end = watch.end(status, summary: summary, of: runOptions)
       await close(end, pipeline, log, isDryRun: runOptions.isDryRun, spent: spent)
       return status
@@ -82,35 +87,40 @@ struct PipelineCall {
       let failure = PipelineError(describing: error)
       let end = watch.end(
         failure.kind.exitStatus, summary: nil, error: failure, of: runOptions)
-      // What it settled and found before it failed is told there, and nowhere else.
+      // The report has what the run resolved and found before it failed.
       if !options.json, let path = end.report { program.note("report: \(path)") }
       await close(end, pipeline, log, isDryRun: runOptions.isDryRun, spent: spent)
       return try ended(error)
     }
   }
 
-  /// What the run came to, and how many signals were meant for it and not for what comes after; a signal and the
-  /// deadline are errors of their own.
+  /// Returns the outcome of the run, and how many signals it consumed.
+  ///
+  /// A signal and the deadline are separate errors.
   private func outcome(
     _ runOptions: RunOptions, _ pipeline: Pipeline, _ root: String, _ watch: RunWatch,
     _ log: LogFile?
   ) async -> (Result<RunSummary, any Error>, spent: Int) {
     let progress = Progress(program, quiet: options.quiet || options.json)
+    // The status line shows the retries of a run, so the trace need not.
+    let observer = program.verbosity > 0 || program.debugHTTP != nil ? OrgObservation.observer : nil
     let (program, json) = (program, options.json)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
-    // Events come from several threads: each is told everywhere before the next has its time.
+    // Events come from several threads; each is handled completely before the next.
     let turn = Locked(())
-    let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
-      try await PipelineRun.execute(
-        pipeline, root: root, variables: program.variables, options: runOptions
-      ) { event in
-        turn.withLock { _ in
-          let seen = watch.see(event)
-          log?.add(seen)
-          if let text = EventText.status(of: event) {
-            ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+    let (outcome, signal, isLate) = await OrgObservation.$observer.withValue(observer) {
+      await Interruption.run(deadlineSeconds: seconds) {
+        try await PipelineRun.execute(
+          pipeline, root: root, variables: program.variables, options: runOptions
+        ) { event in
+          turn.withLock { _ in
+            let seen = watch.see(event)
+            log?.add(seen)
+            if let text = EventText.status(of: event) {
+              ServiceManager.tell("STATUS=\(VisibleText.line(text))", program.variables)
+            }
+            if json { program.print(seen.json) } else { progress.show(event) }
           }
-          if json { program.print(seen.json) } else { progress.show(event) }
         }
       }
     }
@@ -127,7 +137,7 @@ struct PipelineCall {
     return (outcome, spent)
   }
 
-  /// Tells of the end whoever was not there, and shows on a terminal what the run took.
+  /// Sends the notifications, and shows the cost of the run on a terminal.
   private func close(
     _ end: RunEnd, _ pipeline: Pipeline, _ log: LogFile?, isDryRun: Bool, spent: Int
   ) async {
@@ -145,7 +155,7 @@ struct PipelineCall {
     if let trouble = log?.trouble { warn(trouble, of: end) }
   }
 
-  /// Says a warning that came after the end, beside the results: as JSON where they are JSON.
+  /// Prints a warning that came after the end: as JSON if the results are JSON.
   private func warn(_ text: String, of end: RunEnd) {
     if options.json { program.note(end.warning(text)) } else { program.note("warning: \(text)") }
   }
@@ -161,7 +171,9 @@ struct PipelineCall {
     return diagnostic.status
   }
 
-  private func show(_ summary: RunSummary, _ status: ExitStatus, isDryRun: Bool) {
+  private func show(
+    _ summary: RunSummary, _ status: ExitStatus, isDryRun: Bool, isUndoPlan: Bool
+  ) {
     if options.json {
       program.print(
         .object([
@@ -171,20 +183,29 @@ struct PipelineCall {
       return
     }
     if options.quiet {
-      // Whoever asks for nothing but errors is told where to look: the exit status says no more.
+      // With `--quiet`, tell where to look, because the exit status says no more.
       if let line = SummaryText.attention(summary) { program.note(line) }
       return
     }
     for line in summary.plan { program.print(line) }
     if isDryRun, summary.plan.isEmpty { program.print("nothing to do") }
-    for line in SummaryText.lines(summary) { program.print(line) }
+    for line in SummaryText.lines(summary) { program.print(styled: line) }
+    if isDryRun, !isUndoPlan { program.print("dry run: nothing was sent or changed") }
   }
 }
 
-/// A summary in a few lines, for a person.
+extension Verdict {
+  /// How a terminal shows it: what needs a decision stands out.
+  var style: StyledLine.Style {
+    if isSettled { return .bold }
+    return isWaiting ? .yellow : .red
+  }
+}
+
+/// The summary of a run in a few lines.
 enum SummaryText {
-  static func lines(_ summary: RunSummary) -> [String] {
-    var lines: [String] = []
+  static func lines(_ summary: RunSummary) -> [StyledLine] {
+    var lines: [StyledLine] = []
     let total = summary.verdicts.values.reduce(0, +)
     if total > 0 {
       lines.append("\(EventText.count(total, "edit")):")
@@ -192,7 +213,7 @@ enum SummaryText {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
         let step =
           DecisionRule.nextStep(of: verdict, in: summary.called).map { "  → \($0)" } ?? ""
-        lines.append("  \(pad(count, 6))  \(verdict.rawValue)\(step)")
+        lines.append("  \(pad(count, 6))  \(verdict.rawValue, verdict.style)\(step)")
       }
     }
     let open = summary.open.values.reduce(0, +)
@@ -205,7 +226,7 @@ enum SummaryText {
     return lines
   }
 
-  /// What waits for a person, on one line; nil for nothing.
+  /// One line about the items that need review; nil if there are none.
   static func attention(_ summary: RunSummary) -> String? {
     var parts: [String] = []
     let open = summary.open.values.reduce(0, +)
@@ -222,7 +243,7 @@ enum SummaryText {
     return "attache: \(summary.pipeline): \(parts.joined(separator: ", "))\(place)"
   }
 
-  /// Findings of a kind, as a line names them.
+  /// The label of a kind of finding.
   static func name(_ kind: Finding.Kind) -> String {
     switch kind {
     case .returnAccepted: "returns accepted"

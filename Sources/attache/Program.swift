@@ -2,22 +2,28 @@ import Arguments
 import JSON
 import System
 
-/// The outside world as commands see it: the environment, the directory, and where output goes.
+/// The environment of a command: variables, working directory, and output.
 ///
 /// Built once in `AttacheMain`; nothing else reads the process's surroundings.
-package struct Program: Sendable {
+package struct Program: CommandContext {
   /// The environment's variables.
   let variables: [String: String]
-  /// The working directory, for names given on the command line only.
+  /// The working directory, only for names on the command line.
   let workingDirectory: String
-  /// Whether somebody can answer questions.
+  /// Whether an operator can answer questions.
   let inputIsTerminal: Bool
   /// Whether results go to a terminal.
   let outputIsTerminal: Bool
-  /// Whether messages go to a terminal that can move its cursor.
+  /// Whether messages go to a terminal with cursor movement.
   let errorIsTerminal: Bool
+  /// When messages have colour.
+  var color = ColorChoice.auto
+  /// How much is said of requests: 1 for a line for each, 2 with its status, time and size.
+  var verbosity = 0
+  /// The file to which each request of an org is added.
+  var debugHTTP: String?
 
-  /// The first line that could not be written.
+  /// The error of the first line that could not be written.
   private let lost = Locked<SystemError?>(nil)
 
   init(
@@ -29,6 +35,34 @@ package struct Program: Sendable {
     self.inputIsTerminal = inputIsTerminal
     self.outputIsTerminal = outputIsTerminal
     self.errorIsTerminal = errorIsTerminal
+  }
+
+  /// The options of every command.
+  package static var globals: [Parameter<Program>] {
+    [
+      .option(
+        "color", "WHEN", "use colour and bold (auto: on a terminal, unless NO_COLOR is set)",
+        \.color),
+      .counted(
+        "verbose", short: "v",
+        "print a line for each request; -vv adds its status, time and size", \.verbosity),
+      .option(
+        "debug-http", "FILE", "append each request to FILE, one JSON line each, without secrets",
+        completes: .files, \.debugHTTP),
+    ]
+  }
+
+  /// Whether lines on standard output have colour and bold.
+  var colorsOutput: Bool { isColored(outputIsTerminal) }
+  /// Whether lines on standard error have colour and bold.
+  var colorsErrors: Bool { isColored(errorIsTerminal) }
+
+  private func isColored(_ isTerminal: Bool) -> Bool {
+    switch color {
+    case .always: true
+    case .never: false
+    case .auto: isTerminal && (variables["NO_COLOR"] ?? "").isEmpty && variables["TERM"] != "dumb"
+    }
   }
 
   /// The process's own surroundings.
@@ -43,56 +77,66 @@ package struct Program: Sendable {
 
   /// Writes a line to standard output.
   ///
-  /// Names and words from outside may stand in it: here, and nowhere else, they are made fit for a
-  /// terminal and for one line of a log.
+  /// The line may contain untrusted text. Only here, control characters and line breaks are
+  /// escaped.
   func print(_ line: String) { put(1, VisibleText.line(line) + "\n") }
+
+  /// Writes a line with its styles to standard output.
+  func print(styled line: StyledLine) { put(1, line.rendered(isColored: colorsOutput) + "\n") }
+
+  /// Writes a line with its styles to standard error.
+  func note(styled line: StyledLine) { put(2, line.rendered(isColored: colorsErrors) + "\n") }
 
   /// Writes our own text of many lines to standard output: help, the manual page.
   func write(_ text: String) { put(1, text) }
 
-  /// Writes a table of values, CSV, to standard output.
+  /// Writes a CSV table to standard output.
   func write(table: [UInt8]) { put(1, VisibleText.cell(String(decoding: table, as: UTF8.self))) }
 
   /// Writes a line to standard error.
   func note(_ line: String) { put(2, VisibleText.line(line) + "\n") }
 
-  /// Writes a line of JSON to standard error: a message beside results that are JSON.
+  /// Writes a line of JSON to standard error: a message in addition to JSON results.
   func note(_ value: JSONValue) { put(2, VisibleText.json(value.text) + "\n") }
 
-  /// Asks somebody at the terminal, and waits; nil at the end of the input.
+  /// Asks a question at the terminal, and waits; nil at the end of the input.
   func ask(_ question: String) -> String? {
     put(2, VisibleText.line(question) + " ")
     guard let line = readLine() else { return nil }
     return String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 
-  /// Shows a line on the terminal that the next one replaces; an empty one takes it away.
+  /// Shows a status line on the terminal, replacing the previous one.
   ///
-  /// It is cut where the terminal's line ends: one that went on in the next could not be taken away.
+  /// An empty line removes it.
+  ///
+  /// It is cut to the terminal's width, because a wrapped line could not be removed.
   func show(_ line: String) {
     let room = (ProcessEnvironment.columns(2) ?? 80) - 1
-    put(2, "\r\u{1B}[K" + VisibleText.line(line).prefix(max(0, room)))
+    put(2, "\r\u{1B}[K" + StatusLine.cut(VisibleText.line(line), columns: room))
   }
 
-  /// Prints one JSON document, or one line of them.
+  /// Prints one JSON document, or one line of JSON.
   func print(_ value: JSONValue, pretty: Bool = false) {
     let bytes = value.bytes(pretty: pretty, sortedKeys: false)
     put(1, VisibleText.json(String(decoding: bytes, as: UTF8.self)) + "\n")
   }
 
-  /// Prints a JSON document that stands in a file.
+  /// Prints the JSON document of a file.
   func print(document: [UInt8]) {
     put(1, VisibleText.json(String(decoding: document, as: UTF8.self)))
   }
 
   private func put(_ descriptor: Int32, _ text: String) {
     guard let error = ProcessEnvironment.write(descriptor, text) else { return }
-    // Who has read enough of a pipe, or closed the messages, wants no more.
+    // A reader that closed its pipe, or closed messages, wants no more output.
     if error.isReaderGone || (descriptor == 2 && error.isClosed) { return }
     lost.withLock { $0 = $0 ?? error }
   }
 
-  /// What the program ends with: what could not be told was not done, whatever else went well.
+  /// Returns the final exit status.
+  ///
+  /// If output was lost, the command failed.
   func ending(_ status: ExitStatus) -> ExitStatus {
     guard let error = lost.withLock({ $0 }), status == .done || status == .needsAttention
     else {
@@ -103,11 +147,14 @@ package struct Program: Sendable {
     return .failed
   }
 
-  /// The absolute path of a file that has to be there.
+  /// Returns the absolute path of an existing file.
   func existing(_ path: String) throws(UsageError) -> String {
     let absolute = absolute(path)
     guard Files.exists(absolute) else {
       throw UsageError("there is no file \(path)", hint: "correct the name")
+    }
+    if Files.isDirectory(absolute) {
+      throw UsageError("\(path) is a directory", hint: "name a file")
     }
     do throws(SystemError) {
       try Files.checkInput(absolute)
@@ -117,7 +164,7 @@ package struct Program: Sendable {
     return absolute
   }
 
-  /// `path` as an absolute one; a relative one counts from the working directory.
+  /// Returns an absolute path; a relative one is resolved against the working directory.
   func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : workingDirectory + "/" + path
   }

@@ -4,8 +4,9 @@ import Pipelines
 import SmartStore
 import System
 
-/// What `store seal` and `store unseal` are told of the key; a passphrase is never an argument, which
-/// every other user of the machine can read.
+/// The key options of `store seal` and `store unseal`.
+///
+/// A passphrase is never an argument, because every user of the machine can read arguments.
 struct SealOptions: Sendable {
   static var parameters: [Parameter<SealOptions>] {
     [
@@ -43,7 +44,7 @@ struct SealOptions: Sendable {
     _ = try saltBytes
   }
 
-  /// The salt of a plain header; nil where none was given.
+  /// The salt of a plain header; nil if none was given.
   var saltBytes: [UInt8]? {
     get throws(UsageError) {
       if salt.isEmpty { return nil }

@@ -3,7 +3,7 @@ import Arguments
 import Synchronization
 
 /// A small program to test with: what its commands were asked is written into `Journal`.
-final class Journal: Sendable {
+final class Journal: CommandContext {
   private let lines = Mutex<[String]>([])
   var all: [String] { lines.withLock { $0 } }
   func write(_ line: String) { lines.withLock { $0.append(line) } }
@@ -17,7 +17,7 @@ enum Format: String, ArgumentValue, CaseIterable {
 /// Options that several commands share.
 struct Common: Sendable {
   var json = false
-  static var parameters: [Parameter<Common>] { [.flag("json", "print JSON", \.json)] }
+  static var parameters: [Parameter<Common>] { [.flag("json", "print JSON", \.json).shared] }
 }
 
 struct Prime: Command {
@@ -128,6 +128,10 @@ let planner = Tool<Journal>(
   name: "planner", summary: "plans what field staff take along", version: "1.2",
   date: "November 21, 2026",
   groups: [Note("org", "an org of your own")],
+  sections: [
+    HelpSection("plans", ["reconcile", "prime"]),
+    HelpSection("others", ["org", "completion", "manual", "help"]),
+  ],
   commands: [Prime.self, Reconcile.self, Undo.self, Serve.self],
   exitStatuses: [
     Note("0", "done"), Note("2", "the words on the command line were wrong"),

@@ -7,7 +7,7 @@ private func outcome(_ line: String) async throws -> String {
   do throws(UsageError) {
     switch try planner.parse(words) {
     case .answer(let text): return String(text.prefix { $0 != "\n" })
-    case .command(_, let run):
+    case .command(_, _, let run):
       let journal = Journal()
       // The run's own errors do not exist in these commands.
       _ = try? await run(journal)
@@ -53,30 +53,30 @@ private func outcome(_ line: String) async throws -> String {
       "prime fs --elephant": #"planner prime: unknown option "--elephant""#,
       "prime fs -x": #"planner prime: unknown option "-x" (--help lists the options)"#,
       "prime fs --format zpi":
-        #"planner prime: --format cannot be "zpi": it has to be one of zip, tar.zst "#
+        #"planner prime: --format cannot be "zpi": it must be one of zip, tar.zst "#
         + #"(did you mean "zip"?)"#,
       "prime fs --jobs many":
-        #"planner prime: --jobs cannot be "many": it has to be a whole number"#,
+        #"planner prime: --jobs cannot be "many": it must be a whole number"#,
       "prime fs --jobs 2 --jobs 3": "planner prime: --jobs is given twice (it takes one value)",
       "prime fs --jobs": "planner prime: --jobs needs a value: stores in work at once",
       "prime fs --jobs --json":
-        #"planner prime: --jobs needs a value and "--json" looks like an option "#
-        + "(write --jobs=--json if it is meant)",
+        #"planner prime: --jobs needs a value, and "--json" looks like an option "#
+        + "(write --jobs=--json if it is the value)",
       "prime fs --json=yes": "planner prime: --json takes no value (write --json alone)",
       "prime fs --json -q": "planner prime: --quiet and --json exclude each other",
       "reconcile a b":
         #"planner reconcile: unexpected argument "b" (--help shows what is expected)"#,
       "reconcile undo 12": "planner reconcile undo: --reason is missing: why",
       "reconcile undo x --reason r":
-        #"planner reconcile undo: RUN cannot be "x": it has to be a whole number"#,
+        #"planner reconcile undo: RUN cannot be "x": it must be a whole number"#,
       "org": #"planner: "org" needs one of: serve (planner help org explains them)"#,
       "org sevre": #"planner: "org" has no command "sevre" (did you mean "serve"?)"#,
       "org dance": #"planner: "org" has no command "dance" (there are: serve)"#,
       "--json prime":
-        #"planner: the command comes first, then "--json" (planner help lists the commands)"#,
+        #"planner: the command must come before "--json" (planner help lists the commands)"#,
       "completion": "planner completion: SHELL is missing: one of bash, zsh, fish",
       "completion fihs":
-        #"planner completion: SHELL cannot be "fihs": it has to be one of bash, zsh, fish "#
+        #"planner completion: SHELL cannot be "fihs": it must be one of bash, zsh, fish "#
         + #"(did you mean "fish"?)"#,
       "help prime it": #"planner help: there is no command "prime it""#,
     ] as [String: String])
@@ -102,7 +102,7 @@ private func outcome(_ line: String) async throws -> String {
   }
 
   @Test func `a command's status is the program's`() async throws {
-    guard case .command(let name, let run) = try planner.parse(["prime", "fs"]) else {
+    guard case .command(let name, _, let run) = try planner.parse(["prime", "fs"]) else {
       Issue.record("not a command")
       return
     }

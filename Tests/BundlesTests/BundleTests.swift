@@ -98,7 +98,7 @@ import Testing
     #expect(try error([manifest, store, ("extra", [])]).contains("extra is not named"))
     #expect(try error([store, manifest]).contains("its first file is not manifest.json"))
     #expect(
-      try error([manifest, (store.0, store.1.dropLast())]).contains("bytes where the manifest"))
+      try error([manifest, (store.0, store.1.dropLast())]).contains("bytes, but the manifest says"))
     // Nothing beyond the size in the manifest is unpacked.
     let more = store.1 + [UInt8](repeating: 7, count: 1 << 20)
     #expect(try error([manifest, (store.0, more)]).contains("has more bytes than the"))

@@ -76,7 +76,9 @@ struct EditReaderTests {
     let element = try JSONValue(parsing: try #require(reading.edits.first).element)
     #expect(element["Name"] == "cut \u{FFFD} and \u{1F600}")
     #expect(
-      reading.warnings == ["in 1 of the edited elements half of a character was replaced by U+FFFD"]
+      reading.warnings == [
+        "in 1 of the edited elements an unpaired surrogate was replaced by U+FFFD"
+      ]
     )
   }
 
@@ -225,9 +227,9 @@ struct EditReaderTests {
     let reading = try Self.read(path)
     #expect(
       reading.edits.map(\.finding) == [
-        "several changed rows of the soup bear the same Id",
-        "several changed rows of the soup bear the same Id",
-        "Id of the element is no record Id", "Id of the element is not text",
+        "several changed rows of the soup have the same Id",
+        "several changed rows of the soup have the same Id",
+        "Id of the element is not a record Id", "Id of the element is not text",
         "the element has no Id", "the element is not a JSON object",
         "the element is not a JSON object",
         nil,

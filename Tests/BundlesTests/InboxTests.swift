@@ -110,7 +110,7 @@ import Testing
     let found = try limited.candidates(now: Issued.now)
     #expect(found.map(\.name) == ["fits.db", "holes.db", "small.db"])
     #expect(found.map(\.refusal?.code) == [nil, .tooLarge, .tooLarge])
-    #expect(found[1].refusal?.sentence.contains("stays where it is") == true)
+    #expect(found[1].refusal?.sentence.contains("stays in the inbox") == true)
   }
 
   @Test func `a bundle is recognized by its bytes, a store with a log by its log`() throws {
@@ -190,7 +190,7 @@ import Testing
     let candidate = try #require(try inbox.candidate(named: path))
     guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
     else { throw Lost() }
-    #expect(Files.exists(path), "as if the run had died before the removal")
+    #expect(Files.exists(path), "as if the run was interrupted before the removal")
     try Files.makeDirectory(inbox.processing + "/.tmp-half")
     #expect(try inbox.unfinished() == [taken])
     #expect(try Files.list(inbox.processing) == [taken.sha256])

@@ -52,8 +52,8 @@ import Testing
     #expect(try Files.read(taken) == before)
     #expect(
       validated.notes == [
-        "returned.db: the device was interrupted in changing the indexes of soup \"accounts\"; "
-          + "the change was finished in the copy that is read"
+        "returned.db: the device was interrupted while changing the indexes of soup \"accounts\"; "
+          + "the change was completed in the copy that is read"
       ])
     #expect(validated.stores[0].reindexedSoups == ["accounts"])
     let store = try Store(untrusted: validated.stores[0].path)

@@ -57,7 +57,7 @@ import Testing
   func `a missing key, an encrypted key and another kind of key are rejected with messages`() throws
   {
     let error = #expect(throws: CryptoError.self) { try PrivateKey(pem: Array("nonsense".utf8)) }
-    #expect(error?.message.contains("no private key in PEM") == true)
+    #expect(error?.message.contains("not a private key in PEM") == true)
     #expect(throws: CryptoError.self) { try PrivateKey(pem: []) }
     #expect(throws: CryptoError.self) { try Certificate(pem: Array("nonsense".utf8)) }
     #expect("\(try PrivateKey.generateRSA())" == "private key")

@@ -25,10 +25,8 @@ import attache
 
       """
     for command in AttacheTool.tool.description.commands {
-      // The exit statuses are the same for all, and are listed above.
       let page = try help(command.words + ["--help"])
-      let own = page.firstRange(of: "\n\nexit status:").map { page[..<$0.lowerBound] } ?? page[...]
-      text += "\n## attache \(command.name)\n\n```text\n\(own)\n```\n"
+      text += "\n## attache \(command.name)\n\n```text\n\(page)\n```\n"
     }
     return text
   }

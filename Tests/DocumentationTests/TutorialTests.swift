@@ -58,7 +58,7 @@ import Testing
     }.reduce("exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null' EXIT\n", +)
   }
 
-  @Test(.timeLimit(.minutes(3)))
+  @Test(.timeLimit(.minutes(5)))
   func `every line of the tutorial runs and prints what the page shows`() async throws {
     let steps = Self.steps(of: try Page("docs/tutorial.md"))
     #expect(steps.count > 30)
@@ -92,7 +92,7 @@ import Testing
     let port = String(decoding: free.output, as: UTF8.self).trimmingCharacters(in: .newlines)
     let result = try ChildProcess.run(
       "/bin/bash", ["-c", "cd '\(directory.path)' && \(script(steps, port: port))"],
-      environment: environment, deadlineSeconds: 120)
+      environment: environment, deadlineSeconds: 240)
     return String(decoding: result.output, as: UTF8.self)
       .replacing(directory.path, with: checkout).replacing(":\(port)", with: ":\(Self.port)")
       .components(separatedBy: "@@\n").dropFirst().map { String($0) }

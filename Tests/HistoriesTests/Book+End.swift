@@ -5,12 +5,12 @@ import Reconciliation
 import SmartStore
 import TestSupport
 
-/// What is held when everything has come to rest.
+/// The rules that hold when everything has come to rest.
 extension Book {
   mutating func judgeEnd(in world: World) throws {
     reports = [:]
     try read(in: world)
-    for one in handed where !one.isCopy {
+    for one in returned where !one.isCopy {
       for row in one.rows.values.sorted(by: {
         ($0.id.soup, $0.id.entry) < ($1.id.soup, $1.id.entry)
       }) {
@@ -28,7 +28,7 @@ extension Book {
 
   // MARK: one edit
 
-  private func judge(_ row: PhoneRow, of one: HandedBack, in world: World) throws {
+  private func judge(_ row: PhoneRow, of one: ReturnedFile, in world: World) throws {
     let mentions: [Mention] = orderedReports.flatMap { report in
       report.records.filter { $0.row == row.id && $0.file == one.file }
         .map { (report: report, row: $0, isNew: true) }
@@ -36,7 +36,7 @@ extension Book {
         .map { (report: report, row: $0, isNew: false) }
     }
     guard let last = mentions.last else {
-      // The same edit handed back again is the same edit.
+      // The same edit returned again is the same edit.
       if hasSame(row, as: one) { return }
       throw Violation("it is in no report")
     }
@@ -51,16 +51,16 @@ extension Book {
     try judgeSettled(row, of: one, last.row, in: world)
   }
 
-  /// Whether an earlier return of the same installation had the row as it is.
-  private func hasSame(_ row: PhoneRow, as one: HandedBack) -> Bool {
-    handed.contains { other in
+  /// Whether an earlier return of the same installation had the same row.
+  private func hasSame(_ row: PhoneRow, as one: ReturnedFile) -> Bool {
+    returned.contains { other in
       other.file != one.file && other.phone == one.phone
         && other.installation == one.installation
         && other.rows[row.id].map { $0.hasContent(of: row) } ?? false
     }
   }
 
-  /// Once as new, then open in each report until it is settled, then no more.
+  /// An edit is reported once as new, then as open until it is resolved, and never again.
   private func judgeSight(_ mentions: [Mention]) throws {
     guard let first = mentions.first, let last = mentions.last else { return }
     guard first.isNew else { throw Violation("its first report calls it still open") }
@@ -68,7 +68,7 @@ extension Book {
       place + 1 < mentions.count
     {
       throw Violation(
-        "it is told of again after it was \(mentions[place].row.verdict.rawValue): "
+        "it is reported again after it was \(mentions[place].row.verdict.rawValue): "
           + "\(mentions[place + 1].row.verdict.rawValue)")
     }
     let told = Set(mentions.map(\.report.run))
@@ -77,40 +77,40 @@ extension Book {
       && (report.runNumber < last.report.runNumber || !last.row.verdict.isSettled)
     {
       guard told.contains(report.run) else {
-        throw Violation("it is open and the report of \(report.run) does not tell of it")
+        throw Violation("it is open, but the report of \(report.run) does not list it")
       }
     }
   }
 
-  /// Superseded: a later hand-back of the phone has been taken, or it came before as it is.
-  func judgeSuperseded(_ row: PhoneRow, of one: HandedBack) throws {
-    if hasSame(row, as: one) || isMended(row) || isToldSent(row) { return }
-    let isContinued = handed.contains { other in
+  /// Superseded: a later return of the phone was ingested, or the same edit came before.
+  func judgeSuperseded(_ row: PhoneRow, of one: ReturnedFile) throws {
+    if hasSame(row, as: one) || isFixed(row) || isToldSent(row) { return }
+    let isContinued = returned.contains { other in
       other.file != one.file && other.phone == one.phone
         && other.installation == one.installation && isAncestor(one.state, of: other.state)
     }
     guard isContinued else {
-      throw Violation("it is superseded, and no later hand-back of the phone came")
+      throw Violation("it is superseded, but no later return of the phone came")
     }
   }
 
-  /// Whether a hand-back that was taken has told that its phone had sent a new record by itself.
+  /// Whether an ingested return showed that its phone had sent a new record by itself.
   private func isToldSent(_ row: PhoneRow) -> Bool {
     guard let marker = row.marker else { return false }
-    return handed.contains { one in
+    return returned.contains { one in
       one.taken != nil && one.sent.values.contains { $0.marker == marker }
     }
   }
 
   func judgeSettled(
-    _ row: PhoneRow, of one: HandedBack, _ told: Report.Row, in world: World
+    _ row: PhoneRow, of one: ReturnedFile, _ told: Report.Row, in world: World
   ) throws {
     let watch = world.watch
     let soup = Soup.named(row.id.soup)
     let ids = [told.recordID].compactMap { $0 } + records(of: row, in: world).map(\.id)
     let sent = row.changed.filter { soup?.listed.contains($0.key) ?? false }.mapValues(\.value)
-    // What another phone made under the same external id is its own, and so is a new row that came open with its
-    // bundle and that it has edited.
+    // A record that another phone created with the same external ID is that phone's own, and so is
+    // a new row that was issued as open and that the phone has edited.
     let isMadeElsewhere = isMadeElsewhere(row, of: one)
     let isOthers = { (id: String) in
       row.operation == .dropped && id != told.recordID
@@ -123,19 +123,19 @@ extension Book {
         return try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
       }
       if row.operation == .create, ids.isEmpty {
-        throw Violation("it is \(told.verdict.rawValue), and the org has no such record")
+        throw Violation("it is \(told.verdict.rawValue), but the org has no such record")
       }
       for (field, value) in sent where !ids.contains(where: { watch.hasSeen(value, $0, field) }) {
         throw Violation(
-          "it is \(told.verdict.rawValue), and its \(field) \(value) never stood in the org")
+          "it is \(told.verdict.rawValue), but its \(field) \(value) was never in the org")
       }
     case .deleted:
       guard row.isDeleted || hasDeleted(one.phone, row, ids, in: world) else {
-        throw Violation("it is deleted, and its device has not deleted the record")
+        throw Violation("it is deleted, but its device did not delete the record")
       }
       try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
     case .notInFieldList:
-      // What travels of it was sent with an earlier hand-back.
+      // Its listed fields were sent with an earlier return.
       let isSent = sent.allSatisfy { field, value in
         ids.contains { watch.hasSeen(value, $0, field) }
       }
@@ -146,9 +146,9 @@ extension Book {
     }
   }
 
-  private func isMadeElsewhere(_ row: PhoneRow, of one: HandedBack) -> Bool {
+  private func isMadeElsewhere(_ row: PhoneRow, of one: ReturnedFile) -> Bool {
     guard let marker = row.marker else { return false }
-    return handed.contains { other in
+    return returned.contains { other in
       other.phone != one.phone && other.taken != nil
         && other.rows.values.contains { $0.marker == marker && $0.operation == .create }
     }
@@ -156,98 +156,99 @@ extension Book {
 
   private func judgeGone(_ ids: [String], _ told: Report.Row, in world: World) throws {
     for id in ids where !world.watch.wasDeleted(id) {
-      throw Violation("it is \(told.verdict.rawValue), and the record \(id) was never deleted")
+      throw Violation("it is \(told.verdict.rawValue), but the record \(id) was never deleted")
     }
   }
 
-  /// An edit in whose way nobody stood is not left open.
+  /// An edit that nothing conflicts with is not left open.
   private func judgeOpen(
-    _ row: PhoneRow, of one: HandedBack, _ told: Report.Row, in world: World
+    _ row: PhoneRow, of one: ReturnedFile, _ told: Report.Row, in world: World
   ) throws {
     guard world.runs.last?.report != nil else {
-      throw Violation("it is \(told.verdict.rawValue), and the last run has no report")
+      throw Violation("it is \(told.verdict.rawValue), but the last run has no report")
     }
     if let later = laterState(of: row, one),
       ![.duplicateCreated, .unconfirmed].contains(told.verdict),
       !isTouchedLate(told)
     {
-      throw Violation("it is left \(told.verdict.rawValue), and \(later.file) has it no more")
+      throw Violation("it is left \(told.verdict.rawValue), but \(later.file) no longer has it")
     }
     guard !isDisturbed(row, of: one, in: world) else { return }
     if !undoneRecords.isDisjoint(with: records(of: row, in: world).map(\.id)) { return }
-    // What the office made under the user's own name meanwhile may be what a lost create made; what
-    // the phone did to that row afterwards waits for it.
-    let isOffices = { (record: OrgRecord) in
-      record.name.hasPrefix("office") && world.watch.isTouchedByOffice(record.id)
+    // A record that another user created as this user in the meantime may look like that of a lost
+    // create; later edits of that row on the phone wait for it.
+    let isOtherUsers = { (record: OrgRecord) in
+      record.name.hasPrefix("other") && world.watch.isTouchedByOthers(record.id)
     }
     if told.verdict == .unconfirmed, row.serverID == nil,
-      world.watch.records.contains(where: isOffices) || syncs.contains(where: \.isMade)
+      world.watch.records.contains(where: isOtherUsers) || syncs.contains(where: \.isMade)
     {
       return
     }
     throw Violation(
-      "it is left \(told.verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
+      "it is left \(told.verdict.rawValue) (\(told.message ?? "")), although nothing conflicted with it"
+    )
   }
 
-  /// A later hand-back of the same installation, which was taken and does not have the row as it is.
-  private func laterState(of row: PhoneRow, _ one: HandedBack) -> HandedBack? {
+  /// A later return of the same installation that was ingested and does not have the same row.
+  private func laterState(of row: PhoneRow, _ one: ReturnedFile) -> ReturnedFile? {
     guard one.marksInstall, !restored.contains(one.installation) else { return nil }
-    return handed.first { later in
+    return returned.first { later in
       later.taken != nil && later.installation == one.installation && later.number > one.number
         && later.rows[row.id].map { !$0.hasContent(of: row) } ?? true
     }
   }
 
-  /// The markers of the rows that are made under one external id.
+  /// The markers of the rows created with one external ID.
   private func markers(with marker: String) -> Set<String> {
     guard let key = makers[marker]?.key else { return [marker] }
-    // One that the org had before bears the name that its key is made of.
+    // A record that the org had before has the name that its key is made of.
     return Set(makers.filter { $0.value.key == key }.keys).union([String(key.dropFirst(2))])
   }
 
-  /// Whether a new row bears the external id of one of some records.
+  /// Whether a new row has the external ID of one of some records.
   private func isKey(of records: [OrgRecord], _ marker: String) -> Bool {
     guard makers[marker]?.key != nil else { return false }
     return !markers(with: marker).isDisjoint(with: records.map(\.name))
   }
 
-  /// The records that a row is of.
+  /// The records of a row.
   private func records(of row: PhoneRow, in world: World) -> [OrgRecord] {
     if let id = row.serverID { return world.watch.records.filter { $0.id == id } }
     let names = row.marker.map { markers(with: $0) } ?? []
     return world.watch.records.filter { names.contains($0.name) }
   }
 
-  /// Whether an app has sent something of the record by itself, but for what this row comes after.
-  private func isSent(_ row: PhoneRow, of one: HandedBack, _ ids: Set<String>) -> Bool {
+  /// Whether an app sent part of the record by itself, other than what this row follows.
+  private func isSent(_ row: PhoneRow, of one: ReturnedFile, _ ids: Set<String>) -> Bool {
     syncs.contains { sync in
       guard ids.contains(sync.recordID) else { return false }
       guard sync.phone == one.phone, sync.row == row.id, isAncestor(sync.state, of: one.state)
       else { return true }
-      return handed.contains {
+      return returned.contains {
         $0.phone == one.phone && $0.rows[row.id] != nil && isAncestor($0.state, of: sync.state)
       }
     }
   }
 
-  /// Whether anybody else changed the record, or the phone has two pasts.
-  func isDisturbed(_ row: PhoneRow, of one: HandedBack, in world: World) -> Bool {
+  /// Whether anyone else changed the record, or the phone has two pasts.
+  func isDisturbed(_ row: PhoneRow, of one: ReturnedFile, in world: World) -> Bool {
     let records = records(of: row, in: world)
     let names = row.marker.map { markers(with: $0) } ?? []
-    if records.contains(where: { world.watch.isTouchedByOffice($0.id) }) { return true }
+    if records.contains(where: { world.watch.isTouchedByOthers($0.id) }) { return true }
     if let parent = row.parent,
-      world.watch.isTouchedByOffice(parent) || world.watch.wasDeleted(parent)
+      world.watch.isTouchedByOthers(parent) || world.watch.wasDeleted(parent)
     {
       return true
     }
-    // The org itself refuses it.
+    // The org itself refuses the value.
     if row.changed.values.contains(where: { $0.value.count > World.mostCharacters }) { return true }
     let ids = Set(records.map(\.id))
     // Only the owner may delete.
     if row.isDeleted, records.contains(where: { $0.name.hasSuffix("-0") }) { return true }
     if !ids.isDisjoint(with: touchedLate) { return true }
     if isSent(row, of: one, ids) { return true }
-    for other in handed {
+    for other in returned {
       for (id, rival) in other.rows {
         // The org deletes the details of a record with it.
         if let parent = row.parent, deletes(rival, parent, in: world) { return true }
@@ -263,7 +264,7 @@ extension Book {
         if id != row.id { return true }
         if !rival.hasContent(of: row), isForked(one.installation) { return true }
         if !one.marksInstall, !rival.hasContent(of: row) { return true }
-        // Two hand-backs of one number are a fork: the phone was restored in between.
+        // Two returns of one number are a fork: the phone was restored in between.
         if one.number == other.number, !rival.hasContent(of: row) { return true }
         if !isAncestor(one.state, of: other.state), !isAncestor(other.state, of: one.state) {
           return true
@@ -273,10 +274,12 @@ extension Book {
     return false
   }
 
-  /// Whether a phone has handed back rows under a number, and others under it after it was restored: two pasts, and
-  /// nothing says which of them a row goes on from that it changes once more.
+  /// Whether a phone returned rows with a number, and others with the same number after it was
+  /// restored.
+  ///
+  /// It then has two pasts, and nothing shows which of them a row that it changes again continues.
   private func isForked(_ installation: Int) -> Bool {
-    let own = handed.filter { $0.installation == installation && $0.marksInstall && !$0.isCopy }
+    let own = returned.filter { $0.installation == installation && $0.marksInstall && !$0.isCopy }
     return own.contains { one in
       own.contains { other in
         other.number == one.number && other.rows != one.rows
@@ -286,8 +289,10 @@ extension Book {
 
   // MARK: creates
 
-  /// Each record that a phone made is made at most once by the pipeline, but for one that was created
-  /// again because it was deleted; one that the phone has sent, too, is told of.
+  /// The pipeline creates each record of a phone at most once, except for one recreated after a
+  /// deletion.
+  ///
+  /// A record that the phone has sent as well is reported.
   private func judgeCreates(in world: World) throws {
     let own = Set(syncs.filter(\.isMade).map(\.recordID))
     for marker in makers.keys.sorted() {
@@ -295,20 +300,21 @@ extension Book {
       let records = world.watch.records.filter { markers.contains($0.name) }
       let ids = Set(records.map(\.id))
       let again = orderedReports.flatMap(\.records).filter {
-        // One that waits for a person has been made anew, too; a request that landed late has made another one.
+        // A record that needs review may have been recreated, too; a request that arrived late has
+        // created another one.
         ([.created, .unconfirmed].contains($0.verdict)
           || $0.verdict == .duplicateCreated && isTouchedLate($0))
           && $0.otherID.map { ids.contains($0) } ?? false
       }
       let deleted = ids.filter { world.watch.wasDeleted($0) }
       let made = ids.subtracting(own)
-      // An external id is free again when its record is deleted.
+      // An external ID is free again when its record is deleted.
       let most = 1 + again.count + (markers.count > 1 ? deleted.count : 0)
       if made.count > most {
         throw Violation("the org has \(made.count) records of \(marker): \(made.sorted())")
       }
       if made.isEmpty || !deleted.isEmpty { continue }
-      let told = handed.first { file in
+      let told = returned.first { file in
         file.taken != nil
           && file.sent.values.contains { $0.marker == marker && own.contains($0.recordID) }
       }
@@ -318,7 +324,7 @@ extension Book {
       }
       if let told, !isTold {
         throw Violation(
-          "\(told.file) has sent \(marker), which was made, too, and no report tells of \(ids.sorted())"
+          "\(told.file) has sent \(marker), which was created, too, but no report lists \(ids.sorted())"
         )
       }
     }

@@ -2,7 +2,7 @@ import Ledger
 import Reconciliation
 import TestSupport
 
-/// What is held of each run that came to its end.
+/// The rules for each completed run.
 extension Book {
   mutating func judge(_ result: RunResult, in world: World) throws {
     try read(in: world)
@@ -21,16 +21,17 @@ extension Book {
       try judgeStores(in: world)
     }
     if result.status == 0, let open = openEdits(in: world).first {
-      throw Violation("\(result.verb) ended with 0, and \(open) is open")
+      throw Violation("\(result.verb) ended with 0, but \(open) is open")
     }
-    // What a run has overwritten stands in its report; a killed one's in the next.
+    // A run's report lists what it overwrote; for a killed run, the next one's does.
     let reconciles = ![.ingest, .pack].contains(result.verb)
     if result.status == 0 || result.status == 3, reconciles, let first = unlisted.first {
-      throw Violation("\(first.words) was overwritten, and no report lists it")
+      throw Violation("\(first.words) was overwritten, but no report lists it")
     }
   }
 
-  /// Strikes off what was overwritten and a report has told: of this run, or of one that died after it.
+  /// Removes overwritten values that a report has listed, of this run or of one after an
+  /// interruption.
   private mutating func strikeOff(_ result: RunResult, in world: World) {
     let died = world.runs.dropLast().reversed().prefix { $0.isStruck }.compactMap(\.id)
     let told = ([result.id].compactMap(\.self) + died).compactMap { reports[$0] }.flatMap(\.records)
@@ -44,13 +45,13 @@ extension Book {
     }
   }
 
-  /// The files that were in the inbox of a run that came to its end.
+  /// The files that were in the inbox of a completed run.
   private mutating func take(_ result: RunResult, in world: World) {
     guard [.all, .ingest, .reconcile].contains(result.verb), !result.isStruck,
       [0, 3].contains(result.status)
     else { return }
-    for index in handed.indices where handed[index].taken == nil {
-      handed[index].taken = world.runs.count
+    for index in returned.indices where returned[index].taken == nil {
+      returned[index].taken = world.runs.count
     }
   }
 
@@ -58,76 +59,77 @@ extension Book {
     let sum = report.counts.values.reduce(0, +)
     guard report.edits == report.records.count, sum == report.edits else {
       throw Violation(
-        "the report of \(result.verb) says \(report.edits) edits, lists \(report.records.count) "
+        "the report of \(result.verb) says \(report.edits) edits, but lists \(report.records.count) "
           + "and counts \(sum)")
     }
     if let status = result.status, [0, 3].contains(status) {
       let isOpen = (report.records + report.stillOpen).contains { !$0.verdict.isSettled }
-      // What a run has found may be over when it is told.
+      // A finding of a run may be resolved when it is reported.
       let isLeft = report.records.contains { [.notUndone, .partlyUndone].contains($0.verdict) }
       let isRight = status == 0 ? !isOpen && !isLeft : isOpen || isLeft || report.isWaiting
       guard isRight else {
         throw Violation(
-          "\(result.verb) ended with \(status), and its report has "
+          "\(result.verb) ended with \(status), but its report has "
             + (isOpen ? "open edits" : "nothing open"))
       }
     }
   }
 
-  // MARK: what was written
+  // MARK: writes
 
-  /// Holds what a run has written against the rules.
+  /// Checks what a run wrote.
   mutating func judgeWrites(in world: World) throws {
-    // What the office enters between what a run has read and what it writes only a strict run sees, and
-    // OVERWRITE does not look.
+    // A change by another user between a run's read and its write is only seen with conditional
+    // updates, and OVERWRITE does not check.
     let isBlind = !world.setup.strict || world.setup.overwrites
     var unseen: Set<OrgWatch.FieldID> = []
     for transition in world.watch.takeTransitions() {
-      if transition.author == .office, isBlind { unseen.insert(transition.field) }
+      if transition.author == .otherUser, isBlind { unseen.insert(transition.field) }
       guard transition.author == .pipeline, unseen.remove(transition.field) == nil else { continue }
       try judge(transition, in: world)
     }
     let own = Set(syncs.filter(\.isMade).map(\.recordID))
     for record in world.watch.records
     where known.insert(record.id).inserted && !own.contains(record.id) {
-      // One that was deleted may be made anew.
+      // A deleted record may be recreated.
       let sent = syncs.filter { $0.isMade && $0.marker == record.name }
       if sent.contains(where: { world.watch.wasDeleted($0.recordID) }) { continue }
-      let teller = handed.first { file in
+      let teller = returned.first { file in
         file.taken != nil && file.sent.values.contains { $0.marker == record.name }
       }
       if let teller {
         throw Violation(
-          "\(record.name) was made, and \(teller.file) told that its phone has sent it")
+          "\(record.name) was created, although \(teller.file) showed that its phone has sent it")
       }
     }
   }
 
-  /// Holds one replaced value against the rules.
+  /// Checks one replaced value.
   private mutating func judge(_ transition: OrgWatch.Transition, in world: World) throws {
     if late.contains(transition.field) { return }
     let words = transition.words
     if isUndo(transition, in: world) { return }
     if transition.isBack {
-      // The phone has taken its edit back and hands that in, with another edit of the row.
+      // The phone has reverted its edit, and returns that with another edit of the row.
       if let before = change(transition.old), isTakenBack(before, in: world),
         before.issued == transition.new
       {
         return
       }
-      // A sync up sends all listed fields: under OVERWRITE what the phone was given comes back.
+      // A sync up sends all listed fields, so OVERWRITE restores the values that the phone was
+      // issued.
       if world.setup.overwrites { return unlisted.append(transition) }
-      throw Violation("\(words) was put back to \(transition.new ?? "nothing")")
+      throw Violation("\(words) was reverted to \(transition.new ?? "nothing")")
     }
     guard let change = change(transition.new) else {
       if transition.new == nil, world.setup.overwrites { return unlisted.append(transition) }
-      throw Violation("\(words) became \(transition.new ?? "nothing"), which nobody has written")
+      throw Violation("\(words) became \(transition.new ?? "nothing"), which no one wrote")
     }
     guard change.isListed else {
-      throw Violation("\(words) became \(change.value), whose field does not travel")
+      throw Violation("\(words) became \(change.value), whose field is not sent")
     }
-    if let later = givesUp(change) {
-      throw Violation("\(words) became \(change.value), which \(later.file) has given up")
+    if let later = returnDiscarding(change) {
+      throw Violation("\(words) became \(change.value), which \(later.file) has discarded")
     }
     if transition.old == change.issued || isShown(transition.old, of: change) { return }
     if let before = self.change(transition.old) {
@@ -138,33 +140,34 @@ extension Book {
     } else if world.setup.overwrites {
       unlisted.append(transition)
     } else if transition.old != nil || change.issued != nil {
-      throw Violation("\(words), the office's, became \(change.value) under LEAVE_IF_CHANGED")
+      throw Violation(
+        "\(words), another user's value, became \(change.value) under LEAVE_IF_CHANGED")
     }
   }
 
-  /// Holds one phone's value over another against the rules; answers whether a report has to list what
-  /// it has overwritten.
+  /// Checks one phone's value that replaced another's; returns whether a report has to list the
+  /// replaced value.
   private func judge(
     _ change: Change, over before: Change, _ transition: OrgWatch.Transition, in world: World
   ) throws -> Bool {
     let words = transition.words
-    // The later change of one phone is the one that stands.
+    // The later change of one phone stands.
     if isPast(before, of: change) { return false }
-    // Of a phone that does not mark its installation the rows tell the order.
+    // If a phone does not set its install ID, the rows show the order.
     let isMarked = world.setup.phones[change.phone].marksInstall
     if !isMarked, change.phone == before.phone, change.number > before.number { return false }
     if change.issued == before.value { return false }
-    // A first upsert goes out whatever stands under its external id, but what the pipeline itself has
+    // A first upsert overwrites whatever has its external ID, except what the pipeline itself has
     // sent since the bundle was made.
     let first = world.watch.firstEntry(of: transition.old, in: transition.field)
     let isOfApp = transition.oldAuthor == .phone || first?.author == .phone
     let isUnknown = isOfApp || (first?.time ?? 0) <= change.bundle
     if isUpserted(change, in: world), isUnknown { return true }
-    // What an app has sent by itself is to the pipeline as if the office had written it, also where an
-    // undo has put it back.
+    // To the pipeline, what an app sent by itself is like another user's change, also if an undo
+    // restored it.
     if isOfApp {
       if world.setup.overwrites { return true }
-      throw Violation("\(words), which its app has sent, became \(change.value)")
+      throw Violation("\(words), which its app sent, became \(change.value)")
     }
     let isFork = !isMarked || restored.contains(where: { isInstallation($0, of: change) })
     let isOlder = isPast(change, of: before)
@@ -181,51 +184,53 @@ extension Book {
         + "not seen it")
   }
 
-  /// Whether a phone has taken an edit back; to all that can be seen, so has one that was restored and does not
-  /// mark its installation.
+  /// Whether a phone has discarded an edit.
+  ///
+  /// As far as can be seen, a restored phone that does not set its install ID has, too.
   func isTakenBack(_ change: Change, in world: World) -> Bool {
     if reverted.contains(change.number) { return true }
     return !world.setup.phones[change.phone].marksInstall
-      && handed.contains { $0.phone == change.phone && restored.contains($0.installation) }
+      && returned.contains { $0.phone == change.phone && restored.contains($0.installation) }
   }
 
   private func isInstallation(_ installation: Int, of change: Change) -> Bool {
     isAncestor(installation, of: change.state)
   }
 
-  /// Whether a change went out with the first upsert of its record.
+  /// Whether a change was sent with the first upsert of its record.
   private func isUpserted(_ change: Change, in world: World) -> Bool {
     change.recordID == nil && change.row.soup == "visits" && world.setup.visitKey == .external
   }
 
-  /// The first run that has taken a change.
+  /// The first run that ingested a change.
   private func arrival(of change: Change) -> Int {
-    handed.filter {
+    returned.filter {
       $0.phone == change.phone && $0.rows[change.row]?.changed[change.field]?.value == change.value
     }.compactMap(\.taken).min() ?? .max
   }
 
-  /// A hand-back that was taken and that comes after a change, and does not hold it any more.
-  private func givesUp(_ change: Change) -> HandedBack? {
-    givesUpCarried(change) ?? givesUpOwn(change)
+  /// An ingested return that follows a change and no longer has it.
+  private func returnDiscarding(_ change: Change) -> ReturnedFile? {
+    redeliveryDiscarding(change) ?? ownReturnDiscarding(change)
   }
 
-  /// One of a phone to which the change was carried, unless another phone has gone on with it.
-  private func givesUpCarried(_ change: Change) -> HandedBack? {
+  /// A return of a phone that was issued the redelivered change, unless another phone has continued
+  /// it.
+  private func redeliveryDiscarding(_ change: Change) -> ReturnedFile? {
     func holds(_ row: PhoneRow?) -> Bool { row?.changed[change.field]?.value == change.value }
-    return handed.first { later in
+    return returned.first { later in
       guard later.taken != nil, later.marksInstall, !restored.contains(later.installation),
-        let came = later.mended.first(where: { holds($0) && !holds(later.rows[$0.id]) })
+        let came = later.fixed.first(where: { holds($0) && !holds(later.rows[$0.id]) })
       else { return false }
-      return !handed.contains { other in
+      return !returned.contains { other in
         other.taken != nil && other.file != later.file
           && other.rows.values.contains { holds($0) && !$0.isSameWork(as: came) }
       }
     }
   }
 
-  private func givesUpOwn(_ change: Change) -> HandedBack? {
-    handed.first { later in
+  private func ownReturnDiscarding(_ change: Change) -> ReturnedFile? {
+    returned.first { later in
       later.taken != nil && later.marksInstall && !restored.contains(later.installation)
         && isAncestor(change.state, of: later.state)
         && later.rows[change.row]?.changed[change.field]?.value != change.value

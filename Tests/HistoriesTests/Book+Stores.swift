@@ -3,9 +3,9 @@ import LocalOrg
 import SmartStore
 import TestSupport
 
-/// What is held of the stores that a run makes.
+/// The rules for the stores that a run makes.
 extension Book {
-  /// Each user's newest stores hold what the user sees in the org.
+  /// Each user's newest stores have what the user sees in the org.
   mutating func judgeStores(in world: World) throws {
     for name in ["ada", "ben"] {
       guard let user = world.org.user(named: name + "@example.com"),
@@ -33,7 +33,7 @@ extension Book {
     }
     let store = try Store(opening: path, readOnly: true)
     var held: [String: [String?]] = [:]
-    // What a device changed stands as it left it, where that is carried.
+    // A redelivered row is as its device left it.
     var carried: Set<String> = []
     try store.forEachElement(in: soup.name) { element in
       let value = try element.value()
@@ -46,13 +46,14 @@ extension Book {
     }
     try store.close()
     if world.setup.cuts, soup.name == "accounts" {
-      // A cut result says nothing of what it leaves out: what the store held stays, with its values as they are.
+      // A cut result says nothing about the records that it leaves out: they stay in the store with
+      // their values.
       let place =
         (path.contains("/clean/") ? ["clean"] : [])
         + path.split(separator: "/").suffix(2).map(String.init)
       let key = "\(user.username)/\(place.joined(separator: "/"))"
       let (before, here) = (kept[key] ?? [], Set(held.keys).union(carried))
-      // What only a device had goes again when its edit is resolved.
+      // A record that only a device had is removed when its edit is resolved.
       kept[key] = Set(held.keys).union(carried.intersection(before))
       seen = seen.filter { here.contains($0.key) || before.contains($0.key) }
       held = held.filter { seen[$0.key] != nil }

@@ -1,9 +1,9 @@
 import Ledger
 import TestSupport
 
-/// What is held of edits that somebody has asked to undo.
+/// The rules for edits to be undone.
 extension Book {
-  /// What a report tells of an edit, as news or as still open.
+  /// An entry for an edit in a report, as new or as still open.
   typealias Mention = (report: Report, row: Report.Row, isNew: Bool)
 
   func isAskedToUndo(_ row: RowID, of file: String) -> Bool {
@@ -18,34 +18,34 @@ extension Book {
     orderedReports.flatMap(\.records).filter { askedToUndo.contains($0.number) }
   }
 
-  /// The records of the edits that somebody has asked to undo.
+  /// The records of the edits to be undone.
   var undoneRecords: Set<String> { Set(undoneRows.compactMap(\.recordID)) }
 
-  /// Whether a value was replaced by an undo: the pipeline wrote it, an edit that was to be undone holds it,
-  /// and what stands there now stood there before it.
+  /// Whether a value was replaced by an undo: the pipeline wrote it, an edit to be undone has it,
+  /// and the current value was there before it.
   func isUndo(_ transition: OrgWatch.Transition, in world: World) -> Bool {
     let rows = undoneRows.filter { $0.recordID == transition.field.record }
     guard !rows.isEmpty, transition.oldAuthor == .pipeline else { return false }
     let past = world.watch.history(transition.field.record, transition.field.field)
-    // What was undone before can have put back what is undone now.
+    // An earlier undo can have restored what is undone now.
     let isBack = zip(past, past.dropFirst()).contains {
       $0.value == transition.new && $1.value == transition.old
     }
     guard isBack else { return false }
     // A sync up sends all listed fields.
     if world.setup.overwrites { return true }
-    // What was undone had taken back what stands there again.
+    // The undone edit had reverted the value that is there again.
     if let before = change(transition.new), isTakenBack(before, in: world) { return true }
     return rows.contains { row in
-      handed.contains {
+      returned.contains {
         $0.file == row.file
           && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
       }
     }
   }
 
-  /// The mentions of an edit, from each time on at which it is open: an edit that is settled comes back when it is to be
-  /// undone, and when a request of it lands late.
+  /// The entries for an edit, for each time that it was open: a resolved edit opens again when it
+  /// is to be undone, and when a request of it arrives late.
   func lives(_ mentions: [Mention]) -> [[Mention]] {
     var lives: [[Mention]] = []
     for mention in mentions {
@@ -59,34 +59,34 @@ extension Book {
     return lives
   }
 
-  /// An edit that nobody has touched since is undone, and what it wrote stands in the org no more.
+  /// An edit that no one else has touched since is undone, and its values are no longer in the org.
   func judgeUndone(
-    _ row: PhoneRow, of one: HandedBack, _ told: Report.Row, wasMade: Bool, in world: World
+    _ row: PhoneRow, of one: ReturnedFile, _ told: Report.Row, wasMade: Bool, in world: World
   ) throws {
     let verdict = told.verdict
     switch verdict {
     case .undone:
       guard let id = told.recordID else { return }
       if row.isDeleted, world.watch.record(id)?.isDeleted == true,
-        !world.watch.isTouchedByOffice(id), world.watch.deleter(of: id) != .phone
+        !world.watch.isTouchedByOthers(id), world.watch.deleter(of: id) != .phone
       {
-        throw Violation("its deletion is undone, and \(id) is not back")
+        throw Violation("its deletion is undone, but \(id) is not restored")
       }
       if wasMade, !world.watch.wasDeleted(id) {
-        throw Violation("it is undone, and its record \(id) was never deleted")
+        throw Violation("it is undone, but its record \(id) was never deleted")
       }
       for (field, entry) in row.changed where !late.contains(.init(record: id, field: field)) {
         guard !wasMade, world.watch.live.contains(where: { $0.id == id }),
           world.watch.record(id)?.values[field] == entry.value,
-          // Its app may have sent it once more since.
+          // Its app may have sent it again since.
           world.watch.lastAuthor(in: .init(record: id, field: field)) != .phone,
           !isHeld(entry.value, field, beside: told.number)
         else { continue }
-        throw Violation("it is undone, and \(entry.value) stands in \(field) of \(id)")
+        throw Violation("it is undone, but \(entry.value) is in \(field) of \(id)")
       }
     case .notUndone, .partlyUndone:
       let ids = Set([told.recordID].compactMap { $0 })
-      let isGoneOn = handed.contains { other in
+      let isGoneOn = returned.contains { other in
         other.file != one.file
           && other.rows.values.contains { rival in
             !rival.hasContent(of: row)
@@ -97,17 +97,17 @@ extension Book {
         return
       }
       throw Violation(
-        "it is \(verdict.rawValue) (\(told.message ?? "")), and nobody stood in its way")
+        "it is \(verdict.rawValue) (\(told.message ?? "")), although nothing conflicted with it")
     case .superseded: try judgeSuperseded(row, of: one)
     default:
-      // A record that a late request has made once more is for an operator.
+      // A record that a late request has created again needs review.
       if !verdict.isSettled, isTouchedLate(told) { return }
       guard verdict.isSettled else { throw Violation("its undo is left \(verdict.rawValue)") }
       try judgeSettled(row, of: one, told, in: world)
     }
   }
 
-  /// Whether another edit holds a value that was not undone.
+  /// Whether another edit has a value that was not undone.
   private func isHeld(_ value: String, _ field: String, beside number: Int) -> Bool {
     var last: [Int: Report.Row] = [:]
     for row in orderedReports.flatMap(\.records) where row.number != number {
@@ -115,7 +115,7 @@ extension Book {
     }
     return last.values.contains { told in
       ![.undone, .superseded].contains(told.verdict)
-        && handed.contains {
+        && returned.contains {
           $0.file == told.file && $0.rows[told.row]?.changed[field]?.value == value
         }
     }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Histories that broke a promise once, shrunk to what matters.
+/// Histories that broke a rule once, reduced to the essential steps.
 @Suite struct FoundByHistoriesTests {
   /// Two phones of Ada's and one of Ben's.
   private static func phones(
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  /// Plays a history, which breaks no promise.
+  /// Plays a history and expects it to break no rule.
   private func expectHolds(
     _ seed: UInt64, _ setup: HistorySetup, _ steps: [Step],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -25,10 +25,10 @@ import Testing
     }
   }
 
-  @Test func `a run that goes on after its death supersedes an edit that it has judged before`()
+  @Test func `a resumed run supersedes an edit that it has decided before`()
     async
   {
-    let gone = OfficeWork(action: .reassign, target: .ofPhone, isSameSecond: false)
+    let gone = OrgChange(action: .reassign, target: .ofPhone, isSameSecond: false)
     let setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 0, visitKey: .none,
       phones: Self.phones(android: [true, true, true], marking: [false, false, true]))
@@ -36,12 +36,12 @@ import Testing
       20_261_122_121, setup,
       [
         .run(.all, Mishap(kind: .killAtEvent, nth: 2, arrives: true)),
-        .edit(phone: 2, soup: 2, pick: 58, field: 33, .boolean, isTooLong: false), .office(gone),
-        .handBack(phone: 2), .run(.reconcile, nil), .editAgain(phone: 2, field: 34),
+        .edit(phone: 2, soup: 2, pick: 58, field: 33, .boolean, isTooLong: false), .orgChange(gone),
+        .returnStore(phone: 2), .run(.reconcile, nil), .editAgain(phone: 2, field: 34),
       ])
   }
 
-  @Test func `a record that a lost create made is found after a phone has changed it`() async {
+  @Test func `the record of a lost create is found after a phone changed it`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
       phones: Self.phones(android: [false, true, true], marking: [false, true, true]))
@@ -49,16 +49,15 @@ import Testing
     await expectHolds(
       20_261_122_223, setup,
       [
-        .create(phone: 0, soup: 0, .boolean), .handBack(phone: 0),
+        .create(phone: 0, soup: 0, .boolean), .returnStore(phone: 0),
         .run(.all, Mishap(kind: .killAtWrite, nth: 1, arrives: true)), .run(.all, nil),
         .install(phone: 0),
         .edit(phone: 0, soup: 0, pick: 74, field: 87, .boolean, isTooLong: false),
-        .handBack(phone: 0), .run(.reconcile, nil),
+        .returnStore(phone: 0), .run(.reconcile, nil),
       ])
   }
 
-  @Test func `an edit that was settled before a fork came from its backup is the fork's own`() async
-  {
+  @Test func `an edit resolved before a fork came from its backup is the fork's own`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 900, visitKey: .external,
       phones: Self.phones(android: [false, false, false]))
@@ -67,14 +66,15 @@ import Testing
       777_035, setup,
       [
         .edit(phone: 1, soup: 1, pick: 84, field: 78, .boolean, isTooLong: false),
-        .backUp(phone: 1), .handBack(phone: 1), .run(.reconcile, nil), .restore(phone: 1, pick: 1),
+        .backUp(phone: 1), .returnStore(phone: 1), .run(.reconcile, nil),
+        .restore(phone: 1, pick: 1),
         .edit(phone: 1, soup: 1, pick: 58, field: 31, .number, isTooLong: false),
-        .handBack(phone: 1),
+        .returnStore(phone: 1),
         .edit(phone: 1, soup: 1, pick: 32, field: 92, .boolean, isTooLong: false),
       ])
   }
 
-  @Test func `an undone value is not sent with what comes of several hand-backs at once`() async {
+  @Test func `an undone value is not sent with the result of several returns at once`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [false, false, false], marking: [true, false, false]))
@@ -84,15 +84,15 @@ import Testing
       [
         .edit(phone: 1, soup: 0, pick: 43, field: 44, .text, isTooLong: false),
         .edit(phone: 1, soup: 0, pick: 4, field: 21, .boolean, isTooLong: false),
-        .handBack(phone: 1), .run(.all, nil), .run(.undo(back: 0), nil),
-        .editAgain(phone: 1, field: 2), .handBack(phone: 1),
+        .returnStore(phone: 1), .run(.all, nil), .run(.undo(back: 0), nil),
+        .editAgain(phone: 1, field: 2), .returnStore(phone: 1),
         .edit(phone: 1, soup: 0, pick: 51, field: 23, .text, isTooLong: false),
-        .handBack(phone: 1),
+        .returnStore(phone: 1),
         .edit(phone: 1, soup: 0, pick: 4, field: 7, .text, isTooLong: false),
       ])
   }
 
-  @Test func `what does not travel of a new record that was undone goes back to its phone`() async {
+  @Test func `unlisted fields of a new record that was undone go back to its phone`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 0, visitKey: .correlation,
       phones: Self.phones(android: [true, false, true]))
@@ -100,32 +100,32 @@ import Testing
     await expectHolds(
       93_000_044, setup,
       [
-        .create(phone: 1, soup: 0, .boolean), .handBack(phone: 1), .run(.reconcile, nil),
-        .run(.undo(back: 0), nil), .editAgain(phone: 1, field: 59), .handBack(phone: 1),
+        .create(phone: 1, soup: 0, .boolean), .returnStore(phone: 1), .run(.reconcile, nil),
+        .run(.undo(back: 0), nil), .editAgain(phone: 1, field: 59), .returnStore(phone: 1),
         .run(.all, nil), .install(phone: 1),
       ])
   }
 
-  @Test func `a row that its app has fetched puts nothing back that another row has sent`()
+  @Test func `a row that its app fetched reverts nothing that another row has sent`()
     async
   {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [false, false, true]))
     setup.across = .firstWins
-    let office = OfficeWork(action: .update(field: 2), target: .ofPhone, isSameSecond: false)
+    let orgChange = OrgChange(action: .update(field: 2), target: .ofPhone, isSameSecond: false)
     await expectHolds(
       20_261_122_487, setup,
       [
         .edit(phone: 0, soup: 1, pick: 5, field: 61, .boolean, isTooLong: false),
-        .office(office), .handBack(phone: 0), .syncDown(phone: 1),
+        .orgChange(orgChange), .returnStore(phone: 0), .syncDown(phone: 1),
         .edit(phone: 1, soup: 1, pick: 53, field: 23, .boolean, isTooLong: false),
-        .handBack(phone: 1), .run(.all, nil),
+        .returnStore(phone: 1), .run(.all, nil),
         .edit(phone: 1, soup: 0, pick: 13, field: 81, .text, isTooLong: false),
       ])
   }
 
-  @Test func `what a phone has sent is not made again after it was restored from a backup`() async {
+  @Test func `a record that a phone sent is not recreated after a restore from a backup`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .external,
       phones: Self.phones(android: [false, false, true]))
@@ -134,31 +134,30 @@ import Testing
       20_261_123_189, setup,
       [
         .create(phone: 0, soup: 1, .text), .backUp(phone: 0),
-        .syncUp(phone: 0, soup: 3, most: 100), .handBack(phone: 0), .restore(phone: 0, pick: 2),
+        .syncUp(phone: 0, soup: 3, most: 100), .returnStore(phone: 0), .restore(phone: 0, pick: 2),
       ])
   }
 
   @Test
-  func `a lost create is not made again after a phone that synced by itself changed its record`()
+  func `a lost create is not repeated after a phone that syncs changed its record`()
     async
   {
     let setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .none,
       phones: Self.phones(android: [false, false, true], marking: [true, false, true]))
     var death = Mishap(kind: .killAtWrite, nth: 1, arrives: true)
-    death.then = OfficeWork(action: .update(field: 52), target: .newest, isSameSecond: true)
+    death.then = OrgChange(action: .update(field: 52), target: .newest, isSameSecond: true)
     await expectHolds(
       20_261_126_176, setup,
       [
-        .create(phone: 1, soup: 1, .boolean), .handBack(phone: 1),
+        .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1),
         .run(.all, death), .syncDown(phone: 0),
         .edit(phone: 0, soup: 1, pick: 59, field: 12, .boolean, isTooLong: false),
-        .handBack(phone: 0), .run(.all, nil),
+        .returnStore(phone: 0), .run(.all, nil),
       ])
   }
 
-  @Test func `hand-backs of a phone that was restored between them are entered as they came`() async
-  {
+  @Test func `returns of a phone that was restored in between are recorded as they came`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 900, visitKey: .none,
       phones: Self.phones(android: [true, false, true]))
@@ -166,20 +165,19 @@ import Testing
     await expectHolds(
       20_261_126_166, setup,
       [
-        .handBack(phone: 1),
+        .returnStore(phone: 1),
         .edit(phone: 1, soup: 0, pick: 16, field: 18, .number, isTooLong: false),
-        .handBack(phone: 1),
-        .backUp(phone: 1), .handBack(phone: 2),
+        .returnStore(phone: 1),
+        .backUp(phone: 1), .returnStore(phone: 2),
         .edit(phone: 1, soup: 0, pick: 48, field: 8, .boolean, isTooLong: false),
-        .handBack(phone: 1), .restore(phone: 1, pick: 0),
-        .create(phone: 0, soup: 2, .boolean), .handBack(phone: 0), .handBack(phone: 0),
-        .handBack(phone: 0), .handBack(phone: 0), .editAgain(phone: 0, field: 10),
-        .handBack(phone: 1), .editAgain(phone: 1, field: 44),
+        .returnStore(phone: 1), .restore(phone: 1, pick: 0),
+        .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0), .returnStore(phone: 0),
+        .returnStore(phone: 0), .returnStore(phone: 0), .editAgain(phone: 0, field: 10),
+        .returnStore(phone: 1), .editAgain(phone: 1, field: 44),
       ])
   }
 
-  @Test func `what an app has sent since is not put back after a request without an answer`() async
-  {
+  @Test func `a later send by an app is not reverted after a request without an answer`() async {
     var setup = HistorySetup(
       overwrites: false, strict: false, quietSeconds: 0, visitKey: .correlation,
       phones: Self.phones(android: [false, true, false]))
@@ -188,13 +186,13 @@ import Testing
       20_261_122_049, setup,
       [
         .edit(phone: 1, soup: 2, pick: 38, field: 45, .boolean, isTooLong: false),
-        .handBack(phone: 1), .run(.reconcile, Self.held), .run(.all, nil), .install(phone: 1),
+        .returnStore(phone: 1), .run(.reconcile, Self.held), .run(.all, nil), .install(phone: 1),
         .edit(phone: 1, soup: 2, pick: 78, field: 13, .boolean, isTooLong: false),
         .syncUp(phone: 1, soup: 3, most: 100),
       ])
   }
 
-  @Test func `what the other row of a record has sent is no late request of the first`() async {
+  @Test func `a write of the record's other row is not the first row's late request`() async {
     var setup = HistorySetup(
       overwrites: true, strict: false, quietSeconds: 0, visitKey: .external,
       phones: Self.phones(android: [false, true, false]))
@@ -203,38 +201,37 @@ import Testing
       20_261_122_001, setup,
       [
         .edit(phone: 0, soup: 1, pick: 87, field: 2, .boolean, isTooLong: false),
-        .editInOtherSoup(phone: 0, field: 71), .handBack(phone: 0), .run(.reconcile, Self.held),
+        .editInOtherSoup(phone: 0, field: 71), .returnStore(phone: 0), .run(.reconcile, Self.held),
         .editAgain(phone: 0, field: 11),
       ])
   }
 
-  @Test func `the second record of an edit stays in the reports when its app makes a third`() async
-  {
+  @Test func `the duplicate of an edit stays in the reports when its app creates a third`() async {
     let setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .none,
       phones: Self.phones(android: [false, true, false], marking: [true, true, false]))
     await expectHolds(
       20_261_122_055, setup,
       [
-        .create(phone: 0, soup: 0, .boolean), .handBack(phone: 0), .run(.reconcile, Self.held),
+        .create(phone: 0, soup: 0, .boolean), .returnStore(phone: 0), .run(.reconcile, Self.held),
         .wait(seconds: 3600), .run(.reconcile, nil), .lateArrival, .run(.reconcile, nil),
         .syncUp(phone: 0, soup: 3, most: 100),
       ])
   }
 
-  @Test func `what does not travel of a record that is made again is reported`() async {
+  @Test func `unlisted fields of a recreated record are reported`() async {
     let setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [false, false, false], marking: [true, false, false]))
     await expectHolds(
       700_100_057, setup,
       [
-        .create(phone: 1, soup: 0, .boolean), .handBack(phone: 1), .run(.reconcile, nil),
+        .create(phone: 1, soup: 0, .boolean), .returnStore(phone: 1), .run(.reconcile, nil),
         .editAgain(phone: 1, field: 64), .run(.undo(back: 0), nil),
       ])
   }
 
-  @Test func `a deletion of a record that was undeleted takes no work of another device`() async {
+  @Test func `a deletion of an undeleted record deletes no work of another device`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [true, true, false]))
@@ -243,14 +240,14 @@ import Testing
       731_000_049, setup,
       [
         .edit(phone: 0, soup: 0, pick: 62, field: 75, .boolean, isTooLong: false),
-        .office(OfficeWork(action: .delete, target: .ofPhone, isSameSecond: false)),
-        .handBack(phone: 0), .run(.reconcile, nil),
-        .office(OfficeWork(action: .undelete, target: .newest, isSameSecond: false)),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: false)),
+        .returnStore(phone: 0), .run(.reconcile, nil),
+        .orgChange(OrgChange(action: .undelete, target: .newest, isSameSecond: false)),
         .run(.all, nil), .install(phone: 0), .install(phone: 1),
         .createDetail(phone: 1, pick: 47), .delete(phone: 0, soup: 0, pick: 47, .boolean),
       ])
   }
 
-  /// The first write is held on its way, or lost where there is no quiet window.
+  /// The first write is held, or lost if there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }

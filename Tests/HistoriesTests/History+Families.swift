@@ -1,13 +1,13 @@
 import System
 import TestSupport
 
-/// What is drawn from a fifth stream of numbers: records and their details, one record under two names, addresses,
-/// results that a LIMIT cuts, and requests that arrive long after.
+/// The steps drawn from a fifth random stream: records and their details, one record under two
+/// names, addresses, results that a LIMIT cuts, and requests that arrive much later.
 extension History {
   enum Family: String, Sendable, CaseIterable {
     case cascade, beside, address, late, cut, alter
 
-    /// The kind of step or setup that no other family has.
+    /// The kind of step or setup that only this family has.
     var kind: String {
       switch self {
       case .cascade: Step.Kind.createDetail.rawValue
@@ -15,12 +15,12 @@ extension History {
       case .address: Step.Kind.editAddress.rawValue
       case .late: Step.Kind.wait.rawValue
       case .cut: HistorySetup.Kind.cuts.rawValue
-      case .alter: Step.Kind.handBackAltering.rawValue
+      case .alter: Step.Kind.returnAltering.rawValue
       }
     }
   }
 
-  /// The families that are played: all, or those that `ATTACHE_HISTORIES_FAMILIES` names, by commas.
+  /// The families to play: all, or those in `ATTACHE_HISTORIES_FAMILIES`, separated by commas.
   static let families: Set<Family> =
     ProcessEnvironment.variable("ATTACHE_HISTORIES_FAMILIES").map { names in
       Set(names.split(separator: ",").compactMap { Family(rawValue: String($0)) })
@@ -60,18 +60,18 @@ extension History {
         phone: other, soup: soup, pick: pick, field: random.below(100), .boolean, isTooLong: false)
       let both = [Step.createOver(phone: phone, pick: pick), edit]
       return (random.chance(50) ? both : both.reversed())
-        + [.handBack(phone: phone), .handBack(phone: other), .run(.reconcile, nil)]
+        + [.returnStore(phone: phone), .returnStore(phone: other), .run(.reconcile, nil)]
     case .address:
       return [.editAddress(phone: phone, pick: pick)]
         + (random.chance(40) ? [.editAgain(phone: phone, field: random.below(100))] : [])
-        + [.handBack(phone: phone), .run(.all, nil), .install(phone: phone)]
+        + [.returnStore(phone: phone), .run(.all, nil), .install(phone: phone)]
     case .late: return late(&random, phone, pick)
     case .alter:
       let soup = random.pick([0, 1, 2])
       let field = random.below(100)
       return [
         .edit(phone: phone, soup: soup, pick: pick, field: field, .boolean, isTooLong: false),
-        .handBackAltering(phone: phone, soup: soup), .run(.all, nil),
+        .returnAltering(phone: phone, soup: soup), .run(.all, nil),
       ]
     case .cut: return []
     }
@@ -83,7 +83,7 @@ extension History {
     var steps: [Step] = []
     if random.chance(60) {
       steps += [
-        .createDetail(phone: writer, pick: pick), .handBack(phone: 0), .handBack(phone: 1),
+        .createDetail(phone: writer, pick: pick), .returnStore(phone: 0), .returnStore(phone: 1),
         .run(.all, nil), .run(.all, nil), .install(phone: 0), .install(phone: 1),
       ]
       let field = random.below(100)
@@ -94,11 +94,11 @@ extension History {
     }
     steps.append(.delete(phone: deleter, soup: 0, pick: pick, .boolean))
     let order = random.chance(50) ? [deleter, writer] : [writer, deleter]
-    steps += order.map { .handBack(phone: $0) }
+    steps += order.map { .returnStore(phone: $0) }
     return steps + [.run(random.chance(50) ? .all : .reconcile, nil)]
   }
 
-  /// A request is lost, its edit is settled in one way or another, and then the request arrives.
+  /// A request is lost, its edit is resolved in one way or another, and then the request arrives.
   private static func late(_ random: inout HistoryRandom, _ phone: Int, _ pick: Int) -> [Step] {
     func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
     let soup = random.pick([0, 0, 2])
@@ -110,17 +110,17 @@ extension History {
         (3, .delete(phone: phone, soup: soup, pick: pick, .boolean)),
       ])
     let lost = Mishap(kind: .lateRequest, nth: 1, arrives: false)
-    var steps: [Step] = [first, .handBack(phone: phone), .run(.reconcile, lost)]
+    var steps: [Step] = [first, .returnStore(phone: phone), .run(.reconcile, lost)]
     steps += [.wait(seconds: 3600), .run(.reconcile, nil)]
     let again = Step.editAgain(phone: phone, field: random.below(100))
-    func office(_ action: OfficeWork.Action) -> Step {
-      .office(OfficeWork(action: action, target: .ofPhone, isSameSecond: false))
+    func orgChange(_ action: OrgChange.Action) -> Step {
+      .orgChange(OrgChange(action: action, target: .ofPhone, isSameSecond: false))
     }
     switch random.below(5) {
-    case 0: steps += [again, .handBack(phone: phone), .run(.reconcile, nil)]
-    case 1: steps += [.revert(phone: phone), .handBack(phone: phone), .run(.reconcile, nil)]
+    case 0: steps += [again, .returnStore(phone: phone), .run(.reconcile, nil)]
+    case 1: steps += [.revert(phone: phone), .returnStore(phone: phone), .run(.reconcile, nil)]
     case 2: steps += [.run(.undo(back: 0), nil)]
-    case 3: steps += [office(random.chance(50) ? .undelete : .update(field: random.below(100)))]
+    case 3: steps += [orgChange(random.chance(50) ? .undelete : .update(field: random.below(100)))]
     default: break
     }
     steps += maybe(40, .wait(seconds: 1200)) + [.lateArrival, .run(.reconcile, nil)]

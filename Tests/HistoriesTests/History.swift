@@ -1,9 +1,9 @@
 import TestSupport
 
-/// Not the fault of a store, which has the same name.
+/// Not the violation of a store's rules, which has the same name.
 typealias Violation = TestSupport.Violation
 
-/// How the pipeline of a history is set up.
+/// The pipeline's setup in a history.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   /// The merge mode of all sync ups.
   var overwrites: Bool
@@ -14,11 +14,11 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var across = DeviceConflicts.manual
   /// `reconcile.returnOpenEdits`.
   var carries = false
-  /// `org.concurrency`; in which order requests beside each other arrive, no seed says.
+  /// `org.concurrency`; the order of concurrent requests does not depend on the seed.
   var concurrency = 1
-  /// Whether the accounts come by a query whose LIMIT leaves some out.
+  /// Whether the accounts come from a query whose LIMIT leaves some out.
   var cuts = false
-  /// Whether each run removes all that it may: `keep` with the least of everything.
+  /// Whether each run prunes as much as possible, with the lowest values of `keep`.
   var prunes = false
   var phones: [PhoneSetup]
 
@@ -26,24 +26,24 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     case manual, firstWins, lastWins
   }
 
-  /// What keeps the creates of visits from being done twice.
+  /// What prevents creates of visits from being duplicated.
   enum VisitKey: String, Sendable, Hashable {
     case none
-    /// They are upserted by an external id of the app's.
+    /// They are upserted by an external ID of the app.
     case external
     /// `reconcile.correlationField`.
     case correlation
   }
 
   struct PhoneSetup: Sendable, Hashable {
-    /// Whose it is: `ada` or `ben`.
+    /// Its user: `ada` or `ben`.
     var user: String
     var isAndroid: Bool
     /// Whether its app sets `install` and `handback`.
     var marksInstall: Bool
   }
 
-  /// What setups are counted by.
+  /// The categories by which setups are counted.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case acrossFirst, acrossLast, carries, cuts
   }
@@ -63,10 +63,10 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + ", quiet \(quietSeconds) s"
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
-      + (carries ? ", open edits are carried" : "")
-      + (cuts ? ", accounts by a LIMIT that cuts" : "")
-      + (concurrency == 1 ? "" : ", \(concurrency) requests at once")
-      + (prunes ? ", what is old goes" : "")
+      + (carries ? ", open edits are returned" : "")
+      + (cuts ? ", accounts cut by a LIMIT" : "")
+      + (concurrency == 1 ? "" : ", \(concurrency) concurrent requests")
+      + (prunes ? ", old data is pruned" : "")
       + phones.enumerated().map {
         "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
           + ($1.marksInstall ? "" : ", without install")
@@ -86,15 +86,15 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A history over a whole pipeline: what is set up and what happens, all of it from one seed.
+/// A history of a whole pipeline: its setup and its events, all drawn from one seed.
 struct History: RandomHistory, Hashable {
-  /// How many steps are drawn where a test asks for what they are about, and else.
+  /// The number of steps drawn, without and with the later streams.
   static let (length, lengthWithMore) = (18, 14)
 
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-  /// Whether all was drawn, and not only what the first stream of numbers has.
+  /// Whether all streams were drawn, not only the first.
   private(set) var hasMore = false
 
   init(seed: UInt64, focus: Focus? = nil) {
@@ -106,7 +106,7 @@ struct History: RandomHistory, Hashable {
     steps = []
     let length = focus == nil ? Self.lengthWithMore : Self.length
     while steps.count < length { steps += Self.draw(&random, focus) }
-    // What is about one thing is as it was before more was drawn.
+    // A history with a focus stays as it was before the later streams were added.
     hasMore = focus == nil
     if hasMore {
       drawMore()
@@ -118,11 +118,12 @@ struct History: RandomHistory, Hashable {
 
   func play() async throws -> Tally { try await World.run(self) }
 
-  /// What a history is mostly about, where a test asks for that.
+  /// The focus of a history, if a test asks for one.
   enum Focus: Sendable, Hashable { case retry, restore, mishap }
 
   private enum Draw {
-    case edit, again, create, createAndDelete, delete, handBack, install, office, clock, late, night
+    case edit, again, create, createAndDelete, delete, returnStore, install, orgChange, clock, late,
+      fullRun
     case verb, retry, restore, mishap, twoSoups
   }
 
@@ -142,8 +143,9 @@ struct History: RandomHistory, Hashable {
     let spelling = random.pick(
       weighted: [(6, Step.Spelling.boolean), (2, .text), (2, .number)])
     let draws: [(weight: Int, value: Draw)] = [
-      (22, .edit), (6, .again), (7, .create), (2, .createAndDelete), (4, .delete), (13, .handBack),
-      (6, .install), (18, .office), (3, .clock), (3, .late), (10, .night), (4, .verb),
+      (22, .edit), (6, .again), (7, .create), (2, .createAndDelete), (4, .delete),
+      (13, .returnStore),
+      (6, .install), (18, .orgChange), (3, .clock), (3, .late), (10, .fullRun), (4, .verb),
       (5, .retry), (5, .restore), (14, .mishap), (4, .twoSoups),
     ]
     switch random.pick(weighted: draws) {
@@ -152,14 +154,14 @@ struct History: RandomHistory, Hashable {
     case .create: return [.create(phone: phone, soup: soup, spelling)]
     case .createAndDelete: return [.createAndDelete(phone: phone, soup: soup, spelling)]
     case .delete: return [.delete(phone: phone, soup: soup, pick: pick, spelling)]
-    case .handBack:
-      return random.chance(12) ? [.handBackAgain(pick: pick)] : [.handBack(phone: phone)]
+    case .returnStore:
+      return random.chance(12) ? [.returnAgain(pick: pick)] : [.returnStore(phone: phone)]
     case .install:
-      return [.handBack(phone: phone), .run(.all, nil), .run(.all, nil), .install(phone: phone)]
-    case .office: return [.office(office(&random))]
+      return [.returnStore(phone: phone), .run(.all, nil), .run(.all, nil), .install(phone: phone)]
+    case .orgChange: return [.orgChange(orgChange(&random))]
     case .clock: return [.clock(seconds: random.pick([5, 20 * 60, 25 * 3600]))]
     case .late: return [.lateArrival]
-    case .night: return [.run(random.chance(70) ? .all : .reconcile, nil)]
+    case .fullRun: return [.run(random.chance(70) ? .all : .reconcile, nil)]
     case .verb: return [.run(random.pick([.ingest, .pack, .ingest, .reconcile]), nil)]
     case .retry: return retry(&random, phone)
     case .restore: return restore(&random, phone)
@@ -182,24 +184,24 @@ struct History: RandomHistory, Hashable {
       isTooLong: random.chance(5))
   }
 
-  /// Something that the org does not take, mended on the phone and sent, and then the first again.
+  /// An edit that the org refuses, then fixed on the phone and sent, and then the first one again.
   private static func retry(_ random: inout HistoryRandom, _ phone: Int) -> [Step] {
     let last = Step.run(.retry(pick: random.below(100)), nil)
     if random.chance(40) { return [last] }
-    let ways: [(OfficeWork.Action, OfficeWork.Action)] = [
+    let ways: [(OrgChange.Action, OrgChange.Action)] = [
       (.reassign, .reassign), (.delete, .undelete),
       (.update(field: random.below(100)), .update(field: random.below(100))),
     ]
     let (away, back) = random.pick(ways)
-    func office(_ action: OfficeWork.Action) -> Step {
-      .office(OfficeWork(action: action, target: .ofPhone, isSameSecond: false))
+    func orgChange(_ action: OrgChange.Action) -> Step {
+      .orgChange(OrgChange(action: action, target: .ofPhone, isSameSecond: false))
     }
     var steps = [
-      edit(&random, phone), office(away), .handBack(phone: phone), .run(.reconcile, nil),
+      edit(&random, phone), orgChange(away), .returnStore(phone: phone), .run(.reconcile, nil),
     ]
-    if random.chance(70) { steps.append(office(back)) }
+    if random.chance(70) { steps.append(orgChange(back)) }
     steps += [
-      .editAgain(phone: phone, field: random.below(100)), .handBack(phone: phone),
+      .editAgain(phone: phone, field: random.below(100)), .returnStore(phone: phone),
       .run(random.chance(50) ? .all : .reconcile, nil), last,
     ]
     return steps
@@ -209,14 +211,14 @@ struct History: RandomHistory, Hashable {
     var steps: [Step] = random.chance(30) ? [edit(&random, phone)] : []
     steps.append(.backUp(phone: phone))
     if random.chance(70) { steps.append(edit(&random, phone)) }
-    if random.chance(80) { steps.append(.handBack(phone: phone)) }
+    if random.chance(80) { steps.append(.returnStore(phone: phone)) }
     if random.chance(50) { steps.append(.run(.reconcile, nil)) }
     steps += [.restore(phone: phone, pick: random.below(3)), edit(&random, phone)]
-    if random.chance(70) { steps.append(.handBack(phone: phone)) }
+    if random.chance(70) { steps.append(.returnStore(phone: phone)) }
     return steps
   }
 
-  /// A hand-back with something in it, and a run in which something goes wrong.
+  /// A return with an edit, and a run in which something fails.
   private static func mishap(_ random: inout HistoryRandom, _ phone: Int) -> [Step] {
     var steps: [Step] = []
     for _ in 0..<(1 + random.below(2)) {
@@ -224,7 +226,7 @@ struct History: RandomHistory, Hashable {
         random.chance(45)
           ? .create(phone: phone, soup: random.pick([0, 1, 2]), .boolean) : edit(&random, phone))
     }
-    steps.append(.handBack(phone: phone))
+    steps.append(.returnStore(phone: phone))
     let mishap = drawMishap(&random)
     steps.append(.run(random.chance(50) ? .all : .reconcile, mishap))
     if random.chance(25) { steps.append(.clock(seconds: random.pick([5, 20 * 60, 25 * 3600]))) }
@@ -235,17 +237,17 @@ struct History: RandomHistory, Hashable {
     return steps
   }
 
-  static func office(_ random: inout HistoryRandom) -> OfficeWork {
+  static func orgChange(_ random: inout HistoryRandom) -> OrgChange {
     let action = random.pick(
       weighted: [
-        (12, OfficeWork.Action.update(field: random.below(100))), (3, .delete), (3, .undelete),
+        (12, OrgChange.Action.update(field: random.below(100))), (3, .delete), (3, .undelete),
         (2, .reassign), (3, .create),
       ])
     let target = random.pick(
       weighted: [
-        (4, OfficeWork.Target.record(random.below(100))), (5, .ofPhone), (2, .newest),
+        (4, OrgChange.Target.record(random.below(100))), (5, .ofPhone), (2, .newest),
       ])
-    return OfficeWork(action: action, target: target, isSameSecond: random.chance(35))
+    return OrgChange(action: action, target: target, isSameSecond: random.chance(35))
   }
 
   static func drawMishap(_ random: inout HistoryRandom) -> Mishap {
@@ -262,8 +264,8 @@ struct History: RandomHistory, Hashable {
       case .unavailable: 1 + random.below(20)
       }
     let isWrite = [.lostAnswer, .lateRequest, .killAtWrite].contains(kind)
-    var then = isWrite && random.chance(60) ? office(&random) : nil
-    // What became of a create is hard to tell when somebody has had its record in hand.
+    var then = isWrite && random.chance(60) ? orgChange(&random) : nil
+    // The outcome of a create is hard to determine if another user has changed its record.
     if random.chance(60) { then?.target = .newest }
     return Mishap(kind: kind, nth: nth, arrives: random.chance(65), then: then)
   }

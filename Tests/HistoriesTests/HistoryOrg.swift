@@ -4,7 +4,7 @@ import LocalOrg
 import System
 import TestSupport
 
-/// The org of one history: a copy of a small one that is made once.
+/// The org of a history: a copy of a small one that is made once.
 enum HistoryOrg {
   static let clientID = "attache-histories"
   static let key = Result { try KeyPair() }
@@ -33,7 +33,7 @@ enum HistoryOrg {
     return try Org(directory: directory, options: .init(clockStart: clockStart))
   }
 
-  /// Two technicians, who see some records of their own and some together.
+  /// Two technicians, who see some records of their own and some shared ones.
   private static func make() throws -> TemporaryDirectory {
     let directory = TemporaryDirectory.untilExit("histories-org")
     let org = try Org(directory: directory.path, options: .init(clockStart: clockStart))
@@ -48,7 +48,7 @@ enum HistoryOrg {
         if let error = org.update("Account", id: account, city, as: user).errors.first {
           throw error
         }
-        // The first of each is seen, and changed, by both.
+        // Both see and change the first of each.
         if place == 0 { try org.share(account, with: other + "@example.com", edit: true) }
       }
       _ = try create("Site_Visit__c", "\(name)-visit", as: user, org)

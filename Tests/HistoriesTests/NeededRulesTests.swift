@@ -2,11 +2,11 @@ import Ledger
 import TestSupport
 import Testing
 
-/// The histories notice when a rule is missing: one fails without the rule that holds with it.
+/// The histories notice a missing rule: without the rule, one fails that passes with it.
 ///
-/// Each rule is left out from shortly before the seed that showed it last, which is no promise of the
-/// generator's: a change of it may need other places to begin. `make soak` alone plays these; mutants prove
-/// the same of single rules.
+/// Each rule is left out starting shortly before the seed that last showed it. This depends on the
+/// generator: a change of it may require other starting points. Only `make soak` plays these;
+/// mutants do the same for single rules.
 @Suite struct NeededRulesTests {
   @Test(
     .enabled(if: CampaignSize.neededRules.count > 0),
@@ -15,7 +15,7 @@ import Testing
       (.unacknowledgedCreates, .mishap, 45),
       (.forks, .restore, 8), (.verdictsOfDeadRuns, .mishap, 0),
     ])
-  func `without one of the rules a history fails that holds with it`(
+  func `without one of the rules a history fails that passes with it`(
     _ rule: LeftOut.Rule, _ focus: History.Focus, after skipped: UInt64
   ) async {
     let campaign = Campaign(
@@ -28,7 +28,7 @@ import Testing
     #expect(shown > 0)
   }
 
-  /// Whether a history that failed holds with all rules.
+  /// Whether a failed history passes with all rules.
   private static func holds(_ history: History) async -> Bool {
     await LeftOut.$rules.withValue([]) { (try? await history.play()) != nil }
   }

@@ -2,7 +2,7 @@ import JSON
 import LocalOrg
 import System
 
-/// A record of the org, by the fields that histories change.
+/// A record of the org, with the fields that histories change.
 struct OrgRecord: Sendable, Hashable {
   var id: String
   var sobject: String
@@ -11,11 +11,11 @@ struct OrgRecord: Sendable, Hashable {
   var isDeleted: Bool
 }
 
-/// Everything that ever stood in the org: it is looked at before and after each step, before each
-/// request that writes, and before and after what the office does meanwhile.
+/// Every value that was ever in the org: the org is read before and after each step, before each
+/// request that writes, and before and after other users' concurrent changes.
 final class OrgWatch: Sendable {
-  /// Who changed something.
-  enum Author: Sendable, Hashable { case beginning, office, pipeline, phone }
+  /// The author of a change.
+  enum Author: Sendable, Hashable { case beginning, otherUser, pipeline, phone }
 
   struct FieldID: Sendable, Hashable {
     var record: String
@@ -25,7 +25,7 @@ final class OrgWatch: Sendable {
   struct Entry: Sendable, Hashable {
     var value: String?
     var author: Author
-    /// When it was seen first, by the org's clock.
+    /// When it was first seen, in the org's time.
     var time: Int64
   }
 
@@ -36,11 +36,11 @@ final class OrgWatch: Sendable {
     var old: String?
     var new: String?
     var author: Author
-    /// Who wrote what was replaced.
+    /// The author of the replaced value.
     var oldAuthor: Author?
-    /// When what was replaced was seen first, by the org's clock.
+    /// When the replaced value was first seen, in the org's time.
     var oldTime: Int64?
-    /// Whether the new value had stood there before.
+    /// Whether the new value had been there before.
     var isBack: Bool
   }
 
@@ -48,9 +48,9 @@ final class OrgWatch: Sendable {
     var records: [String: OrgRecord] = [:]
     var history: [FieldID: [Entry]] = [:]
     var everDeleted: Set<String> = []
-    /// Who deleted a record last.
+    /// The last author to delete each record.
     var deleters: [String: Author] = [:]
-    var touchedByOffice: Set<String> = []
+    var touchedByOthers: Set<String> = []
     var transitions: [Transition] = []
     var looks = 0
     var failure: String?
@@ -59,7 +59,7 @@ final class OrgWatch: Sendable {
   private let org: Org
   private let admin: OrgUser
   private let state = Locked(State())
-  /// Requests arrive beside each other: who has looked first is done first.
+  /// Concurrent requests take turns: the first to read is the first to finish.
   private let turn = Locked(())
 
   init(_ org: Org, admin: OrgUser) {
@@ -67,7 +67,7 @@ final class OrgWatch: Sendable {
     self.admin = admin
   }
 
-  /// Looks at the org; what differs from the last look was done by `author`.
+  /// Reads the org; differences from the last reading are attributed to `author`.
   func look(_ author: Author) {
     turn.withLock { _ in
       do {
@@ -99,7 +99,7 @@ final class OrgWatch: Sendable {
     return records
   }
 
-  /// When each record changed last, deleted ones too.
+  /// When each record last changed, including deleted ones.
   func dates() throws -> [String: String] {
     var dates: [String: String] = [:]
     for sobject in ["Account", "Site_Visit__c", "Contact"] {
@@ -119,7 +119,7 @@ final class OrgWatch: Sendable {
     for record in found {
       let before = state.records[record.id]
       if before == record { continue }
-      if author == .office { state.touchedByOffice.insert(record.id) }
+      if author == .otherUser { state.touchedByOthers.insert(record.id) }
       if record.isDeleted {
         state.everDeleted.insert(record.id)
         if before?.isDeleted != true { state.deleters[record.id] = author }
@@ -142,9 +142,9 @@ final class OrgWatch: Sendable {
     }
   }
 
-  // MARK: asking
+  // MARK: queries
 
-  /// All records, deleted ones too, in the order of their making.
+  /// All records, including deleted ones, in the order of their creation.
   var records: [OrgRecord] { state.withLock { $0.records.values.sorted { $0.id < $1.id } } }
   var live: [OrgRecord] { records.filter { !$0.isDeleted } }
   var failure: String? { state.withLock { $0.failure } }
@@ -155,27 +155,27 @@ final class OrgWatch: Sendable {
   }
   func wasDeleted(_ id: String) -> Bool { state.withLock { $0.everDeleted.contains(id) } }
   func deleter(of id: String) -> Author? { state.withLock { $0.deleters[id] } }
-  func isTouchedByOffice(_ id: String) -> Bool {
-    state.withLock { $0.touchedByOffice.contains(id) }
+  func isTouchedByOthers(_ id: String) -> Bool {
+    state.withLock { $0.touchedByOthers.contains(id) }
   }
-  func touch(_ id: String) { state.withLock { _ = $0.touchedByOffice.insert(id) } }
-  /// Whether a value ever stood in a field.
+  func touch(_ id: String) { state.withLock { _ = $0.touchedByOthers.insert(id) } }
+  /// Whether a value was ever in a field.
   func hasSeen(_ value: String, _ record: String, _ field: String) -> Bool {
     history(record, field).contains { $0.value == value }
   }
-  /// Who wrote what stands in a field.
+  /// The author of a field's current value.
   func lastAuthor(in field: FieldID) -> Author? { history(field.record, field.field).last?.author }
-  /// The first time a value stood in a field: an undo can put it back later.
+  /// The first entry of a value in a field, which an undo can restore later.
   func firstEntry(of value: String?, in field: FieldID) -> Entry? {
     history(field.record, field.field).first { $0.value == value }
   }
-  /// Whether a value ever stood in that field of any record.
+  /// Whether a value was ever in that field of any record.
   func hasSeen(_ value: String, anywhere field: String) -> Bool {
     state.withLock { state in
       state.history.contains { $0.key.field == field && $0.value.contains { $0.value == value } }
     }
   }
-  /// What was replaced since this was last asked.
+  /// The values replaced since the last call.
   func takeTransitions() -> [Transition] {
     state.withLock { state in
       defer { state.transitions = [] }

@@ -1,10 +1,12 @@
 import JSON
 import SQLite
 
-/// A change of a soup's indexes that failed half-way, as both SDKs leave it.
+/// An interrupted change of a soup's indexes, as both SDKs can leave it.
 extension Phone {
-  /// Leaves a file with the old table of a soup under another name and with the new one, in which the rows are that were
-  /// changed on the phone: Android's SDK logs that the rows of the old table could not be copied, and the app goes on.
+  /// Leaves a file with the old table of a soup under another name and with the new one, which has
+  /// the rows changed on the phone.
+  ///
+  /// Android's SDK logs that the rows of the old table could not be copied, and the app continues.
   func alterHalf(_ path: String, _ soup: Soup) throws {
     let connection = try Connection(path)
     defer { connection.close() }

@@ -5,10 +5,10 @@ import SmartStore
 import Snapshots
 import System
 
-/// A phone: it installs bundles, its user edits rows as an app on the Mobile SDK does, it is backed up
-/// and restored, and it hands its store back.
+/// A phone: it installs bundles, its user edits rows as in an app on the Mobile SDK, it is backed
+/// up and restored, and it returns its store.
 final class Phone {
-  /// All of what a backup keeps.
+  /// The state that a backup keeps.
   struct State {
     var path = ""
     var node = 0
@@ -17,21 +17,22 @@ final class Phone {
     var install: String?
     var generation = 0
     var handback = 0
-    /// The rows that were changed since the bundle was installed.
+    /// The rows changed since the bundle was installed.
     var rows: [RowID: PhoneRow] = [:]
-    /// The rows that were ever changed since then, also those that are clean again.
+    /// The rows ever changed since then, including those that are clean again.
     var known: Set<RowID> = []
-    /// The ids in the org of the rows that the phone has made and sent by itself, with their markers.
+    /// The IDs in the org of the rows that the phone created and sent by itself, with their
+    /// markers.
     var sent: [RowID: Sent] = [:]
-    /// When its bundle was made, by the org's clock.
+    /// When its bundle was made, in the org's time.
     var issued: Int64 = 0
-    /// The rows at the last hand-back.
-    var handed: [RowID: PhoneRow]?
-    /// The rows that came open with the bundle, as they came.
+    /// The rows at the last return.
+    var returned: [RowID: PhoneRow]?
+    /// The rows issued as open with the bundle, as they were issued.
     var came: [RowID: PhoneRow] = [:]
   }
 
-  /// A row that was made on the phone and sent by itself.
+  /// A row that was created on the phone and sent by itself.
   struct Sent: Sendable, Hashable {
     var marker: String
     var recordID: String
@@ -54,20 +55,20 @@ final class Phone {
 
   var username: String { setup.user + "@example.com" }
   var isInstalled: Bool { !state.path.isEmpty }
-  /// Whether something was done that has not been handed back.
+  /// Whether there are changes that have not been returned.
   var hasNews: Bool {
-    state.rows.contains { state.handed?[$0.key] != $0.value && state.came[$0.key] != $0.value }
-      || (state.handed == nil && state.came.contains { state.rows[$0.key] == nil })
+    state.rows.contains { state.returned?[$0.key] != $0.value && state.came[$0.key] != $0.value }
+      || (state.returned == nil && state.came.contains { state.rows[$0.key] == nil })
   }
-  /// Whether nothing was done since the last hand-back; of what came open that takes one.
-  private var isHandedBack: Bool { state.came.isEmpty ? !hasNews : state.handed == state.rows }
+  /// Whether nothing was changed since the last return; a bundle with open rows needs one.
+  private var isReturned: Bool { state.came.isEmpty ? !hasNews : state.returned == state.rows }
 
   // MARK: installing
 
-  /// Installs a bundle if docs/app-integration.md lets the app; answers the rows that go with the old
-  /// store, or nil where it may not.
+  /// Installs a bundle if docs/app-integration.md allows it; returns the rows lost with the old
+  /// store, or nil if it is not allowed.
   ///
-  /// `read` takes the dirty elements of the new store into the book.
+  /// `read` records the dirty elements of the new store in the book.
   func install(
     _ bundle: String, node: Int, installation: Int, now: Int64,
     read: (_ element: JSONObject, _ soup: Soup) throws -> PhoneRow
@@ -75,7 +76,7 @@ final class Phone {
     let manifest = try BundleReader.inspect(bundle)
     if isInstalled, Int(manifest.generation) <= state.generation { return nil }
     if !state.rows.isEmpty || !state.came.isEmpty {
-      guard isHandedBack, setup.marksInstall || state.came.isEmpty else { return nil }
+      guard isReturned, setup.marksInstall || state.came.isEmpty else { return nil }
       if setup.marksInstall {
         let isIncluded = manifest.includes.contains {
           $0.stampID == state.stampID && $0.install == state.install
@@ -109,7 +110,7 @@ final class Phone {
     return gone
   }
 
-  /// What a run has sent before it made the bundle is in it, later as that is than the run's beginning.
+  /// A bundle has what its run sent before it was made, which is later than the run's start.
   func knowBundle(of time: Int64?) { state.issued = max(state.issued, time ?? 0) }
 
   private func nextPath() -> String {
@@ -127,7 +128,7 @@ final class Phone {
     backups.append(copy)
   }
 
-  /// Answers false where there is no backup.
+  /// Returns false if there is no backup.
   func restore(_ pick: Int, node: (Int) -> Int) throws -> Bool {
     guard !backups.isEmpty else { return false }
     let backup = backups[pick % backups.count]
@@ -156,7 +157,7 @@ final class Phone {
     object[StoreField.soupEntryID]?.int ?? 0
   }
 
-  /// Writes an element as an app does, and takes the row that comes of it into the book.
+  /// Writes an element as an app does, and records its row in the book.
   func write(
     _ object: JSONObject, over before: JSONObject = [:], into soup: Soup, now: Int64, node: Int,
     _ note: (inout PhoneRow) -> Void
@@ -180,7 +181,7 @@ final class Phone {
     return id
   }
 
-  /// Writes an element that is clean, and takes its row out of the book; a nil one goes.
+  /// Writes a clean element, and removes its row from the book; a nil one is deleted.
   func settle(
     _ id: RowID, _ object: JSONObject?, now: Int64, node: Int, sent: Sent? = nil
   ) throws {
@@ -204,7 +205,7 @@ final class Phone {
     return values
   }
 
-  /// What a sync down fetches, into the rows that are clean; a ghost goes.
+  /// Writes the result of a sync down into the clean rows; a ghost is deleted.
   func fetch(_ records: [JSONObject], into soup: Soup, now: Int64, node: Int) throws {
     let store = try Store(opening: state.path)
     store.clock = { now }
@@ -236,16 +237,16 @@ final class Phone {
     state.node = node
   }
 
-  // MARK: handing back
+  // MARK: returns
 
-  /// Raises `handback` where the app counts, and copies the store.
-  func handBack(to path: String, now: Int64) throws {
+  /// Increments `handback` if the app counts, and copies the store.
+  func returnStore(to path: String, now: Int64) throws {
     if setup.marksInstall {
       state.handback += 1
       let number = state.handback
       try withStamp(now: now) { $0["handback"] = JSONValue(number) }
     }
-    state.handed = state.rows
+    state.returned = state.rows
     try Files.copy(state.path, to: path)
   }
 

@@ -8,63 +8,64 @@ struct RowID: Sendable, Hashable, CustomStringConvertible {
   var description: String { "\(soup) row \(entry)" }
 }
 
-/// What somebody did to one field.
+/// A change of one field.
 struct Change: Sendable, Hashable {
   var number: Int
   var step: Int
   var phone: Int
-  /// The state of the phone that the change made.
+  /// The state of the phone after the change.
   var state: Int
   var row: RowID
-  /// The record, where the phone knew its id.
+  /// The record, if the phone knew its ID.
   var recordID: String?
   var field: String
   var isListed: Bool
-  /// A value that nothing else writes.
+  /// A unique value.
   var value: String
-  /// What stood in the field when the row was clean.
+  /// The field's value when the row was clean.
   var issued: String?
-  /// When the phone's bundle was made, by the org's clock.
+  /// When the phone's bundle was made, in the org's time.
   var bundle: Int64
-  /// The changes that the row came with, where its bundle carried it.
+  /// For a redelivered row, the changes that it was issued with.
   var after: Set<Int> = []
-  /// What the app says that it has shown of the row's `__last_error__`.
+  /// The app's record of the row's `__last_error__` that it has shown.
   var words = ""
 }
 
-/// A row as the histories' own book knows it: what was done to it since it was clean.
+/// A row in the book: the changes to it since it was clean.
 struct PhoneRow: Sendable, Hashable {
   enum Operation: String, Sendable, Hashable { case create, update, delete, dropped }
 
   var id: RowID
-  /// The id in the org that the element had before.
+  /// The element's ID in the org before.
   var serverID: String?
-  /// The value of the marker of a row that was made on the phone.
+  /// The marker's value in a row created on the phone.
   var marker: String?
   var issued: [String: String]
   /// The whole element as it was before.
   var before: JSONObject
-  /// The fields that were changed here, with their values now, and the numbers of the changes.
+  /// The fields changed here, with their values and the numbers of the changes.
   var changed: [String: (value: String, change: Int)] = [:]
   var isDeleted = false
   /// `_soupLastModifiedDate`.
   var date: Int64 = 0
-  /// The changes that the row came with, where the bundle carried it.
+  /// For a redelivered row, the changes that it was issued with.
   var came: Set<Int>?
   /// The account of a contact.
   var parent: String?
 
-  /// The record, by its Id or by the marker of the phone that made it.
+  /// The record, by its ID or by the marker of the phone that created it.
   var record: String { serverID ?? marker ?? "" }
 
-  /// Whether two rows are of one record and hold the same.
+  /// Whether two rows are of one record and have the same values.
   func isSameWork(as other: PhoneRow) -> Bool {
     record == other.record && isDeleted == other.isDeleted
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)
   }
 
-  /// Whether a row that came open is what is left open of another one; a record that was made anew has
-  /// another Id then, and no two changes have one value.
+  /// Whether a row issued as open is the open remainder of another one.
+  ///
+  /// A recreated record then has another ID, and values are unique to a change.
   func isLeft(of other: PhoneRow) -> Bool {
     (record == other.record || !changed.isEmpty) && isDeleted == other.isDeleted
       && changed.allSatisfy { other.changed[$0.key]?.value == $0.value.value }
@@ -94,26 +95,26 @@ struct PhoneRow: Sendable, Hashable {
 }
 
 /// A file that was put into the inbox.
-struct HandedBack: Sendable {
+struct ReturnedFile: Sendable {
   var file: String
   var path: String
   var phone: Int
   var step: Int
   /// The state of the phone.
   var state: Int
-  /// Which of all installations; a restored phone has that of its backup.
+  /// The installation's number among all; a restored phone has that of its backup.
   var installation: Int
   var marksInstall: Bool
   var number: Int
   /// The dirty rows.
   var rows: [RowID: PhoneRow]
   var isCopy = false
-  /// The rows that the phone has made and sent by itself.
+  /// The rows that the phone created and sent by itself.
   var sent: [RowID: Phone.Sent] = [:]
-  /// The rows that came open with the bundle and are other than they came, or gone.
-  var mended: [PhoneRow] = []
-  /// The rows that are as they came.
+  /// The rows issued as open that were changed or deleted since.
+  var fixed: [PhoneRow] = []
+  /// The rows that are as issued.
   var asIssued: [RowID: PhoneRow] = [:]
-  /// The first run that has taken it, by its place.
+  /// The index of the first run that ingested it.
   var taken: Int?
 }

@@ -3,10 +3,10 @@ import System
 import TestSupport
 import Testing
 
-/// The same random days with everything old removed after each run, and without: no verdict is another one
-/// for a device that holds a good bundle.
+/// The same random histories with everything old pruned after each run, and without: no verdict
+/// differs for a device with a valid bundle.
 @Suite struct PruningTests {
-  /// What reports say, run by run, or how it broke a promise.
+  /// The verdicts in the reports, run by run, or the rule that was broken.
   private func outcome(_ history: History, prunes: Bool) async -> (
     told: [[String]], world: World?
   ) {
@@ -17,7 +17,7 @@ import Testing
       try await world.play()
       let told = world.book.orderedReports.map { report in
         report.records.map { "\($0.number) \($0.verdict) \($0.operation) \($0.row) \($0.file)" }
-          + report.stillOpen.map { "\($0.number) is \($0.verdict) still" }
+          + report.stillOpen.map { "\($0.number) is still \($0.verdict)" }
       }
       return (told, world)
     } catch {
@@ -25,17 +25,18 @@ import Testing
     }
   }
 
-  @Test func `removing what is old after each run changes no verdict`() async throws {
+  @Test func `pruning old data after each run changes no verdict`() async throws {
     var (compared, removed, taken, left) = (0, 0, 0, 0)
     let seeds = CampaignSize.pruned.seeds(from: 20_261_123_000)
     for seed in seeds {
       var history = History(seed: seed)
-      // Requests beside each other, and what goes wrong, come in another order each time.
+      // Concurrent requests and faults come in another order each time.
       history.setup.concurrency = 1
       history.steps = history.steps.filter { $0.kinds.allSatisfy { $0 != .lateArrival } }.map {
         if case .run(let verb, _) = $0 { .run(verb, nil) } else { $0 }
       }
-      // A history may break a promise for a reason of its own, which the campaign tells: then it does twice.
+      // A history may break a rule for another reason, which the campaign reports; then it does so
+      // twice.
       let all = await outcome(history, prunes: false)
       let pruned = await outcome(history, prunes: true)
       #expect(all.told == pruned.told, "seed \(seed)")

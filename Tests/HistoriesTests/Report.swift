@@ -4,7 +4,7 @@ import Reconciliation
 import System
 import TestSupport
 
-/// A run's `report.json`, read as a program of the user's would.
+/// A run's `report.json`, read as a user's program would.
 struct Report: Sendable, Hashable {
   struct Field: Sendable, Hashable {
     var name: String
@@ -21,21 +21,21 @@ struct Report: Sendable, Hashable {
     var recordID: String?
     var otherID: String?
     var fields: [Field]
-    /// The names of the changed fields that do not travel.
+    /// The names of the changed fields that are not sent.
     var outside: [String]
     var message: String?
   }
 
   var run: String
   var runNumber: Int
-  /// The edits that it tells of.
+  /// The edits that it lists as new.
   var records: [Row]
-  /// Those that wait since an earlier report.
+  /// The edits that are open since an earlier report.
   var stillOpen: [Row]
-  /// What `verdicts` counts.
+  /// The counts in `verdicts`.
   var counts: [String: Int]
   var edits: Int
-  /// Whether it has anything besides edits that wants a person.
+  /// Whether it has anything other than edits that needs review.
   var isWaiting: Bool
 
   /// The verdicts by edit.
@@ -43,10 +43,10 @@ struct Report: Sendable, Hashable {
     (stillOpen + records).reduce(into: [:]) { $0[$1.number] = $1.verdict }
   }
 
-  /// What it says of an edit.
+  /// Its entry for an edit.
   func row(_ number: Int) -> Row? { (stillOpen + records).last { $0.number == number } }
 
-  /// Reads the report of a run, nil where there is none.
+  /// Reads the report of a run; nil if there is none.
   init?(directory: String) throws {
     let path = directory + "/report.json"
     guard Files.exists(path) else { return nil }
@@ -62,7 +62,7 @@ struct Report: Sendable, Hashable {
     for (name, count) in value["verdicts"]?.object ?? [:] { counts[name] = Int(count.int ?? 0) }
   }
 
-  /// The name of a file as it came first: a copy that comes again may be read before it.
+  /// The first name of a file; a copy that is returned again may be read before it.
   private static func original(_ name: String) -> String {
     name.hasPrefix("again-")
       ? name.split(separator: "-", maxSplits: 2).last.map(String.init) ?? name : name
@@ -70,7 +70,7 @@ struct Report: Sendable, Hashable {
 
   private static func row(_ value: JSONValue) throws -> Row {
     guard let verdict = value["verdict"]?.string.flatMap({ Verdict(rawValue: $0) }) else {
-      throw Violation("a report has a verdict of no known name: \(value.text)")
+      throw Violation("a report has an unknown verdict: \(value.text)")
     }
     return Row(
       number: Int(value["number"]?.int ?? 0), verdict: verdict,

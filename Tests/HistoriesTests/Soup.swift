@@ -1,12 +1,14 @@
-/// The soups of the histories' pipeline: two of them hold the same records, and the last one their details.
+/// The soups of the histories' pipeline.
+///
+/// Two of them have the same records, and the last one has their details.
 struct Soup: Sendable, Hashable {
   let name: String
   let sobject: String
-  /// The field that marks a record for good: nobody edits it.
+  /// The field that permanently marks a record; it is never edited.
   let marker: String
-  /// The fields that travel.
+  /// The fields that are sent.
   let listed: [String]
-  /// A field that never does.
+  /// A field that is never sent.
   let unlisted: String
 
   static let all = [
@@ -27,7 +29,7 @@ struct Soup: Sendable, Hashable {
   /// The address of an account: a value of several parts, which no request can write.
   static let compound = "BillingAddress"
 
-  /// What a device holds of a record besides its id and date.
+  /// The fields that a device has of a record, in addition to its ID and date.
   func fields(upserts: Bool) -> [String] {
     let more: [String] =
       switch name {
@@ -39,7 +41,7 @@ struct Soup: Sendable, Hashable {
     return [marker] + listed + [unlisted] + more
   }
 
-  /// Every field of an object that a history changes.
+  /// All fields of an object that a history changes.
   static func fields(of sobject: String) -> [String] {
     var names: [String] = []
     for soup in all where soup.sobject == sobject {
@@ -50,7 +52,7 @@ struct Soup: Sendable, Hashable {
 
   static func named(_ name: String) -> Soup? { all.first { $0.name == name } }
 
-  /// The fields that a phone edits: those that travel, and, less often, the one that does not.
+  /// The fields that a phone edits: the listed ones and, less often, the unlisted one.
   func field(_ number: Int) -> String {
     let place = number % (listed.count * 2 + 1)
     return place == listed.count * 2 ? unlisted : listed[place % listed.count]

@@ -1,63 +1,64 @@
-/// One step of a history: data alone, so that it can be left out, printed and done again.
+/// One step of a history, as plain data, so that it can be left out, printed and repeated.
 ///
-/// A step names rows, records, backups and runs by a number that is taken modulo how many there are
-/// when it is done, so that any step can be left out and the others still mean something.
+/// A step identifies rows, records, backups and runs by a number, which is taken modulo their count
+/// when the step is played. So any step can be left out and the others still make sense.
 enum Step: Sendable, Hashable, CustomStringConvertible {
-  /// Somebody at a phone changes a field of a row.
+  /// A phone's user changes a field of a row.
   case edit(phone: Int, soup: Int, pick: Int, field: Int, Spelling, isTooLong: Bool)
-  /// The row changed last is changed once more.
+  /// The phone changes the row of its last edit again.
   case editAgain(phone: Int, field: Int)
-  /// The record of the row changed last is changed in the other soup that holds it.
+  /// The phone changes the record of its last edit in the other soup that has it.
   case editInOtherSoup(phone: Int, field: Int)
   case create(phone: Int, soup: Int, Spelling)
   case createAndDelete(phone: Int, soup: Int, Spelling)
   case delete(phone: Int, soup: Int, pick: Int, Spelling)
-  /// The phone's owner makes a backup of it.
+  /// The phone is backed up.
   case backUp(phone: Int)
-  /// The app sends by itself what is dirty: of one soup, or of all (3), and the first rows only.
+  /// The app sends dirty rows by itself, of one soup or of all (3), at most the given number.
   case syncUp(phone: Int, soup: Int, most: Int)
-  /// The app fetches by itself what the org holds, into the rows that are clean.
+  /// The app fetches the org's data by itself into the clean rows.
   case syncDown(phone: Int)
-  /// The row changed last is put back as it was, and is clean.
+  /// The phone reverts the row of its last edit, which is clean again.
   case revert(phone: Int)
-  /// A visit with the external id of one that another phone has made.
+  /// The phone creates a visit with the external ID of one that another phone created.
   case createSame(phone: Int)
-  /// A visit with the external id of one that the phone was given.
+  /// The phone creates a visit with the external ID of one that it was issued.
   case createOver(phone: Int, pick: Int)
-  /// A contact of an account that the phone was given.
+  /// The phone creates a contact of an account that it was issued.
   case createDetail(phone: Int, pick: Int)
-  /// A part of an account's address is changed.
+  /// The phone changes a part of an account's address.
   case editAddress(phone: Int, pick: Int)
-  /// A row that came open with the phone's bundle is changed.
-  case mend(phone: Int, pick: Int, field: Int)
-  /// A row that came open with the phone's bundle is put back, and is clean; a new one goes.
-  case giveUp(phone: Int, pick: Int)
-  /// The row changed last gets a value that is too long for the org.
+  /// The phone changes a row that its bundle issued as open.
+  case fix(phone: Int, pick: Int, field: Int)
+  /// The phone reverts a row that its bundle issued as open, which is then clean; a new one is
+  /// deleted.
+  case discard(phone: Int, pick: Int)
+  /// The phone changes the row of its last edit to a value that is too long for the org.
   case spoil(phone: Int)
   /// The phone is restored from one of its backups.
   case restore(phone: Int, pick: Int)
-  case handBack(phone: Int)
-  /// A store comes back in the middle of a change of a soup's indexes: the app has saved its edits in the new table, and
-  /// the copy of the old one has failed.
-  case handBackAltering(phone: Int, soup: Int)
-  /// A file that was handed back comes again, under another name.
-  case handBackAgain(pick: Int)
-  /// The newest bundle, where the app may install it (docs/app-integration.md).
+  case returnStore(phone: Int)
+  /// A store is returned during a change of a soup's indexes: the app has saved its edits in the
+  /// new table, and the copy of the old one has failed.
+  case returnAltering(phone: Int, soup: Int)
+  /// A file is returned again under another name.
+  case returnAgain(pick: Int)
+  /// The phone installs the newest bundle, if the app may do so (docs/app-integration.md).
   case install(phone: Int)
-  case office(OfficeWork)
+  case orgChange(OrgChange)
   case clock(seconds: Int)
-  /// Time passes, and a request that a proxy holds is still held.
+  /// Time passes, and a request held by a proxy stays held.
   case wait(seconds: Int)
-  /// A request that a proxy has held arrives.
+  /// A request held by a proxy arrives.
   case lateArrival
   case run(Verb, Mishap?)
 
-  /// How an app writes the flags of Mobile Sync.
+  /// How an app writes the Mobile Sync flags.
   enum Spelling: String, Sendable, Hashable, CaseIterable {
     case boolean, text, number
   }
 
-  /// What of a pipeline is run.
+  /// The command that is run.
   enum Verb: Sendable, Hashable, CustomStringConvertible {
     case all, ingest, reconcile, pack
     /// A retry of the open edits of one of the runs so far.
@@ -77,15 +78,15 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What the steps are counted by.
+  /// The categories by which steps are counted.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
     case syncUp, syncDown, revert, createSame, createOver, createDetail, editAddress, wait
-    case mend, giveUp, spoil
-    case restore, handBack, handBackAltering, handBackAgain, install, officeUpdate,
-      officeSameSecond, officeDelete
-    case officeUndelete, officeReassign, officeCreate, clock, lateArrival, run, verb, retry, undo
+    case fix, discard, spoil
+    case restore, returnStore, returnAltering, returnAgain, install, orgUpdate,
+      orgSameSecond, orgDelete
+    case orgUndelete, orgReassign, orgCreate, clock, lateArrival, run, verb, retry, undo
   }
 
   var kinds: Set<Kind> {
@@ -106,15 +107,15 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .createDetail: [.createDetail]
     case .editAddress: [.editAddress]
     case .wait: [.wait]
-    case .mend: [.mend]
-    case .giveUp: [.giveUp]
+    case .fix: [.fix]
+    case .discard: [.discard]
     case .spoil: [.spoil]
     case .restore: [.restore]
-    case .handBack: [.handBack]
-    case .handBackAltering: [.handBackAltering]
-    case .handBackAgain: [.handBackAgain]
+    case .returnStore: [.returnStore]
+    case .returnAltering: [.returnAltering]
+    case .returnAgain: [.returnAgain]
     case .install: [.install]
-    case .office(let work): work.kinds
+    case .orgChange(let work): work.kinds
     case .clock: [.clock]
     case .lateArrival: [.lateArrival]
     case .run(.retry, _): [.retry]
@@ -152,7 +153,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       "phone \(phone) sends up to \(most) rows of \(soup < 3 ? Soup.all[soup].name : "all soups")"
         + " by itself"
     case .syncDown(let phone): "phone \(phone) fetches by itself"
-    case .revert(let phone): "phone \(phone) takes its last edit back"
+    case .revert(let phone): "phone \(phone) reverts its last edit"
     case .createSame(let phone):
       "phone \(phone) creates a visit with the external id of another phone's"
     case .createOver(let phone, let pick):
@@ -161,21 +162,21 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       "phone \(phone) creates a contact of account \(pick)"
     case .editAddress(let phone, let pick):
       "phone \(phone) edits the city in the address of accounts row \(pick)"
-    case .mend(let phone, let pick, let field):
-      "phone \(phone) changes row \(pick) of those that came open, field \(field)"
-    case .giveUp(let phone, let pick): "phone \(phone) gives row \(pick) up of those that came open"
+    case .fix(let phone, let pick, let field):
+      "phone \(phone) changes open row \(pick) of its bundle, field \(field)"
+    case .discard(let phone, let pick): "phone \(phone) reverts open row \(pick) of its bundle"
     case .spoil(let phone):
       "phone \(phone) edits the row of its last edit again, too long for the org"
     case .restore(let phone, let pick): "phone \(phone) is restored from backup \(pick)"
-    case .handBack(let phone): "phone \(phone) hands back"
-    case .handBackAltering(let phone, let soup):
-      "phone \(phone) hands back, and the indexes of \(Soup.all[soup].name) are half changed"
-    case .handBackAgain(let pick): "file \(pick) that was handed back comes again"
+    case .returnStore(let phone): "phone \(phone) returns its store"
+    case .returnAltering(let phone, let soup):
+      "phone \(phone) returns its store with half-changed indexes of \(Soup.all[soup].name)"
+    case .returnAgain(let pick): "file \(pick) is returned again"
     case .install(let phone): "phone \(phone) installs the newest bundle, if it may"
-    case .office(let work): "\(work)"
+    case .orgChange(let work): "\(work)"
     case .clock(let seconds): "\(seconds) s pass"
-    case .wait(let seconds): "\(seconds) s pass, and what is held stays on its way"
-    case .lateArrival: "a request that was held arrives"
+    case .wait(let seconds): "\(seconds) s pass, and held requests stay held"
+    case .lateArrival: "a held request arrives"
     case .run(let verb, let mishap): "\(verb)" + (mishap.map { ", \($0)" } ?? "")
     }
   }
@@ -185,21 +186,21 @@ extension Step.Spelling {
   var words: String {
     switch self {
     case .boolean: ""
-    case .text: ", its flags as texts"
-    case .number: ", its flags as numbers"
+    case .text: ", with flags as text"
+    case .number: ", with flags as numbers"
     }
   }
 }
 
-/// What somebody in the office does in the org.
-struct OfficeWork: Sendable, Hashable, CustomStringConvertible {
+/// A change that another user makes in the org.
+struct OrgChange: Sendable, Hashable, CustomStringConvertible {
   enum Action: Sendable, Hashable {
     case update(field: Int)
     case delete, undelete, reassign, create
   }
 
   enum Target: Sendable, Hashable {
-    /// A record of the org, in the order of their making.
+    /// A record of the org, in the order of their creation.
     case record(Int)
     /// The record that a phone changed last.
     case ofPhone
@@ -209,19 +210,19 @@ struct OfficeWork: Sendable, Hashable, CustomStringConvertible {
 
   var action: Action
   var target: Target
-  /// Whether it is dated in the second of the change before.
+  /// Whether it has the same second as the change before.
   var isSameSecond: Bool
 
   var kinds: Set<Step.Kind> {
     let kind: Step.Kind =
       switch action {
-      case .update: .officeUpdate
-      case .delete: .officeDelete
-      case .undelete: .officeUndelete
-      case .reassign: .officeReassign
-      case .create: .officeCreate
+      case .update: .orgUpdate
+      case .delete: .orgDelete
+      case .undelete: .orgUndelete
+      case .reassign: .orgReassign
+      case .create: .orgCreate
       }
-    return isSameSecond ? [kind, .officeSameSecond] : [kind]
+    return isSameSecond ? [kind, .orgSameSecond] : [kind]
   }
 
   var description: String {
@@ -235,33 +236,34 @@ struct OfficeWork: Sendable, Hashable, CustomStringConvertible {
       switch action {
       case .update(let field): "changes \(record), field \(field)"
       case .delete: "deletes \(record)"
-      case .undelete: "takes a record out of the recycle bin"
+      case .undelete: "restores a record from the recycle bin"
       case .reassign: "gives \(record) to the other user"
       case .create: "creates a record"
       }
-    return "the office \(what)" + (isSameSecond ? ", in the second of the previous change" : "")
+    return "another user \(what)"
+      + (isSameSecond ? ", in the second of the previous change" : "")
   }
 }
 
-/// What goes wrong in one run.
+/// A fault in one run.
 struct Mishap: Sendable, Hashable, CustomStringConvertible {
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case lostAnswer = "the answer to a write is lost"
     case lostRequest = "a write is lost"
-    case lateRequest = "a write is held on its way"
+    case lateRequest = "a write is delayed"
     case killAtRequest = "killed at a request"
     case killAtWrite = "killed at a write"
     case killAtEvent = "killed between two events"
-    case unavailable = "the org is away for a while"
+    case unavailable = "the org is unavailable for a while"
   }
 
   var kind: Kind
-  /// At which of the requests or events that it can strike.
+  /// The number of the request or event at which it occurs, among those at which it can.
   var nth: Int
-  /// Whether a request at which the run is killed does its work.
+  /// Whether a request at which the run is killed takes effect.
   var arrives: Bool
-  /// What the office does right afterwards.
-  var then: OfficeWork?
+  /// Another user's change right afterwards.
+  var then: OrgChange?
 
   var description: String {
     kind.rawValue + " (number \(nth)\(arrives ? ", which arrives" : ""))"

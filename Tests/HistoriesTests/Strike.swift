@@ -5,12 +5,12 @@ import SQLite
 import System
 import TestSupport
 
-/// A mishap on its way: armed before a run, and afterwards what it did.
+/// A fault that is set up before a run; afterwards it has what happened.
 final class Strike: Sendable {
   private struct State {
     var isStruck = false
     var isKilled = false
-    var isOfficeDone = false
+    var isOtherUserDone = false
     var events = 0
     var writes = 0
     var run: String?
@@ -19,25 +19,25 @@ final class Strike: Sendable {
     var task: Task<(Int32?, String?), Never>?
   }
 
-  /// Where a kill leaves the pipeline's directory.
+  /// The copy of the pipeline's directory after a kill.
   let copy: String
   let mishap: Mishap?
   private let root: String
   private let faults: Faults
   private let watch: OrgWatch
-  private let hand: OfficeHand
+  private let hand: OtherUser
   private let state = Locked(State())
 
   init(_ mishap: Mishap?, _ world: World) {
     var mishap = mishap
-    // No quiet window is the user's promise that nothing arrives late.
+    // Without a quiet window, the user promises that nothing arrives late.
     if mishap?.kind == .lateRequest, world.setup.quietSeconds == 0 { mishap?.kind = .lostRequest }
     self.mishap = mishap
     root = world.root
     copy = world.nextRoot()
     faults = world.server.faults
     watch = world.watch
-    hand = OfficeHand(world)
+    hand = OtherUser(world)
   }
 
   var isStruck: Bool { state.withLock { $0.isStruck } }
@@ -54,23 +54,23 @@ final class Strike: Sendable {
     if isKilled { task.cancel() }
   }
 
-  // MARK: arming
+  // MARK: setup
 
   func arm() {
     let ever = 1_000_000
-    // A dead program asks nothing.
+    // A killed process makes no requests.
     faults.add(
       .any, times: ever,
       .mutate { [state] _ in
-        if state.withLock({ $0.isKilled }) { throw Violation("nobody asks any more") }
+        if state.withLock({ $0.isKilled }) { throw Violation("the process was killed") }
       })
     if let work = mishap?.then {
       faults.add(
         .any, times: ever,
         .mutate { [state, hand] org in
           let isDue = state.withLock { state in
-            defer { if state.isStruck { state.isOfficeDone = true } }
-            return state.isStruck && !state.isOfficeDone && !state.isKilled
+            defer { if state.isStruck { state.isOtherUserDone = true } }
+            return state.isStruck && !state.isOtherUserDone && !state.isKilled
           }
           if isDue { hand.performMeanwhile(work, in: org) }
         })
@@ -109,7 +109,7 @@ final class Strike: Sendable {
     }
   }
 
-  /// What the run says.
+  /// Receives an event of the run.
   func note(_ event: RunEvent) {
     let isDue = state.withLock { state in
       if case .runStarted(let run, _, _) = event { state.run = run }
@@ -121,16 +121,16 @@ final class Strike: Sendable {
     if isDue { kill() }
   }
 
-  // MARK: killing
+  // MARK: kill
 
-  /// Copies the pipeline's directory as the disk has it; what the run does from now on is gone.
+  /// Copies the pipeline's directory as it is on disk; whatever the run does from now on is lost.
   private func kill() {
     for attempt in 1... {
       do {
         try copyRoot()
         break
       } catch  where attempt < 5 {
-        // The run has removed a file meanwhile.
+        // The run has removed a file in the meantime.
         continue
       } catch {
         return state.withLock { $0.failure = "the run was not killed: \(error)" }
@@ -147,7 +147,7 @@ final class Strike: Sendable {
   private func copyRoot() throws {
     try Files.remove(copy)
     let ledger = root + "/" + HistoryPipeline.name + "/state.sqlite"
-    // Nobody commits while the copy is made. A run that has no ledger yet has done nothing.
+    // No commit takes place during the copy. A run without a ledger has done nothing yet.
     if Files.exists(ledger) {
       let connection = try Connection(ledger)
       defer { connection.close() }
@@ -157,7 +157,7 @@ final class Strike: Sendable {
     }
   }
 
-  /// Copies a directory; what is never changed after it was published is linked.
+  /// Copies a directory; files that are never changed after they were published are linked.
   static func copyTree(_ source: String, to target: String) throws {
     let manager = FileManager.default
     try Files.makeDirectory(target)
@@ -167,7 +167,7 @@ final class Strike: Sendable {
       if Files.isDirectory(from) {
         try Files.makeDirectory(to)
       } else if name.contains("/users/") || name.contains("/issued/") {
-        // Another file system has no second names for it.
+        // Hard links do not work across file systems.
         do { try manager.linkItem(atPath: from, toPath: to) } catch {
           try manager.copyItem(atPath: from, toPath: to)
         }

@@ -7,7 +7,7 @@ import System
 import TestSupport
 
 extension World {
-  /// Holds the records that each user's newest generation says it issued against the store that it has made.
+  /// Compares the records that each user's newest generation issued with its store.
   func judgeIssued() throws {
     for name in ["ada", "ben"] {
       guard let user = org.user(named: name + "@example.com"),
@@ -38,8 +38,8 @@ extension World {
               issued?.modified == object["LastModifiedDate"]?.string
             else {
               throw Violation(
-                "generation \(generation) of \(name) has issued \(issued?.fields.count ?? 0) bytes of \(id) "
-                  + "in \(soup.name), which are not what its store holds")
+                "generation \(generation) of \(name) issued \(issued?.fields.count ?? 0) bytes of \(id) "
+                  + "in \(soup.name), which differ from its store")
             }
           }
         }
@@ -47,7 +47,7 @@ extension World {
       }
       guard left.isEmpty else {
         throw Violation(
-          "generation \(generation) of \(name) has issued \(left.sorted()), which it lacks")
+          "generation \(generation) of \(name) issued \(left.sorted()), which it lacks")
       }
     }
   }

@@ -4,7 +4,7 @@ import SmartStore
 import System
 import TestSupport
 
-/// What goes in and out of phones, and the rows that come open with a bundle.
+/// Installing and returning, and the rows that a bundle issues as open.
 extension World {
   @discardableResult
   func install(_ phone: Phone) throws -> Bool {
@@ -28,36 +28,38 @@ extension World {
     return true
   }
 
-  func handBack(_ phone: Phone, altering soup: Soup? = nil) throws -> Bool {
+  func returnStore(_ phone: Phone, altering soup: Soup? = nil) throws -> Bool {
     guard phone.isInstalled else { return false }
-    let file = "h\(book.handed.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
+    let file =
+      "h\(book.returned.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
     try Files.makeDirectory(data.inbox(pipeline.inbox.path))
     let path = data.inbox(pipeline.inbox.path) + "/" + file
-    try phone.handBack(to: path, now: deviceNow())
+    try phone.returnStore(to: path, now: deviceNow())
     if let soup { try phone.alterHalf(path, soup) }
     let copy = directory.file(file)
     try Files.copy(data.inbox(pipeline.inbox.path) + "/" + file, to: copy)
     let state = phone.state
-    book.handed.append(
-      HandedBack(
+    book.returned.append(
+      ReturnedFile(
         file: file, path: copy, phone: phone.number, step: step, state: state.node,
         installation: state.installation, marksInstall: phone.setup.marksInstall,
         number: state.handback, rows: state.rows.filter { state.came[$0.key] != $0.value },
         sent: state.sent,
-        mended: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
+        fixed: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
         asIssued: state.rows.filter { state.came[$0.key] == $0.value }))
     return true
   }
 
-  // MARK: rows that come open
+  // MARK: open rows
 
-  /// A row that came open, as the book knows it: what a phone has handed back, and the org did not take.
+  /// An open row of a bundle as the book has it: a phone returned it, and the org did not accept
+  /// it.
   private func carried(_ element: JSONObject, _ soup: Soup) throws -> PhoneRow {
     let id = RowID(soup: soup.name, entry: Phone.entry(element))
     let isLocal = element["Id"]?.string?.hasPrefix("local_") ?? false
     let isDeleted = element["__locally_deleted__"] == true
-    // Beside what is open of a row stands what the org has, other phones' edits too; a record that was
-    // deleted may have been made anew.
+    // An open row also shows the org's values, including other phones' edits; a deleted record may
+    // have been recreated.
     let recordID = element["Id"]?.string ?? ""
     func held(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
       row.changed.filter { element[$0.key]?.string == $0.value.value }
@@ -65,18 +67,18 @@ extension World {
     func unseen(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
       held(row).filter { !watch.hasSeen($0.value.value, recordID, $0.key) }
     }
-    let rows = book.handed.reversed().flatMap(\.rows.values).filter { row in
+    let rows = book.returned.reversed().flatMap(\.rows.values).filter { row in
       row.id.soup == soup.name && row.isDeleted == isDeleted
         && (row.serverID.map { $0 == element["Id"]?.string || watch.wasDeleted($0) } ?? true)
     }
     func origins(_ left: (PhoneRow) -> [String: (value: String, change: Int)]) -> [PhoneRow] {
       rows.filter { $0.changed.isEmpty || isDeleted || !left($0).isEmpty }
     }
-    // What a request without an answer has written can be open as well.
+    // A change that a request without an answer wrote can be open as well.
     let left = origins(unseen).isEmpty ? held : unseen
     guard let origin = origins(left).max(by: { left($0).count < left($1).count }) else {
       throw Violation(
-        "\(id) came open, and nobody has handed it back: \(JSONValue.object(element).text)")
+        "\(id) was issued as open, but was never returned: \(JSONValue.object(element).text)")
     }
     var row = PhoneRow(id: id, issued: Phone.values(element, soup), before: element)
     if isLocal { row.marker = origin.marker } else { row.serverID = element["Id"]?.string }
@@ -89,7 +91,7 @@ extension World {
     row.date = element["_soupLastModifiedDate"]?.int ?? 0
     row.came = Set(row.changed.values.map(\.change))
     if (element["__last_error__"]?.string ?? "").isEmpty {
-      throw Violation("\(id) came open, and nothing says why")
+      throw Violation("\(id) was issued as open without a reason")
     }
     for name in ["", "ly_created", "ly_updated", "ly_deleted"] {
       row.before["__local\(name)__"] = false
@@ -98,18 +100,18 @@ extension World {
     return row
   }
 
-  func mend(_ phone: Phone, _ pick: Int, _ field: Int) throws -> Bool {
+  func fix(_ phone: Phone, _ pick: Int, _ field: Int) throws -> Bool {
     guard let id = open(phone, pick), let soup = Soup.named(id.soup),
       let element = try phone.elements(id.soup).first(where: { Phone.entry($0) == id.entry }),
       !Self.isDeleted(element, phone)
     else { return false }
-    // Whoever mends a value that is too long writes another one in its place.
+    // A value that is too long is replaced by another one.
     let long = soup.listed.first { (element[$0]?.string?.count ?? 0) > Self.mostCharacters }
     try change(phone, soup, element, long ?? soup.field(field), .boolean, isShown: true)
     return true
   }
 
-  func giveUp(_ phone: Phone, _ pick: Int) throws -> Bool {
+  func discard(_ phone: Phone, _ pick: Int) throws -> Bool {
     guard let id = open(phone, pick), let row = phone.state.rows[id] else { return false }
     let node = book.newState(after: phone.state.node)
     book.reverted.formUnion(row.changed.values.map(\.change))

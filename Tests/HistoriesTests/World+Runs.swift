@@ -6,32 +6,32 @@ import Reconciliation
 import System
 import TestSupport
 
-/// One run of a history, and how it ended.
+/// One run of a history and its result.
 struct RunResult: Sendable {
   var step: Int
   var verb: Step.Verb
-  /// Its name, where it had begun.
+  /// Its ID, if it had started.
   var id: String?
-  /// Its exit status; nil where it was killed.
+  /// Its exit status; nil if it was killed.
   var status: Int32?
   /// Why it failed.
   var failure: String?
   /// Its report.
   var report: Report?
-  /// How many requests wrote.
+  /// The number of requests that wrote.
   var writes = 0
-  /// Whether anything went wrong in it.
+  /// Whether a fault occurred.
   var isStruck = false
 }
 
 extension World {
-  /// Runs a verb with what goes wrong in it, and holds what it did against what it may do.
+  /// Runs a command with its fault, and checks what it did.
   @discardableResult
   func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
     guard let options = try options(verb) else { return false }
-    // Whatever becomes of the run, a later one may carry it out.
+    // Whatever the run's result is, a later run may apply the undo.
     if let undo = options.undo { book.askedToUndo.formUnion(undo.edits.map { Int($0) }) }
-    // What is sent in the second in which a bundle was made, nobody can tell to be later.
+    // A write in the second in which a bundle was made cannot be recognized as later.
     if history.hasMore { try org.moveClock(by: 1000) }
     _ = watch.takeTransitions()
     watch.look(.pipeline)
@@ -55,7 +55,7 @@ extension World {
     if let mishap = strike.mishap, strike.isStruck { tally.add(mishap.kind, to: "mishaps") }
     if strike.isKilled {
       try book.judgeWrites(in: self)
-      if let work = mishap?.then { _ = try office(work) }
+      if let work = mishap?.then { _ = try changeOrg(work) }
       runs.append(result)
       return true
     }
@@ -70,7 +70,7 @@ extension World {
     return true
   }
 
-  /// What a dry run says before a run in which nothing goes wrong, in every third history.
+  /// The prediction of a dry run before a run without faults, in every third history.
   private func foretell(
     _ verb: Step.Verb, _ mishap: Mishap?, _ options: RunOptions
   ) async throws -> [Int: Verdict]? {
@@ -88,27 +88,27 @@ extension World {
     }
   }
 
-  /// In every how many histories there is a dry run before every run.
+  /// In one of how many histories there is a dry run before every run.
   private static let foretold: UInt64 = CampaignSize.Scale.current == .soak ? 1 : 3
 
-  /// Holds what a dry run has said against what the run has told.
+  /// Compares the prediction of a dry run with the run's report.
   private func judge(_ foretold: [Int: Verdict], _ result: RunResult) throws {
     guard let status = result.status, [0, 3].contains(status), result.verb != .ingest else {
       return
     }
-    // What stands as an earlier report told it is not told once more.
+    // An edit with the same state as in an earlier report is not reported again.
     let verdicts = result.report?.verdicts ?? [:]
     let news = Set((result.report?.records ?? []).map(\.number))
     for number in news.union(foretold.keys).sorted() where foretold[number] != verdicts[number] {
-      // Whether what a new record names is still there only the org knows.
+      // Only the org knows whether the record that a new record refers to still exists.
       if verdicts[number] == .failed, let row = result.report?.row(number),
         let parent = book.row(of: row)?.parent, watch.record(parent)?.isDeleted == true
       {
         continue
       }
       throw Violation(
-        "a dry run of \(result.verb) foretold \(foretold[number]?.rawValue ?? "nothing") for edit "
-          + "\(number), and it became \(verdicts[number]?.rawValue ?? "nothing")")
+        "a dry run of \(result.verb) predicted \(foretold[number]?.rawValue ?? "nothing") for edit "
+          + "\(number), but it became \(verdicts[number]?.rawValue ?? "nothing")")
     }
   }
 
@@ -147,7 +147,7 @@ extension World {
     return options
   }
 
-  /// What undoes one of the runs so far; nil where it has changed nothing, or cannot be undone.
+  /// The options to undo one of the runs so far; nil if it changed nothing, or cannot be undone.
   private func undo(_ back: Int) throws -> RunOptions? {
     var ids: [String] = []
     for id in runs.reversed().compactMap(\.id) where !ids.contains(id) { ids.append(id) }
@@ -182,7 +182,7 @@ extension World {
     return await task.value
   }
 
-  /// A request that is on its way arrives.
+  /// A held request arrives.
   func deliver() throws -> Bool {
     guard server.heldRequests > 0 else { return false }
     watch.look(.pipeline)
@@ -192,9 +192,9 @@ extension World {
     let dates = try watch.dates()
     server.deliverHeld()
     watch.look(.pipeline)
-    // It may have written what stands there already.
+    // It may have written the values that are already there.
     for (id, date) in try watch.dates() where dates[id] != date { book.touchedLate.insert(id) }
-    // It lands where nobody can stop it: what it overwrites is for the next run to find.
+    // It arrives when no run can prevent it; the next run has to find what it overwrote.
     for transition in watch.takeTransitions() {
       book.late.insert(transition.field)
       guard isHeldSettled, transition.author == .pipeline, let heldSince,
@@ -218,11 +218,10 @@ extension World {
 
   // MARK: the end
 
-  /// Nothing goes wrong any more: the phones hand back what they have, and runs follow until
-  /// nothing changes.
+  /// No more faults: the phones return what they have, and runs follow until nothing changes.
   func comeToRest() async throws {
     _ = try deliver()
-    for phone in phones where phone.hasNews { _ = try handBack(phone) }
+    for phone in phones where phone.hasNews { _ = try returnStore(phone) }
     var last: Report?
     for round in 0..<8 {
       try org.moveClock(by: 40 * 60 * 1000)
@@ -237,6 +236,6 @@ extension World {
       }
       last = result.report
     }
-    throw Violation("eight runs after everything the pipeline is not at rest")
+    throw Violation("after eight more runs the pipeline is still not at rest")
   }
 }

@@ -1,7 +1,7 @@
 import JSON
 import LocalOrg
 
-/// What an app on the Mobile SDK sends by itself.
+/// A record that an app on the Mobile SDK sent by itself.
 struct OwnSync: Sendable, Hashable {
   var phone: Int
   var installation: Int
@@ -9,15 +9,15 @@ struct OwnSync: Sendable, Hashable {
   var state: Int
   var row: RowID
   var recordID: String
-  /// The marker of a row that was made on the phone.
+  /// The marker of a row created on the phone.
   var marker: String?
-  /// Whether the record was not there before.
+  /// Whether the record did not exist before.
   var isMade: Bool
 }
 
-/// What apps do by themselves while they are online, as their user and as the Mobile SDK does it.
+/// What apps do by themselves while they are online, as their user and like the Mobile SDK.
 extension World {
-  /// Sends dirty rows; answers whether one has become clean.
+  /// Sends dirty rows; returns whether one has become clean.
   func syncUp(_ phone: Phone, _ soup: Int, _ most: Int) throws -> Bool {
     guard phone.isInstalled, let user = org.user(named: phone.username) else { return false }
     let dirty = phone.state.rows.keys.filter { soup > 2 || $0.soup == Soup.all[soup].name }
@@ -32,7 +32,7 @@ extension World {
     return sent > 0
   }
 
-  /// Sends one row; answers whether it is clean then.
+  /// Sends one row; returns whether it is clean afterwards.
   private func send(_ id: RowID, _ phone: Phone, _ user: OrgUser) throws -> Bool {
     guard let row = phone.state.rows[id], let soup = Soup.named(id.soup),
       let element = try phone.elements(id.soup).first(where: { Phone.entry($0) == id.entry })
@@ -89,7 +89,7 @@ extension World {
   ) throws -> Bool {
     guard let recordID = row.serverID else { return false }
     guard let date = serverDate(recordID, soup, user) else {
-      // The SDK makes anew what is gone.
+      // The SDK recreates a deleted record.
       guard setup.overwrites, watch.record(recordID)?.isDeleted ?? false else { return false }
       return try sendCreate(row, element, soup, phone, user)
     }
@@ -101,7 +101,7 @@ extension World {
     return true
   }
 
-  /// The row is clean, or gone.
+  /// Makes the row clean, or removes it.
   private func settle(
     _ phone: Phone, _ row: PhoneRow, _ object: JSONObject?, recordID: String? = nil,
     isMade: Bool = false
@@ -118,7 +118,7 @@ extension World {
         recordID: recordID, marker: row.marker, isMade: isMade))
   }
 
-  /// The element as the sync leaves it: clean, with the date of the server.
+  /// The element as the sync leaves it: clean, with the server's date.
   private func clean(
     _ element: JSONObject, _ soup: Soup, _ recordID: String, _ user: OrgUser
   ) -> JSONObject {
@@ -136,7 +136,7 @@ extension World {
     return fields
   }
 
-  /// Nil where the user sees no such record.
+  /// Nil if the user cannot see the record.
   private func serverDate(_ id: String, _ soup: Soup, _ user: OrgUser) -> String? {
     (try? org.read(soup.sobject, id: id, fields: ["LastModifiedDate"], as: user))?[
       "LastModifiedDate"]?.string
@@ -146,7 +146,7 @@ extension World {
     element["LastModifiedDate"]?.string.map { $0 >= date } ?? true
   }
 
-  // MARK: the other way
+  // MARK: sync down
 
   func syncDown(_ phone: Phone) throws -> Bool {
     guard phone.isInstalled, let user = org.user(named: phone.username) else { return false }
@@ -164,12 +164,12 @@ extension World {
     return true
   }
 
-  /// What somebody does in the very second of an app's own sync, no date tells from it.
+  /// A change in the same second as an app's own sync cannot be told apart by its date.
   private func passSecond() throws { try org.moveClock(by: 2000) }
 
-  // MARK: taking back
+  // MARK: reverting
 
-  /// Takes the last change of a phone back: the row is as it was, and clean; a new one is gone.
+  /// Reverts the last change of a phone: the row is as before and clean; a new one is deleted.
   func revert(_ phone: Phone) throws -> Bool {
     guard phone.isInstalled, let id = book.lastChange(of: phone.number)?.row,
       let row = phone.state.rows[id], !row.changed.isEmpty
@@ -181,9 +181,9 @@ extension World {
     return true
   }
 
-  // MARK: shared external ids
+  // MARK: shared external IDs
 
-  /// Two phones were given the same order form.
+  /// Two phones were issued the same order form.
   func createSame(_ phone: Phone) throws -> Bool {
     let others = book.makers.values.filter { $0.phone != phone.number && $0.key != nil }
     guard setup.visitKey == .external, let key = others.max(by: { $0.state < $1.state })?.key,
@@ -192,7 +192,7 @@ extension World {
     return try create(phone, Soup.all[2], .boolean, key: key) != nil
   }
 
-  /// A visit is entered as a new one that the phone holds already, under its external id.
+  /// The phone creates a visit that it already has, with the same external ID.
   func createOver(_ phone: Phone, _ pick: Int) throws -> Bool {
     guard setup.visitKey == .external, phone.isInstalled else { return false }
     let keys = try phone.elements("visits").filter {
@@ -218,7 +218,7 @@ extension World {
     return try create(phone, Soup.all[3], .boolean, parent: parents[pick % parents.count]) != nil
   }
 
-  /// The city in an account's address is changed.
+  /// Changes the city in an account's address.
   func editAddress(_ phone: Phone, _ pick: Int) throws -> Bool {
     guard phone.isInstalled else { return false }
     let elements = try phone.elements("accounts").filter { !Self.isDeleted($0, phone) }

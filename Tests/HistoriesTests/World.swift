@@ -8,11 +8,11 @@ import SmartStore
 import System
 import TestSupport
 
-/// Everything in the course of one history: the org, the pipeline's directory, three phones.
+/// The state of one history: the org, the pipeline's directory and three phones.
 ///
-/// A run is killed in this process: at a request, or between two events, the pipeline's directory is
-/// copied as the disk has it, everything that is asked from then on is dropped, and the run goes on
-/// into the void; what comes after goes on with the copy.
+/// A run is killed within this process: at a request, or between two events, the pipeline's
+/// directory is copied as it is on disk, all further requests are dropped, and the run continues
+/// without effect. Later steps use the copy.
 final class World {
   let history: History
   let org: Org
@@ -24,24 +24,24 @@ final class World {
   let phones: [Phone]
   var book = Book()
   let directory = MemoryDirectory("history")
-  /// Where `snapshots/` is; another place after each kill.
+  /// The directory of `snapshots/`; it changes after each kill.
   var root: String
   var runs: [RunResult] = []
   var tally = Tally()
   /// When the runs ended that made the bundles.
   var bundleTimes: [String: Int64] = [:]
-  /// The generation of each user whose issued records were judged.
+  /// The generation of each user whose issued records were checked.
   var judgedIssued: [String: Int] = [:]
-  /// When the run began in which a request was held that has not arrived.
+  /// The start of the run in which a request was held that has not arrived.
   var heldSince: Int64?
-  /// Whether a run has judged its edit since, when the request could not be on its way any more.
+  /// Whether a run has decided its edit since, when the request could no longer arrive.
   var isHeldSettled = false
   var step = 0
   private var deviceTime: Int64 = HistoryOrg.clockStart
   private var made = 0
   private var roots = 0
 
-  /// More than any field of a history takes.
+  /// More than any field of a history accepts.
   static let mostCharacters = 33_000
 
   var setup: HistorySetup { history.setup }
@@ -70,9 +70,9 @@ final class World {
 
   deinit { server.stop() }
 
-  /// Runs a history to its end; throws a `Violation` where a promise is broken.
+  /// Runs a history to its end; throws a `Violation` if a rule is broken.
   ///
-  /// `keeping` names a directory that gets the pipeline's data as they are then.
+  /// `keeping` names a directory for the pipeline's data in that case.
   static func run(_ history: History, keeping: String? = nil) async throws -> Tally {
     let world = try World(history)
     defer { if let keeping { world.keep(in: keeping) } }
@@ -80,7 +80,7 @@ final class World {
     return world.tally
   }
 
-  /// Plays the history; throws a `Violation` where a promise is broken.
+  /// Plays the history; throws a `Violation` if a rule is broken.
   func play() async throws {
     for kind in history.setup.kinds { tally.add(kind, to: "setups") }
     try await run(.all, nil)
@@ -105,13 +105,13 @@ final class World {
 
   // MARK: time and values
 
-  /// A moment on a phone, later than all before.
+  /// A time on a phone, later than all before.
   func deviceNow() -> Int64 {
     deviceTime = max(deviceTime, org.now()) + 1001
     return deviceTime
   }
 
-  /// A value that nothing else writes.
+  /// A unique value.
   func token(_ author: String) -> String {
     made += 1
     return "\(author)-\(made)"
@@ -148,25 +148,25 @@ final class World {
     case .createOver(let phone, let pick): isDone = try createOver(phones[phone], pick)
     case .createDetail(let phone, let pick): isDone = try createDetail(phones[phone], pick)
     case .editAddress(let phone, let pick): isDone = try editAddress(phones[phone], pick)
-    case .mend(let phone, let pick, let field): isDone = try mend(phones[phone], pick, field)
-    case .giveUp(let phone, let pick): isDone = try giveUp(phones[phone], pick)
+    case .fix(let phone, let pick, let field): isDone = try fix(phones[phone], pick, field)
+    case .discard(let phone, let pick): isDone = try discard(phones[phone], pick)
     case .spoil(let phone): isDone = try editAgain(phones[phone], 0, isTooLong: true)
     case .restore(let phone, let pick):
       isDone = try phones[phone].restore(pick) { book.newState(after: $0) }
       if isDone { book.restored.insert(phones[phone].state.installation) }
-    case .handBack(let phone): isDone = try handBack(phones[phone])
-    case .handBackAltering(let phone, let soup):
-      isDone = try handBack(phones[phone], altering: Soup.all[soup])
-    case .handBackAgain(let pick): isDone = try handBackAgain(pick)
+    case .returnStore(let phone): isDone = try returnStore(phones[phone])
+    case .returnAltering(let phone, let soup):
+      isDone = try returnStore(phones[phone], altering: Soup.all[soup])
+    case .returnAgain(let pick): isDone = try returnAgain(pick)
     case .install(let phone): isDone = try install(phones[phone])
-    case .office(let work): isDone = try office(work)
+    case .orgChange(let work): isDone = try changeOrg(work)
     case .clock(let seconds): try pass(seconds: seconds)
     case .wait(let seconds): try org.moveClock(by: Int64(seconds) * 1000)
     case .lateArrival: isDone = try deliver()
     case .run(let verb, let mishap): isDone = try await run(verb, mishap)
     }
     if isDone { for kind in step.kinds { tally.add(kind, to: "steps") } }
-    if let failure = watch.failure { throw Violation("the org cannot be watched: \(failure)") }
+    if let failure = watch.failure { throw Violation("the org cannot be read: \(failure)") }
   }
 
   /// Time passes; no request is held for longer than the quiet window.
@@ -175,7 +175,7 @@ final class World {
     try org.moveClock(by: Int64(seconds) * 1000)
   }
 
-  // MARK: what is done on phones
+  // MARK: changes on phones
 
   private func edit(
     _ phone: Phone, _ soup: Soup, _ pick: Int, _ field: Int, _ spelling: Step.Spelling,
@@ -200,7 +200,7 @@ final class World {
     return true
   }
 
-  /// The record of the phone's last change in the accounts or calls, in the other of the two.
+  /// Changes the record of the phone's last change in the other of accounts and calls.
   private func editInOtherSoup(_ phone: Phone, _ field: Int) throws -> Bool {
     guard phone.isInstalled, let last = book.lastChange(of: phone.number),
       let id = last.recordID, last.row.soup != "visits"
@@ -314,9 +314,9 @@ final class World {
     }
   }
 
-  private func handBackAgain(_ pick: Int) throws -> Bool {
-    guard !book.handed.isEmpty else { return false }
-    let old = book.handed[pick % book.handed.count]
+  private func returnAgain(_ pick: Int) throws -> Bool {
+    guard !book.returned.isEmpty else { return false }
+    let old = book.returned[pick % book.returned.count]
     let inbox = data.inbox(pipeline.inbox.path)
     try Files.copy(old.path, to: inbox + "/again-\(step)-\(old.file)")
     return true
@@ -324,7 +324,7 @@ final class World {
 }
 
 extension Step.Spelling {
-  /// A flag that is set, as this platform's SDK reads it: Android's knows no numbers.
+  /// A flag that is set, as this platform's SDK reads it; Android's does not support numbers.
   func flag(_ platform: Platform) -> JSONValue {
     switch self {
     case .boolean: true

@@ -64,7 +64,7 @@ import Testing
     served.server.faults.add(.kind(.limits), .truncate(bytes: 40))
     do {
       _ = try await served.send("GET", "/limits")
-      Issue.record("a cut body was taken for whole")
+      Issue.record("a truncated body was accepted as complete")
     } catch let error as HTTPError {
       #expect(error.kind == .truncated)
     }

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache check`, and a pipeline whose login is the `sf` command's, as somebody's shell runs them.
+/// `attache check`, and a pipeline with the `sf` command's login, run in a shell.
 @Suite struct CheckCommandTests {
   static let files =
     ExamplePipelinesTests.examples.map { "pipelines/" + $0 } + [
@@ -18,14 +18,16 @@ import Testing
     async throws
   {
     let directory = TemporaryDirectory("check")
-    let first = try await ProgramRun.blocking(["check", World.repository + "/" + file])
+    let first = try await ProgramRun.blocking([
+      "check", World.repository + "/" + file, "--offline-secrets",
+    ])
     #expect(first.status == 0, "\(first.everything)")
     let path = directory.file("effective.json")
     try DurableFile.write(Array(first.output.utf8), to: path)
-    let second = try await ProgramRun.blocking(["check", path])
+    let second = try await ProgramRun.blocking(["check", path, "--offline-secrets"])
     #expect(second.status == 0, "\(second.everything)")
     #expect(second.output == first.output)
-    let lines = try await ProgramRun.blocking(["check", path, "--json"])
+    let lines = try await ProgramRun.blocking(["check", path, "--json", "--offline-secrets"])
     #expect(try JSONValue(parsing: lines.output) == JSONValue(parsing: first.output))
   }
 
@@ -56,9 +58,14 @@ import Testing
       .replacing(#""login""#, with: #""caFile": "ca.pem", "login""#)
     try DurableFile.write(Array(minimal.utf8), to: directory.file("first.json"))
     let missing = try await ProgramRun.blocking(["check", directory.file("first.json")])
-    #expect(missing.status == 0, "\(missing.everything)")
+    #expect(missing.status == 4, "\(missing.everything)")
+    let offline = try await ProgramRun.blocking([
+      "check", directory.file("first.json"), "--offline-secrets",
+    ])
+    #expect(offline.status == 0, "\(offline.everything)")
     for name in ["jwt.key", "ca.pem"] {
-      #expect(missing.messages.contains("\(directory.file(name)) was not checked: No such file"))
+      #expect(missing.messages.contains("\(directory.file(name)) is missing"))
+      #expect(offline.messages.contains("\(directory.file(name)) is missing"))
     }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache decide` as somebody types it.
+/// `attache decide` as a user types it.
 @Suite struct DecideCommandTests {
   let scene: DecisionScene
 
@@ -32,7 +32,8 @@ import Testing
     let list = try await decide("--list")
     #expect(list.status == 0)
     #expect(list.output.contains("edit 1: conflict, Account \(id) of ada@example.com"))
-    #expect(list.output.contains("! Phone: device device, server office, base +1 555 0100"))
+    #expect(
+      list.output.contains(#"! Phone: device "device", server "office", base "+1 555 0100""#))
     #expect(
       list.output.contains(
         "attache decide \(scene.world.called) 1 --take device | --take server | --set FIELD=VALUE | --retry"
@@ -56,7 +57,7 @@ import Testing
     #expect(done.output.contains("edit 1: send the device's edit"))
     let name = ProcessEnvironment.userName()
     #expect(try await decide("--list").output.contains("decided by \(name) on 20"))
-    // A run that fails in the middle leaves it for the next.
+    // A run that fails midway leaves it for the next.
     scene.world.server.faults.add(.kind(.retrieve), times: 1000, .limitExceeded)
     scene.world.server.faults.add(.kind(.query), times: 1000, .limitExceeded)
     let late = try await decide("1", "--take", "device", "--now")
@@ -82,7 +83,7 @@ import Testing
     #expect(none.output == "no edit is open that could be decided so\n")
   }
 
-  /// The words that name edits by their verdicts.
+  /// The keywords that select edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
     ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),
@@ -104,7 +105,7 @@ import Testing
       #expect(try await decide("--list", "--verdict", other).output == "nothing is open\n")
     }
     // A record is named, and an edit is discarded.
-    try turn(into: .held)
+    try turn(into: .notAttempted)
     let refused = try await decide("1", "--record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
     #expect(try await decide("1", "--discard").output.contains("edit 1: "))
@@ -149,7 +150,7 @@ import Testing
     #expect(wrong.messages.contains("decisions[1]"))
     let half = try await decide(
       #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "discard"}"#)
-    #expect(half.status == 4)
+    #expect(half.status == 2)
     #expect(half.messages.contains("edit 7: no edit has this number"))
     #expect(try scene.states() == [])
     let done = try await decide(

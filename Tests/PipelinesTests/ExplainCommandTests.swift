@@ -5,7 +5,7 @@ import Rehearsal
 import SmartStore
 import Testing
 
-/// `attache explain` on days over the embedded org.
+/// `attache explain` after several days on the embedded org.
 @Suite struct ExplainCommandTests {
   let world: World
 
@@ -15,7 +15,7 @@ import Testing
     try await world.program(["explain"], [name] + more)
   }
 
-  /// The parts of a story's lines stand in this order.
+  /// Checks that the parts appear in this order.
   private func expect(_ parts: [String], inOrderIn text: String) {
     var rest = text[...]
     for part in parts {
@@ -40,11 +40,11 @@ import Testing
       "Account \(account) “", "issued to ada@example.com in generation 1: soup ",
       "filled by syncDown", "changed on a device of ada@example.com", "edit 1",
       "Phone: \(before) → +1 555 0151", "edit 1 came back in ada.sqlite: device 1, ios",
-      "hand-back 1", "edit 1 is conflict, says run ",
+      "hand-back 1", "edit 1 is conflict in run ",
       "Phone: \(before) → +1 555 0151; the org has +1 555 0152",
     ]
     expect(told, inOrderIn: story.output)
-    // By the number of the edit, and by the Id's short form, the same.
+    // The edit's number and the short form of the ID give the same.
     #expect(try await explain("1").output == story.output)
     #expect(try await explain(String(account.prefix(15))).output == story.output)
     #expect(!story.output.contains("\u{1B}"))
@@ -79,7 +79,7 @@ import Testing
     let story = try await carried.world.program(["explain"], [account])
     #expect(story.status == 0)
     let told = [
-      "edit 1 is conflict, says run ",
+      "edit 1 is conflict in run ",
       "edit 1 was returned to ada@example.com in generation 2, ios: soup ",
       "accounts; message in its row: Not sent: the record changed in the org after this device read it.",
     ]
@@ -101,7 +101,7 @@ import Testing
 
     for name in ["001000000000000AAA", "4711", "no such thing"] {
       let unknown = try await explain(name)
-      #expect(unknown.status == 4)
+      #expect(unknown.status == 2)
       #expect(unknown.output == "")
       #expect(unknown.messages.contains("nothing is known about \(name)"))
     }

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache init`: a pipeline from nothing, over each login, held against the org and run.
+/// `attache init`: a pipeline from scratch, with each login, validated against the org and run.
 @Suite struct InitCommandTests {
   let world: World
 
@@ -18,7 +18,7 @@ import Testing
     })
   }
 
-  /// A shell that finds programs in `$BIN` too.
+  /// A shell that also finds programs in `$BIN`.
   private static let shell = #"PATH="$BIN:$PATH" exec "$@""#
 
   private var place: String { world.directory.file("new/pipelines") }
@@ -38,7 +38,7 @@ import Testing
       shell: Self.shell)
   }
 
-  /// Both checks pass, and a run primes somebody.
+  /// Expects that both checks pass, and that a run primes a user.
   private func expectRuns(_ name: String, variables: [String: String] = [:]) async throws {
     let file = "\(place)/\(name).json"
     for words in [["check", file], ["org", "check", file], ["run", file]] {
@@ -70,7 +70,16 @@ import Testing
         "syncDownSite_Visit__c",
         "syncUpSite_Visit__c",
       ])
-    // No secret is in a file.
+    // The fields that a user edits, not those that the org or its data services maintain.
+    let up = syncs.first { $0["syncName"] == "syncUpContact" }
+    let fields = up?["options"]?["fieldlist"]?.array?.compactMap(\.string) ?? []
+    #expect(fields.contains("LastName") && fields.contains("MailingStreet"), "\(fields)")
+    #expect(!fields.contains { $0.hasSuffix("GeocodeAccuracy") || $0.hasSuffix("CleanStatus") })
+    #expect(!fields.contains("MailingLatitude") && !fields.contains("Jigsaw"), "\(fields)")
+    let pipeline = try JSONValue(parsing: Files.read(place + "/visits.json"))
+    #expect(pipeline["$schema"]?.string?.hasSuffix("pipeline.schema.json") == true)
+    #expect(pipeline["keep"]?["generations"] == 3 && pipeline["notify"]?["command"] == [])
+    // No file contains a secret.
     let text = String(decoding: try Files.read(place + "/visits.json"), as: UTF8.self)
     #expect(!text.contains("BEGIN") && text.contains("ATTACHE_JWT_KEY"))
   }
@@ -177,15 +186,25 @@ import Testing
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
 
-  @Test func `at a terminal, init asks for what is missing`() async throws {
-    let answers = ["jwt", world.directory.file("jwt.key"), "ada@example.com", "Account, Contact"]
+  @Test func `at a terminal, init asks for what is missing, again if need be`() async throws {
+    let key = world.directory.file("jwt.key")
+    let answers = [
+      "jtw", "jwt", key + ".pub", key, "ada", "ada@example.com", "", "Account; Contact",
+      "Account, Contact",
+    ]
     try DurableFile.write(
-      Array((world.variables["ATTACHE_JWT_KEY"] ?? "").utf8), to: answers[1], mode: 0o600)
+      Array((world.variables["ATTACHE_JWT_KEY"] ?? "").utf8), to: key, mode: 0o600)
     let script = #"script -qec "$(printf '%q ' "$@")" /dev/null"#
     let run = try await ProgramRun.blocking(
       ["init", "asked", "--in", place], variables: world.variables,
       shell: "printf '\(answers.joined(separator: "\\n"))\\n' | " + script)
     #expect(run.status == 0, "\(run.everything)")
+    for answer in [
+      "there is no login \"jtw\"; did you mean jwt?", "there is no file \(key).pub",
+      "\"ada\" is not a user name", "\"Account;\" is not an API name",
+    ] {
+      #expect(run.everything.contains(answer), "\(answer) in \(run.everything)")
+    }
     for question in ["how to log in", "the file with the private key", "whose data", "the objects"]
     {
       #expect(run.everything.contains(question), "\(question) in \(run.everything)")

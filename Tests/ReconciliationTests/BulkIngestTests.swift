@@ -8,15 +8,15 @@ import Reconciliation
 import TestSupport
 import Testing
 
-/// Changes that are so many that the org does them by itself, in ingest jobs.
+/// Large numbers of changes, which are sent in bulk ingest jobs.
 struct BulkIngestTests {
-  /// Texts that a CSV has to write with care.
+  /// Texts that need care in CSV.
   private static let texts: [JSONValue] = [
     "plain", .null, "", "a \"quote\", a comma", "two\nlines\r\nand a tab\t", "ä \u{2028} 😀",
     " #N/A",
   ]
 
-  /// A day with more than `bulkAbove` changes of each kind, some of which the org refuses.
+  /// A scenario with more than `bulkAbove` changes of each kind, some of which the org refuses.
   private static func day(bulkAbove: Int = 3) throws -> FieldDay {
     let day = try FieldDay()
     day.options.bulkAbove = bulkAbove
@@ -35,7 +35,7 @@ struct BulkIngestTests {
           account: id,
           [
             "Description": texts[place], "Phone": .string("\(place)"),
-            // One that no org takes.
+            // A name that every org refuses.
             "Name": place == 4 ? .null : .string("A\(place)"),
           ]))
     }
@@ -80,7 +80,7 @@ struct BulkIngestTests {
     var org: [String]
     var verdicts: String
 
-    /// The end of a day without what depends on the way that its changes went.
+    /// The result of a run, without what depends on how its changes were sent.
     init(_ day: FieldDay, _ summary: ReconcileSummary) throws {
       let dump = try day.org.dump(objects: ["Account", "Contact", "Site_Visit__c"])
       let masked = [#"[0-9a-zA-Z]{15}AA[A-Z0-5]"#, #"\d{4}-\d\d-\d\dT[\d:.]+(\+0000|Z)"#].reduce(
@@ -104,7 +104,7 @@ struct BulkIngestTests {
     #expect(bulkEnd.verdicts == plainEnd.verdicts)
     #expect(bulkEnd.verdicts == Self.verdicts)
     let kinds = bulk.server.log.entries.map(\.kind)
-    // Accounts are made and changed, contacts made, visits upserted, accounts deleted.
+    // Accounts are created and changed, contacts created, visits upserted, accounts deleted.
     #expect(kinds.count { $0 == .bulkUpload } == 5)
     #expect(!kinds.contains(.collectionCreate) && !kinds.contains(.collectionDelete))
     #expect(!plain.server.log.entries.contains { $0.kind == .bulkCreate })
@@ -219,7 +219,7 @@ struct BulkIngestTests {
     let summary = try await day.run()
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == Self.verdicts)
-    let told = summary.warnings.filter { $0.contains("it has no rows and does nothing") }
+    let told = summary.warnings.filter { $0.contains("the job has no rows and does") }
     // Each of five openings was tried seven times.
     #expect(told.count == (isMade ? 35 : 0))
     #expect(summary.warnings.contains { $0.hasPrefix("the org created no bulk job") })
@@ -229,7 +229,7 @@ struct BulkIngestTests {
   @Test func `an unanswered creation in an unreachable org ends the run`() async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: true))
-    // The login of its sender and that of who proves deletions ask who they are.
+    // The logins of the sender and of the integration user each ask for their identity.
     day.server.faults.add(.kind(.userinfo), nth: 3, times: 1000, .drop(afterCommit: false))
     let summary = try await day.run()
     #expect(summary.interruptionCause?.kind == .unreachable)
@@ -243,12 +243,12 @@ struct BulkIngestTests {
     day.server.faults.add(
       .kind(.bulkUpload), times: 1000, .status(400, code: "INVALIDBATCH", message: "no"))
     #expect(day.verdicts(try await day.run()) == Self.verdicts)
-    // Each job is given up.
+    // Each job is aborted.
     let kinds = day.server.log.entries.map(\.kind)
     #expect(kinds.count { $0 == .bulkClose } == kinds.count { $0 == .bulkUpload })
   }
 
-  /// Each fault at each request of a job's life.
+  /// Every fault at every request of a job's life.
   @Test(arguments: [
     (RequestKind.bulkCreate, 5), (.bulkUpload, 5), (.bulkClose, 5), (.bulkRead, 5),
     (.bulkResults, 10),
@@ -270,7 +270,7 @@ struct BulkIngestTests {
       let day = try Self.day()
       day.server.faults.add(.kind(kind), nth: nth, times: 1, action)
       var summary = try await day.run()
-      // A login that ends holds its user's edits.
+      // A login that ends leaves its user's edits not attempted.
       if summary.interruption != nil || summary.verdicts[.notAttempted] != nil {
         summary = try await day.run()
       }
@@ -313,7 +313,7 @@ struct BulkIngestTests {
     #expect(day.verdicts(try await day.run()) == "created 5")
   }
 
-  /// What keeps a job's results from coming, for good.
+  /// Faults that permanently prevent a job's results from being read.
   private static let losses: [Faults.Action] = [
     page, .status(500, code: "UNKNOWN_EXCEPTION"), .status(503, code: "SERVER_UNAVAILABLE"),
     .drop(afterCommit: true), .drop(afterCommit: false), .truncate(bytes: 10),
@@ -335,7 +335,7 @@ struct BulkIngestTests {
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "unconfirmed 5, updated 1")
     #expect(summary.interruption == nil)
-    // What is handed back meanwhile is sent by a night that begins with the same question.
+    // An edit returned in the meantime is sent by a run that starts with the same query.
     try day.handBack([try day.edited(account: id, ["Phone": "3"])], user: day.ben, handback: 2)
     let second = try await day.run()
     #expect(day.verdicts(second) == "unconfirmed 5, updated 1")
@@ -352,7 +352,7 @@ struct BulkIngestTests {
     day.options.bulkAbove = 3
     try Self.handBackFive(day)
     day.server.faults.add(.kind(.bulkResults), times: 1000, .drop(afterCommit: false))
-    // Two logins ask who they are.
+    // Two logins ask for their identity.
     day.server.faults.add(.kind(.userinfo), nth: 3, times: 1000, .drop(afterCommit: false))
     let summary = try await day.run()
     #expect(summary.interruptionCause?.kind == .unreachable)
@@ -370,7 +370,8 @@ struct BulkIngestTests {
     let broken = Faults.Action.respond(
       ServerResponse(
         status: 200, headers: ["Content-Type": "text/csv"], body: Array("sf__Id,\"open".utf8)))
-    // The done ones are asked for first, then the refused ones, and both once more for those in doubt.
+    // The successful rows are read first, then the refused ones, and both again for the unconfirmed
+    // ones.
     let lost = areRefusedTold ? 1 : 2
     for nth in [lost, lost + 2] { day.server.faults.add(.kind(.bulkResults), nth: nth, broken) }
     #expect(
@@ -397,7 +398,7 @@ struct BulkIngestTests {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try Self.handBackFive(day)
-    // The closes are lost, and so is the request that would give the job up.
+    // The closes are lost, and so is the request that would abort the job.
     day.server.faults.add(.kind(.bulkClose), times: 4, .drop(afterCommit: false))
     _ = try await day.run()
     #expect(try day.count("SELECT Id FROM Account") == 0)
@@ -427,7 +428,7 @@ struct BulkIngestTests {
       }
     }
     let updates = try ids.enumerated().map { place, id in
-      // Every hundredth is refused.
+      // Every hundredth row is refused.
       try day.edited(account: id, ["Phone": "2", "Name": place % 100 == 7 ? .null : "b"])
     }
     let creates = (0..<edits - half).map { number in
@@ -449,7 +450,7 @@ struct BulkIngestTests {
     #expect(
       try day.count("SELECT Id FROM Account WHERE Phone = '3'")
         == edits - half - (0..<edits - half).count { $0 % 100 == 7 })
-    // Six requests or so for ten thousand rows, and three reads for each two thousand updates.
+    // About six requests for ten thousand rows, and three reads for every two thousand updates.
     let jobs = 2 * ((half + 9999) / 10_000)
     let spent = day.server.log.count - before
     #expect(spent <= jobs * 8 + 4 * ((edits + 1999) / 2000) + 12, "\(spent)")

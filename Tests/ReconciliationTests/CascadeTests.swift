@@ -5,9 +5,9 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Deletions, and what other devices write below the records that the org deletes with them.
+/// Deletions, and writes of other devices below the records that the org deletes with them.
 struct CascadeTests {
-  /// What the other device does below the deleted record.
+  /// The other device's change below the deleted record.
   enum Work: String, CaseIterable {
     case changesDetail, makesDetail, movesDetailThere, changesDetailThatOthersMoved
     case changesDetailOfDetail, makesDetailOfDetail
@@ -87,7 +87,7 @@ struct CascadeTests {
   @Test(arguments: Case.all)
   func `a deletion and a write below it conflict before anything is sent`(_ one: Case) async throws
   {
-    // The deletion is ada's, for the account is hers.
+    // The deletion is Ada's, because she owns the account.
     let edits = [(try deletion(), true), (try edit(one.work), false)]
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
       try handBack(edit, isDeletion, one.isOfOneUser)
@@ -97,7 +97,7 @@ struct CascadeTests {
     #expect(try isThere("Account", account))
     let details = try day.details()
     #expect(details.map(\.otherEdits) == [[2], [1]])
-    // The deletion is dropped: the other edit is sent.
+    // The deletion is discarded, and the other edit is sent.
     let deleted: Int64 = one.isDeletionFirst ? 1 : 2
     try decide(deleted, .server)
     try decide(3 - deleted, .device)
@@ -116,7 +116,7 @@ struct CascadeTests {
     try decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try isThere("Contact", contact))
-    // Who decides now knows of it.
+    // The operator now knows of it.
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try !isThere("Contact", contact))
@@ -154,7 +154,7 @@ struct CascadeTests {
     try handBack(try deletion(), true, false)
     try handBack(try edit(.changesDetail), false, false)
     let summary = try await day.run()
-    let isDeleted = policy == .first
+    let isDeleted = policy == .firstWins
     #expect(try isThere("Account", account) == !isDeleted)
     #expect(summary.verdicts[isDeleted ? .deleted : .updated] == 1)
     // The other one is open.

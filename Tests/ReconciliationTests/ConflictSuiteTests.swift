@@ -5,17 +5,17 @@ import Reconciliation
 import Salesforce
 import Testing
 
-/// Rows 234–237 of the conformance table: the field-level conflicts of the JavaScript library, as the
-/// three-way comparison tells them and the merge modes decide them.
+/// Rows 234–237 of the conformance table: the field-level conflicts of the JavaScript library, as
+/// the three-way comparison reports them and the merge modes decide them.
 ///
-/// `merge-fail-if-changed` is LEAVE_IF_CHANGED here and `overwrite` OVERWRITE. The two modes between
-/// them, which merge fields, are not in attache; what they decide by is: which fields each side
-/// changed and which of them contradict each other.
+/// `merge-fail-if-changed` is LEAVE_IF_CHANGED here, and `overwrite` is OVERWRITE. attache does not
+/// have the two modes between them, which merge fields, but it has what they decide by: which
+/// fields each side changed, and which of them contradict each other.
 @Suite struct ConflictSuiteTests {
   private static let dates = (old: "2026-01-01T00:00:00.000Z", new: "2026-01-02T00:00:00.000Z")
   private static let listed = ["Name", "Industry", "Phone"]
 
-  /// The suite's three situations: base, theirs and yours, and what each side changed.
+  /// The suite's three situations: base, theirs and yours, and the fields that each side changed.
   struct Situation: Sendable, CustomTestStringConvertible {
     let name: String
     let theirs: JSONObject
@@ -129,7 +129,7 @@ import Testing
   ) {
     let step = step(.update, mode, situation)
     if situation.localChanges.isEmpty {
-      // Nothing was edited: nothing is sent, not even the base's values over theirs.
+      // Nothing was edited, so nothing is sent, not even the base's values over theirs.
       #expect(verdict(step) == .unchanged)
     } else if compare(situation).edited.areAlreadyThere {
       #expect(verdict(step) == .alreadyInOrg)

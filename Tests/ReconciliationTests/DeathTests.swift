@@ -6,9 +6,9 @@ import Reconciliation
 import Synchronization
 import Testing
 
-/// Runs that die at each of their requests, and go on with the ledger as it stood on the disk.
+/// Runs that are interrupted at each of their requests and resumed with the ledger on disk.
 struct DeathTests {
-  /// A day whose edits need every kind of request.
+  /// A scenario whose edits need every kind of request.
   static func day() throws -> FieldDay {
     let day = try FieldDay()
     day.rules.append(
@@ -38,14 +38,15 @@ struct DeathTests {
     var org: String
     var report: String
 
-    /// The lines that differ, for a failure that a person can read.
+    /// The lines that differ, for a readable failure.
     func differences(from other: End) -> [String] {
       let mine = (org + report).split(separator: "\n").map(String.init)
       let theirs = (other.org + other.report).split(separator: "\n").map(String.init)
       return mine.difference(from: theirs).map { "\($0)" }
     }
 
-    /// The same without what the order of requests decides: new Ids, dates, and the lines' order by them.
+    /// The result without what depends on the order of requests: new IDs, dates, and the order of
+    /// lines by them.
     var unordered: End {
       func masked(_ text: String) -> String {
         var text = text
@@ -70,7 +71,7 @@ struct DeathTests {
       report: String(decoding: report, as: UTF8.self))
   }
 
-  /// How many requests a run makes, and how it ends.
+  /// The number of requests that a run makes, and its result.
   private static func whole(_ inFlight: Int) async throws -> (requests: Int, end: End) {
     let day = try day()
     day.options.inFlight = inFlight
@@ -101,7 +102,7 @@ struct DeathTests {
     let whole = try await Self.whole(1)
     #expect(whole.requests > 15)
     for nth in 1...whole.requests {
-      // What arrives is the harder half; of the other every third will do.
+      // A request that arrives is the harder case; of the others, every third is tested.
       for arrives in nth % 3 == 0 ? [true, false] : [true] {
         let end = try await Self.dying(at: nth, arrives: arrives)
         let differences = end.differences(from: whole.end)
@@ -110,7 +111,7 @@ struct DeathTests {
     }
   }
 
-  /// Takes the ledger from the disk while the org looks at a request, and goes on with that copy.
+  /// Copies the ledger from disk while the org processes a request, and resumes with that copy.
   private static func dying(at nth: Int, arrives: Bool, inFlight: Int = 1) async throws -> End {
     let day = try day()
     day.options.inFlight = inFlight
@@ -121,7 +122,8 @@ struct DeathTests {
     faults.add(
       .any, nth: nth, times: 1,
       .mutate { _ in
-        // Who is dead sends nothing: what leaves after the copy, which cannot know it, does not arrive.
+        // A killed process sends nothing: requests after the copy, which does not have them, do not
+        // arrive.
         faults.add(.any, times: 1_000_000, .drop(afterCommit: false))
         try? FileManager.default.copyItem(atPath: source, toPath: copy)
         try? FileManager.default.copyItem(atPath: source + "-wal", toPath: copy + "-wal")
@@ -149,7 +151,7 @@ struct DeathTests {
   }
 }
 
-/// The day in the task that dies; nothing else uses it until that task is over.
+/// The scenario in the task that is killed; nothing else uses it until that task has ended.
 private final class Dying: @unchecked Sendable {
   let day: FieldDay
   let run: RunRow

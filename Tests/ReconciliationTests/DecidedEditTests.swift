@@ -4,12 +4,12 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What becomes of an edit that somebody has decided about, by what the org holds.
+/// The outcome of an edit with a decision, depending on the org's state.
 struct DecidedEditTests {
   static let old = "2026-01-01T00:00:00.000+0000"
   static let new = "2026-01-02T00:00:00.000Z"
 
-  /// An edit, its verdict, and what is sent.
+  /// An edit, its verdict, and the fields that are sent.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let facts: EditFacts
@@ -25,7 +25,7 @@ struct DecidedEditTests {
       (self.action, self.sent) = (action, sent)
     }
 
-    /// An update that is sent with these fields.
+    /// An update that sends these fields.
     init(_ name: String, _ facts: EditFacts, sends sent: Set<String>) {
       self.init(name, facts, .updated, .update, sent: sent)
     }
@@ -62,7 +62,7 @@ struct DecidedEditTests {
     return facts
   }
 
-  /// An edit of a record that was merged, decided to go into the one that remained.
+  /// An edit of a merged record that was decided to go into the surviving record.
   private static func merged(
     _ remaining: JSONObject? = ["A": "server"], into master: String = "m",
     shown: JSONObject = ["A": "server"]
@@ -74,12 +74,12 @@ struct DecidedEditTests {
     return facts
   }
 
-  /// An edit of a record that was deleted when it was decided.
+  /// An edit of a record that was deleted when the decision was made.
   private static func deleted(_ decision: Decision, _ server: ServerRecord) -> EditFacts {
     facts(decision, .update, server, shown: [:], verdict: .deletedOnServer)
   }
 
-  /// An edit whose field A left the lists after it was decided.
+  /// An edit whose field A was removed from the field lists after the decision.
   private static func unlisted(
     _ decision: Decision, _ operation: SyncOperation = .update, _ server: ServerRecord = server(),
     shown: JSONObject = ["A": "server"], verdict: Verdict = .conflict

@@ -5,8 +5,8 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Decisions about new records that go out by an external id: they hold for the record that was shown
-/// under it, as those about any record do.
+/// Decisions about new records that are sent by an external ID: like any decision, they are valid
+/// for the record that was shown.
 struct DecidedUpsertTests {
   private let day: FieldDay
 
@@ -19,7 +19,8 @@ struct DecidedUpsertTests {
     ]
   }
 
-  /// A visit in conflict with one that the office made under the same external id; the office's.
+  /// A visit that conflicts with another user's visit with the same external ID; returns the ID of
+  /// the latter.
   private func conflict() async throws -> String {
     try day.handBack([
       day.created(
@@ -47,7 +48,7 @@ struct DecidedUpsertTests {
 
   private func fate() throws -> DecisionNote.Fate? { try day.details().first?.decision?.fate }
 
-  // The org's own value overwrites nothing, whatever the device holds.
+  // The org's own value overwrites nothing, whatever the device has.
   @Test(arguments: [("Notes__c", "typed"), ("Name", "Office")])
   func `with the org's side for the rest only entered values are sent`(
     _ field: String, _ value: String

@@ -7,13 +7,13 @@ import SQLite
 import System
 import Testing
 
-/// How a decision goes its way when devices, requests and other decisions cross it.
+/// Decisions that meet later returns, late requests and other decisions.
 struct DecisionCourseTests {
   private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
     try day.state.decide([EditDecision(edit, decision)], by: "the office")
   }
 
-  /// A contact whose creation got no answer, while its user made another.
+  /// A contact whose creation got no answer, while its user created another one.
   private func doubted(_ day: FieldDay) async throws -> (edit: Edit, other: String) {
     day.options.quietWindowSeconds = 900
     let edit = day.created(
@@ -28,7 +28,7 @@ struct DecisionCourseTests {
     return (edit, try #require(other.id))
   }
 
-  // MARK: in doubt
+  // MARK: unconfirmed
 
   @Test(arguments: [0, 60_000])
   func `a decision sends an unconfirmed create once, even if the clock is set back`(
@@ -44,7 +44,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     #expect(creates() == before + 1)
     for _ in 0..<2 {
-      // The window of the second is over, and the org tells nothing of it either.
+      // The window of the second request is over, and the org shows nothing of it either.
       _ = day.org.create("Contact", ["LastName": "Somebody"], as: day.ada)
       try day.org.moveClock(by: 86_400_000)
       #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
@@ -65,12 +65,12 @@ struct DecisionCourseTests {
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
-    // An org that asked to wait for half an hour before the last attempt.
+    // An org that asked for a wait of half an hour before the last attempt.
     let operation = try #require(try day.state.unfinishedOperations().first)
     let sent = try #require(operation.sentMilliseconds)
     try day.state.noteLastAttempt(of: operation, sent + 1_800_000)
     try day.org.moveClock(by: 1_000_000)
-    // The quiet window is counted from the last.
+    // The quiet window starts with the last attempt.
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     try day.org.moveClock(by: 86_400_000)
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -100,9 +100,10 @@ struct DecisionCourseTests {
     }
   }
 
-  // MARK: created twice
+  // MARK: duplicates
 
-  /// A contact that its device's own sync made too, and edited then; ours and the device's.
+  /// A contact that its device's own sync created too and then edited; attache's record and the
+  /// device's.
   private func twins(_ day: FieldDay) async throws -> (ours: String, own: String) {
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Keel"])
     try day.handBack([edit], handback: 1)
@@ -140,7 +141,7 @@ struct DecisionCourseTests {
     try decide(day, 2, .record(own))
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
-    // It was not carried out, so it can be corrected.
+    // The decision was not applied, so it can be corrected.
     #expect(try day.state.connection.text("SELECT chosen_id FROM creation") == nil)
     try decide(day, 2, .retry)
     try day.org.setActive("ada@example.com", true)
@@ -163,7 +164,7 @@ struct DecisionCourseTests {
     #expect(try day.record("Contact", own)["Department"] == "Yard")
   }
 
-  // MARK: what stands for an edit
+  // MARK: replaced edits
 
   @Test func `an edit that its device discarded and that arrives late needs a decision`()
     async throws
@@ -183,7 +184,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "superseded 1")
     day.server.deliverHeld()
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    // It stays in sight until somebody has seen to it.
+    // It is reported until it is resolved.
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     try decide(day, 1, .server)
@@ -193,7 +194,7 @@ struct DecisionCourseTests {
     #expect(try ReportModel(state: day.state, run: run.id, called: "demo").stillOpen.isEmpty)
   }
 
-  // MARK: one external id
+  // MARK: one external ID
 
   @Test(arguments: [false, true])
   func `of two new records with one external ID neither is sent by a retry`(

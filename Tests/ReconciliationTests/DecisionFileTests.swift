@@ -175,7 +175,7 @@ struct DecisionFileTests {
           "5: the rows of edit 2 contradict each other", "6: this row names no field",
           "7: the column value does not name a record",
         ])
-    #expect(problems("a,b\n1,2\n") == ["1: the table has no column number and decision"])
+    #expect(problems("a,b\n1,2\n") == ["1: the table has no column number and no column decision"])
     #expect(problems("") == ["0: the file is empty"])
   }
 
@@ -226,7 +226,7 @@ struct DecisionFileTests {
         ])
   }
 
-  // MARK: what it comes to
+  // MARK: resulting decisions
 
   private func decidable(
     _ fields: [FieldDifference], _ verdict: Verdict = .conflict
@@ -298,7 +298,7 @@ struct DecisionFileTests {
         ["Phone": .device],
         shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
       ).hasPrefix("{"))
-    // A text of digits is a text: only a number is the same in other digits.
+    // A text of digits is a text; only numbers are compared numerically.
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))

@@ -5,7 +5,8 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What a person allows to be sent with other rights than its user's: what was shown, and no more.
+/// What an operator allows to be sent with other permissions than its user's: what was shown, and
+/// no more.
 struct DecisionLimitsTests {
   private let day: FieldDay
 

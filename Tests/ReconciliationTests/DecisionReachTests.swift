@@ -5,7 +5,7 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// A decision settles its own edit, by the values that were shown, and nothing else.
+/// A decision resolves its own edit, for the values that were shown, and nothing else.
 struct DecisionReachTests {
   private typealias F = LedgerFixture
 
@@ -16,7 +16,7 @@ struct DecisionReachTests {
     try day.change("Account", id, ["Phone": "office"])
     try day.handBack([first])
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    // The app counts no hand-backs: nothing says that the second takes the place of the first.
+    // The app does not count its returns, so nothing shows that the second replaces the first.
     var second = first
     second.lastModified += 10
     var element = try #require(try JSONValue(parsing: first.element).object)
@@ -51,7 +51,8 @@ struct DecisionReachTests {
         platform: "ios", install: stamp == "stamp-g" ? "phone" : "install of \(snapshot)",
         handback: handback, arrived: 1, soupTotals: stamp == "stamp-g" ? [soup: 1] : [:])
     }
-    // The same open edit of the phone's global store comes with ada's first bundle and ben's fifth.
+    // The same open edit of the device's global store arrives with Ada's first bundle and Ben's
+    // fifth.
     for (user, number, own) in [("ada", 1, 1), ("ben", 5, 2)] as [(String, Int64, Int64)] {
       _ = try fixture.state.record(
         return: row("\(user)-\(number)", "stamp-\(user)", user, number), edits: [],

@@ -3,7 +3,7 @@ import Ledger
 import Testing
 
 struct DecisionRuleTests {
-  /// What is possible for each verdict: of an update, of a new record, and of a deletion.
+  /// The possible decisions for each verdict: of an update, of a new record, and of a deletion.
   static let table: [(verdict: Verdict?, update: String, create: String, delete: String)] = [
     (nil, "discard", "discard", "discard"),
     (.conflict, "device server set retry", "device server set retry", "device server retry"),
@@ -80,7 +80,7 @@ struct DecisionRuleTests {
         }
       }
     }
-    // To send a create that may have arrived once more is not the first thing to do.
+    // Sending a create again that may have arrived is not the first choice.
     #expect(
       DecisionRule.nextStep(of: .unconfirmed, in: "demo")?.hasSuffix(
         ": attache decide demo EDIT --record ID, --take device, --retry or --discard.") == true)

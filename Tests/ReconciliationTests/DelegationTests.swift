@@ -5,7 +5,7 @@ import Reconciliation
 import Salesforce
 import Testing
 
-/// Edits that the integration user sends for the users of devices.
+/// Edits that the integration user sends for device users.
 @Suite struct DelegationTests {
   private func day() throws -> FieldDay {
     let day = try FieldDay()
@@ -23,7 +23,7 @@ import Testing
     let id = try day.make("Account", ["Name": "One", "ParentId": .string(parent)])
     let edit = try day.edited(account: id, ["Phone": "1"])
     #expect(try await day.verdicts([edit]) == "updated 1")
-    // What the org holds by now is no choice of the device either.
+    // The org's current value is not the device's choice either.
     try day.change("Account", id, ["ParentId": .string(other)])
     try day.handBack([try day.edited(account: id, ["Phone": "2", "ParentId": .string(other)])])
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -47,7 +47,7 @@ import Testing
     try day.handBack([try day.edited(account: id, ["ParentId": .string(parent), "Phone": "3"])])
     #expect(try await day.run().verdicts[.updated] == 1)
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
-    // The user's own Id is the user's to write; the org decides about the rest.
+    // The user may write the user's own ID; the org decides about the rest.
     try day.handBack([try day.edited(account: id, ["OwnerId": .string(day.ada.id)])])
     #expect(try await day.run().verdicts[.notPermitted] == nil)
   }
@@ -131,15 +131,15 @@ import Testing
     let ids = try ["One", "Two"].map {
       try day.make("Contact", ["LastName": .string($0), "Department": "K"])
     }
-    // One of them was not issued: which one the org would change is not known.
+    // One of them was not issued; it is unknown which one the org would change.
     for (number, issued) in [Set([ids[0]]), [ids[1]], []].enumerated() {
       day.issued = issued
       try day.handBack([day.contact("local_\(number)", ["LastName": "Device", "Department": "K"])])
       #expect(day.verdicts(try await day.run()) == "not permitted 1")
-      #expect(try day.details().first?.message?.contains("its external id") == true)
+      #expect(try day.details().first?.message?.contains("its external ID") == true)
       #expect(day.writes.isEmpty)
     }
-    // Where both may be written it is the org that refuses.
+    // If both may be written, the org refuses.
     day.issued = Set(ids)
     try day.handBack([day.contact("local_9", ["LastName": "Device", "Department": "K"])])
     #expect(day.verdicts(try await day.run()) == "failed 1")
@@ -154,7 +154,7 @@ import Testing
     let parent = try day.make("Account", ["Name": "Issued elsewhere"])
     let id = try day.make("Account", ["Name": "One"])
     day.issuedElsewhere = [parent]
-    // To refer to it is another matter.
+    // Referring to it is a different matter.
     try day.handBack([
       try day.edited(account: id, ["ParentId": .string(parent)]),
       try day.edited(account: parent, ["Phone": "1"], hasBase: false),

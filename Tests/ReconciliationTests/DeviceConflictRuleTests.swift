@@ -2,7 +2,7 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// Which claims on a record an edit clashes with; those of its own past are not among them.
+/// The claims on a record that an edit conflicts with; those of its own past are not among them.
 struct DeviceConflictRuleTests {
   private static let before = "2026-01-01T00:00:00.000+0000"
   private static let after = "2026-01-01T00:00:01.000+0000"
@@ -53,7 +53,7 @@ struct DeviceConflictRuleTests {
   @Test func `a device conflict lasts until a bundle is issued after it`() {
     #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 5) == [1])
     #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 9) == [1])
-    // The bundle of the run that told of the clash.
+    // The bundle of the run that reported the conflict.
     #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 10) == [])
     #expect(opponents(claim(1, .deviceConflict, arrived: 10), issued: 11) == [])
     #expect(opponents(claim(1, .notAttempted, arrived: 10), issued: 11) == [1])

@@ -5,10 +5,10 @@ import Reconciliation
 import SQLite
 import Testing
 
-/// What may be taken for done, and what must not.
+/// What may be considered done, and what may not.
 struct DoubtRulesTests {
-  /// Loses an update of Phone to 2 before it arrives, and lets somebody work on the record before it is
-  /// looked for.
+  /// Loses an update of Phone to 2 before it arrives, and lets another user change the record
+  /// before it is looked up.
   private func loseUpdate(
     _ day: FieldDay, afterCommit: Bool, while fields: JSONObject
   ) async throws -> (id: String, verdicts: String) {
@@ -17,7 +17,7 @@ struct DoubtRulesTests {
     try day.handBack([try day.edited(account: id, ["Phone": "2"])], handback: 1)
     let admin = day.admin
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
-    // The first retrieve learns the record, the second looks for the write.
+    // The first retrieve reads the record, the second looks up the write.
     day.server.faults.add(
       .kind(.retrieve), nth: 2, times: 1,
       .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
@@ -117,7 +117,7 @@ struct DoubtRulesTests {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1"])])
-    // The run was at other work for two hours.
+    // The run was busy with other work for two hours.
     let begin = day.org.now()
     day.server.faults.add(.kind(.describe), .moveClock(seconds: 7200))
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))

@@ -4,7 +4,7 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// Requests whose answers are lost, before and after the org did what they ask.
+/// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
   @Test(arguments: [true, false])
   func `a create whose answer is lost is made once`(_ afterCommit: Bool) async throws {
@@ -73,7 +73,7 @@ struct DoubtTests {
     #expect(try day.details().first?.otherID?.hasPrefix("001") == true)
   }
 
-  /// Loses a create that did not arrive, while the sender makes another record.
+  /// Loses a create that did not arrive, while the sender creates another record.
   private func lose(_ day: FieldDay, while fields: JSONObject) async throws -> String {
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1", "Industry": "Energy"])])
     let ada = day.ada
@@ -141,7 +141,7 @@ struct DoubtTests {
     try day.handBack(
       (0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) }
     )
-    // The first request of each half that holds the poison is refused as a whole.
+    // The first request of each half that has the invalid row is refused as a whole.
     for nth in [1, 2, 3, 4] {
       day.server.faults.add(
         .kind(.collectionCreate), nth: nth, times: 1, .status(400, code: "JSON_PARSER_ERROR"))

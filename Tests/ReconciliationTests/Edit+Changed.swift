@@ -13,7 +13,7 @@ extension Edit {
     return edit
   }
 
-  /// The clean row that its device has of it later, with the record that the row is of.
+  /// The clean row that its device has of it later, with the row's record.
   func clean(at date: Int64? = nil, as id: String) -> CleanRow {
     CleanRow(row: row, created: created, lastModified: date ?? lastModified + 1, serverID: id)
   }

@@ -32,7 +32,7 @@ struct FieldComparisonTests {
     }
   }
 
-  /// The office changed B, the device A.
+  /// Another user changed B, the device A.
   private static let both = ServerRecord.alive(date: new, fields: ["A": "a", "B": "office"])
   private static let device: JSONObject = ["A": "device", "B": "b"]
   private static let issued: JSONObject = ["A": "a", "B": "b"]
@@ -132,7 +132,7 @@ struct FieldComparisonTests {
     #expect(comparison.outside.map(\.name) == ["Z"])
   }
 
-  /// What a device was given in a member, what it holds, and whether that is an edit.
+  /// A member's issued value, its value on the device, and whether that is an edit.
   static let composites: [(given: JSONValue, held: JSONValue, isEdit: Bool)] = [
     (["city": "Bonn", "street": "1"], ["city": "Ulm", "street": "1"], true),
     (["city": "Bonn", "street": "1"], ["street": "1", "city": "Bonn"], false),
@@ -144,7 +144,7 @@ struct FieldComparisonTests {
     (["latitude": .number("37.50")], ["latitude": .number("37.5")], false),
     (["latitude": .number("37.50")], ["latitude": .number("37.51")], true),
     (["a": ["b": ["c": "x"]]], ["a": ["b": ["c": "y"]]], true),
-    // A record of another object that came with the query.
+    // A record of another object from the query.
     (
       ["attributes": ["type": "User", "url": "/v60.0/1"], "Name": "Ada"],
       ["attributes": ["type": "User", "url": "/v61.0/1"], "Name": "Ada"], false
@@ -194,13 +194,13 @@ struct FieldComparisonTests {
     let known = facts(device: Self.device, issued: Self.issued, server: server)
     #expect(detail(known).fields.map(\.name) == ["A"])
     #expect(!detail(known).hasNoBase)
-    // The device synchronised on its own since: what it was issued says nothing any more.
+    // The device has synced by itself since, so its issued values no longer apply.
     let stale = facts(device: Self.device, issued: Self.issued, server: server, date: Self.new)
     #expect(detail(stale).fields.map(\.name) == ["A", "B"])
     #expect(detail(stale).hasNoBase)
   }
 
-  // MARK: what an edit is compared with
+  // MARK: base
 
   private func choice(
     device: JSONObject = Self.device, date: String? = Self.old, issued: MergeBase? = nil,
@@ -253,7 +253,7 @@ struct FieldComparisonTests {
     #expect(choice.left == [:])
   }
 
-  // MARK: what a person has entered
+  // MARK: operator's values
 
   @Test
   func `an operator's value is another user's if the issued value is unknown`() {
@@ -265,7 +265,8 @@ struct FieldComparisonTests {
     }
   }
 
-  /// A copy that is as old as the write or newer was given what that left, an older one what stood there before.
+  /// A copy with the date of the write or a later one has its result; an older one has the value
+  /// before it.
   @Test(arguments: [
     ("2026-01-01T12:00:00.000+0000", "before"), ("2026-01-02T12:00:00.000+0000", "after"),
   ])
@@ -283,7 +284,7 @@ struct FieldComparisonTests {
 
   // MARK: writes through another row of the device
 
-  /// A write that replaced `a` in A, from a state of `dateBefore` on.
+  /// A write that replaced `a` in A, starting from a state dated `dateBefore`.
   private func beside(dateBefore: String?, date: String) -> MergeBaseRule.OwnWrite {
     var own = MergeBaseRule.OwnWrite(date: date, fields: [:], left: ["A": "ours"])
     own.beside = [.init(dateBefore: dateBefore, date: date, replaced: ["A": "a"])]
@@ -331,10 +332,10 @@ struct FieldComparisonTests {
     let device: JSONObject = ["A": "a", "B": "mine"]
     var own = beside(dateBefore: middle, date: Self.new)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
-    // A write of the device's own left that state.
+    // The device's own write left that state.
     own.ownDates = [middle]
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
-    // Of what was issued the values tell.
+    // The values show what was issued.
     own.ownDates = []
     let issued = choice(device: device, issued: given(["A": "a"]), own: own, serverDate: Self.new)
     #expect(issued.date == Self.new)

@@ -7,7 +7,7 @@ import Salesforce
 import TestSupport
 import Testing
 
-/// An org on a free port, a ledger, and devices that hand back edits of its records.
+/// An org on a free port, a ledger, and devices that return edits of its records.
 final class FieldDay {
   let directory = TemporaryDirectory("field-day")
   let org: LocalOrg.Org
@@ -24,18 +24,18 @@ final class FieldDay {
   }()
   var rules: [ReconciledSync] = []
   var hasIntegration = true
-  /// What the devices were issued beside the bases of their edits.
+  /// The records that the devices were issued in addition to the bases of their edits.
   var issued: Set<String> = []
-  /// What they were issued in no soup that a test asks for.
+  /// The records that they were issued only in soups that no test asks for.
   var issuedElsewhere: Set<String> = []
-  /// Whom a run tells how many edits have their verdicts.
+  /// Receives how many edits have verdicts.
   var progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   private var returns = 0
   private var entries: Int64 = 0
 
   static let store = StoreKey(scope: .user, storeName: "default")
 
-  /// `integrationProfile` says how much the integration user sees.
+  /// `integrationProfile` determines what the integration user can see.
   init(integrationProfile: String = "Integration") throws {
     org = try LocalOrg.Org(
       directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))
@@ -56,7 +56,7 @@ final class FieldDay {
     ]
   }
 
-  /// A day whose only rule is this one.
+  /// A scenario with a single rule.
   convenience init(
     _ soup: String, _ fields: [String], mode: MergeMode = .leaveIfChanged,
     create: [String]? = nil, externalID: String? = nil
@@ -84,7 +84,7 @@ final class FieldDay {
     return rule
   }
 
-  /// Makes a record in the org that both technicians may edit.
+  /// Creates a record in the org that both technicians may edit.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject) throws -> String {
     let outcome = org.create(object, fields, as: admin)
@@ -95,7 +95,7 @@ final class FieldDay {
     return id
   }
 
-  /// Somebody else changes a record in the org.
+  /// Another user changes a record in the org.
   func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
     if let error = org.update(object, id: id, fields, as: admin).errors.first {
       throw error
@@ -112,7 +112,7 @@ final class FieldDay {
 
   // MARK: devices
 
-  /// A dirty row of a record as it stands in the org now, with members changed on the device.
+  /// A dirty row of a record as it is in the org now, with members changed on the device.
   func edited(
     _ soup: String, _ object: String, _ id: String, _ changes: JSONObject,
     deleted: Bool = false, hasBase: Bool = true
@@ -141,7 +141,7 @@ final class FieldDay {
     return (id, try edited(object.lowercased() + "s", object, id, changes))
   }
 
-  /// A dirty row of a record that the device made.
+  /// A dirty row of a record that the device created.
   func created(
     _ soup: String, _ object: String, _ local: String, _ fields: JSONObject
   ) -> Edit {
@@ -177,7 +177,7 @@ final class FieldDay {
     try edited("contacts", "Contact", id, changes, deleted: deleted, hasBase: hasBase)
   }
 
-  /// Hands edits back; an app that sets no marks names no installation.
+  /// Returns edits; an app without marks names no installation.
   @discardableResult
   func handBack(
     _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
@@ -232,7 +232,7 @@ final class FieldDay {
       }, progress: progress)
   }
 
-  /// A run of its own.
+  /// Starts and finishes a separate run.
   @discardableResult
   func run() async throws -> ReconcileSummary {
     let run = try state.beginRun(
@@ -242,7 +242,7 @@ final class FieldDay {
     return summary
   }
 
-  /// Hands edits back, and runs; the verdicts.
+  /// Returns edits, and runs; the result is the verdicts.
   func verdicts(
     _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil, install: String? = nil,
     handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
@@ -254,7 +254,7 @@ final class FieldDay {
     return verdicts(try await run())
   }
 
-  /// What a dry run finds, on a copy of the ledger.
+  /// The result of a dry run, on a copy of the ledger.
   func plan() async throws -> [PlannedOutcome] {
     let copy = directory.file("plan-\(UInt64.random(in: 0..<(.max))).sqlite")
     try state.connection.run("VACUUM INTO \(copy)")
@@ -271,21 +271,21 @@ final class FieldDay {
     summary.verdicts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
   }
 
-  /// Every outcome of the last run: `verdict: detail`.
+  /// The details of every outcome of the last run.
   func details() throws -> [OutcomeDetail] {
     let run = try #require(try state.runs(limit: 1).first)
     return try ReportModel(state: state, run: run.id, called: "demo").edits.all().map(\.detail)
   }
 
-  /// What was written since the beginning, by method.
+  /// All writes so far, by method.
   var writes: [String] { server.log.writes.map { "\($0.method) \($0.kind)" } }
 }
 
 extension [PlannedOutcome] {
-  /// How many edits have which verdict.
+  /// The number of edits by verdict.
   var counts: [Verdict: Int] { reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 } }
 
-  /// How many writes of which kind would be sent.
+  /// The number of writes that would be sent, by kind.
   var writes: [SyncUpAction: Int] {
     reduce(into: [:]) { counts, edit in
       if let action = edit.action { counts[action, default: 0] += 1 }

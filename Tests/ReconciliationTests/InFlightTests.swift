@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Several requests at once: how many, and in which order.
+/// Concurrent requests: their number and their order.
 struct InFlightTests {
   /// Five users with two updates each.
   private func day(inFlight: Int) throws -> FieldDay {
@@ -88,7 +88,7 @@ struct InFlightTests {
     day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "A"])
     try day.org.transfer(id, to: "ada@example.com")
-    // A contact of its own: below the deleted record the two would be a clash (`CascadeTests`).
+    // A separate contact; below the deleted record, the two would conflict (`CascadeTests`).
     let kid = try day.make("Contact", ["LastName": "Kid"])
     try day.handBack([try day.edited(account: id, [:], deleted: true)])
     try day.handBack([try day.edited(contact: kid, ["Department": "D"])], user: day.ben)
@@ -148,7 +148,7 @@ struct InFlightTests {
 
   @Test func `a login that ends while edits are sent delays only its own user`() async throws {
     let day = try day(inFlight: 1)
-    // Two requests of his: the second finds the login ended.
+    // Ben sends two requests, and the second finds that the login has ended.
     let more = try (0..<28).map { number in
       let id = try day.make("Account", ["Name": .string("B\(number)"), "Phone": "1"])
       try day.org.share(id, with: day.ben.username)
@@ -243,7 +243,7 @@ struct InFlightTests {
     #expect(try day.record("Account", id)["Phone"] == "ben")
   }
 
-  /// The office changes an account's industry when the first write has left and is not done yet.
+  /// Another user changes an account's industry while the first write is being processed.
   private func moveBeforeFirstWrite(_ day: FieldDay, _ id: String) {
     day.server.faults.add(
       .kind(.composite), nth: 1,
@@ -274,7 +274,7 @@ struct InFlightTests {
       try day.edited(account: id, ["Phone": "2"]),
       try day.edited(contact: contact, ["Department": "2"]),
     ])
-    // Of the two objects that are asked about beside each other one has the edit already.
+    // One of the two objects that are queried together has the edit already.
     _ = day.org.update("Contact", id: contact, ["Department": "2"], as: day.admin)
     moveBeforeFirstWrite(day, id)
     #expect(day.verdicts(try await day.run()) == "already in org 1, updated 1")
@@ -293,7 +293,7 @@ struct InFlightTests {
     day.server.faults.add(
       FaultMatch(isWrite: true, user: "ada@example.com"), nth: 2, times: .max, .expireSession)
     #expect(day.verdicts(try await day.run()) == "not attempted 75, updated 25")
-    // The first, the second, and that one again with a new session.
+    // The first, the second, and the second again with a new session.
     #expect(day.server.log.counts[.composite] == 3)
   }
 
@@ -310,7 +310,8 @@ struct InFlightTests {
 
   @Test func `an org that only answers logins is not queried for each user in turn`() async throws {
     let day = try day(inFlight: 1)
-    // Who logs in still can; after that nothing is answered, and nor is who one is.
+    // Users with a login keep it; after that, every request fails, including those for the
+    // identity.
     day.server.faults.add(FaultMatch(pathPrefix: "/services/data/v"), times: .max, Self.gack)
     day.server.faults.add(.kind(.userinfo), nth: 7, times: .max, Self.gack)
     let summary = try await day.run()
@@ -339,7 +340,7 @@ struct InFlightTests {
     day.server.faults.add(
       .any, nth: 1, times: .max,
       .pause(afterBytes: 0) {
-        // Whoever else wants to write need not wait while the org works.
+        // Other processes that want to write need not wait while the org works.
         do {
           let other = try Connection(path, busyMilliseconds: 0)
           try other.transaction {}
@@ -355,7 +356,7 @@ struct InFlightTests {
       if Int(kept ?? 0) < done { early += 1 }
     }
     let verdicts = day.verdicts(try await day.run())
-    // Who may not delete is refused that.
+    // A user who may not delete is refused.
     #expect(verdicts == "created 2, failed 3, updated 60")
     #expect(held.withLock { $0 } == 0)
     #expect(early == 0)

@@ -5,12 +5,12 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What a request does that arrives late.
+/// The effects of a request that arrives late.
 ///
-/// It is open until an operator decides, whatever the outcome of its edit was by then: one product of writes and of ways
-/// in which their edits are resolved.
+/// It is open until an operator decides, whatever the outcome of its edit was by then. The test
+/// combines all writes with all ways to resolve their edits.
 struct LateWatchTests {
-  /// What the request asks for that is lost.
+  /// The operation of the lost request.
   enum Verb: String, CaseIterable { case update, create, delete, upsert }
 
   /// How its edit is resolved before it arrives.
@@ -27,7 +27,7 @@ struct LateWatchTests {
     case replaced
     /// A later edit of the device was sent before it arrives.
     case followed
-    /// What it has done is undone.
+    /// Its change is undone.
     case undone
     /// The device has discarded it.
     case takenBack
@@ -43,9 +43,10 @@ struct LateWatchTests {
         let isPossible =
           switch (verb, way) {
           case (.update, .record), (.delete, .record), (.upsert, .record): false
-          // A deletion is the last word of its row.
+          // A deletion is the last edit of its row.
           case (.delete, .replaced), (.delete, .followed): false
-          // A create that is in doubt has no other side to take, and is not replaced before it is known.
+          // An unconfirmed create has no other side to choose, and is not replaced before its
+          // outcome is known.
           case (.create, .server), (.create, .device), (.create, .replaced), (.create, .takenBack):
             false
           case (.create, .dropped): true
@@ -79,7 +80,7 @@ struct LateWatchTests {
     }
   }
 
-  /// The edit that is lost, and the record that it is of, if the org has it.
+  /// The lost edit, and its record, if the org has it.
   private func edit(_ verb: Verb) throws -> (edit: Edit, id: String?) {
     switch verb {
     case .create:
@@ -89,7 +90,7 @@ struct LateWatchTests {
       let fields: JSONObject = ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
       return (day.created("visits", "Site_Visit__c", "local_1", fields), nil)
     case .update, .delete:
-      // A technician deletes what is the technician's own.
+      // A technician may only delete the technician's own records.
       let made = day.org.create("Account", ["Name": "Mill", "Phone": "0"], as: day.ada)
       let id = try #require(made.id)
       let changes: JSONObject = verb == .update ? ["Phone": "1"] : [:]
@@ -127,14 +128,14 @@ struct LateWatchTests {
     try day.org.moveClock(by: 60_000)
   }
 
-  /// Loses the first request of an edit and resolves the edit in a way.
+  /// Loses the first request of an edit, and resolves the edit in one of the ways.
   private func resolve(_ one: Case, _ edit: Edit, _ id: String?) async throws {
     let admin = day.admin
     try day.handBack([edit], handback: 1)
     let isContested = [.server, .device, .dropped, .replaced, .takenBack].contains(one.way)
     day.server.faults.add(.kind(kind(one.verb)), .deliverLate(seconds: 1_000_000))
     if isContested, let id {
-      // Before the request is looked for the org's users change the record.
+      // The org's users change the record before the request is looked up.
       day.server.faults.add(
         .kind(kind(one.verb)),
         .mutate { org in _ = org.update("Account", id: id, ["Phone": "office"], as: admin) })
@@ -169,7 +170,7 @@ struct LateWatchTests {
     try await night()
   }
 
-  /// A later edit of a row that has seen what the org holds.
+  /// A later edit of a row that has seen the org's values.
   private func edit(_ edit: Edit, at id: String) throws -> Edit {
     var element = try #require(try JSONValue(parsing: edit.element).object)
     let date = try day.record("Account", id)["LastModifiedDate"]
@@ -187,7 +188,7 @@ struct LateWatchTests {
     ).compactMap { $0[0].integer }
   }
 
-  /// Decides about what is open, as the report advises.
+  /// Decides about open edits as the report advises.
   private func acknowledge() throws {
     for edit in try open() {
       let found = try #require(try day.state.decidable(edit))
@@ -207,7 +208,7 @@ struct LateWatchTests {
     try await night()
     let opened = try open()
     #expect(!opened.isEmpty, "the run reports it")
-    // Neither another run nor what its device returns closes it.
+    // Neither another run nor a later return closes it.
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == opened)

@@ -4,8 +4,8 @@ import Reconciliation
 import SQLite
 import Testing
 
-/// What the ledger says of edits: which wait for which, whose they are, and what devices may install
-/// over.
+/// The ledger's queries about edits: which wait for which, which record they are of, and what
+/// devices may install over.
 struct LedgerEditsTests {
   private typealias F = LedgerFixture
   private static let snapshot = "005000000000001AAA"
@@ -35,7 +35,7 @@ struct LedgerEditsTests {
     try #require(try state.openEdit(id: id)).edit
   }
 
-  // MARK: what is alone
+  // MARK: single edits
 
   @Test func `an edit is alone until another edit of its record arrives`() throws {
     let fixture = try F()
@@ -49,7 +49,7 @@ struct LedgerEditsTests {
     #expect(try state.isAlone(edit(state, 2)))
     var remade = try edit(state, 2)
     (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
-    // The deleted record, in whose place it was made, is edited too.
+    // The deleted record that it replaced is edited too.
     #expect(try !state.isAlone(remade))
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
@@ -77,7 +77,7 @@ struct LedgerEditsTests {
     #expect(try !state.isAlone(edit(state, 1)))
   }
 
-  // MARK: what waits for what
+  // MARK: waiting edits
 
   @Test func `an edit waits for an earlier edit of its device's row`() throws {
     let fixture = try F()
@@ -86,7 +86,7 @@ struct LedgerEditsTests {
       return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
-    // Another device's edit of the record is nobody's predecessor.
+    // Another device's edit of the record is not a predecessor.
     #expect(try state.openPredecessor(of: edit(state, 2)) == nil)
     #expect(try state.openPredecessor(of: edit(state, 1)) == nil)
   }
@@ -140,7 +140,7 @@ struct LedgerEditsTests {
     #expect(try verdict() == nil)
   }
 
-  // MARK: whose record it is
+  // MARK: records
 
   @Test func `a row created at another time is another record`() throws {
     let fixture = try F()
@@ -153,7 +153,7 @@ struct LedgerEditsTests {
     try make("a", created: 500)
     try make("b", created: 501)
     #expect(try state.creationCount() == 2)
-    // Once it has an Id, the row and that time tell which of them it is.
+    // When it has an ID, the row and its time show which of them it is.
     var sent = F.update(101, id: "001000000000007AAA", date: 900, name: "sent")
     sent.created = 501
     _ = try state.record(
@@ -205,7 +205,7 @@ struct LedgerEditsTests {
     var sent = F.update(101, id: theirs, date: 600, name: "y")
     sent.created = 500
     _ = try state.record(return: returned("b", handback: 2), edits: [sent])
-    // Before a run takes that edit up the device sends it by itself.
+    // Before a run processes that edit, the device sends it by itself.
     let clean = CleanRow(row: F.row(101), created: 500, lastModified: 700, serverID: theirs)
     let third = try state.record(
       return: returned("c", handback: 3), edits: [], witnesses: [clean])
@@ -213,7 +213,7 @@ struct LedgerEditsTests {
     #expect(try edit(state, 3).creation?.isTwice == true)
   }
 
-  // MARK: what devices may install over
+  // MARK: installing
 
   private func includes(_ state: LedgerDatabase) throws -> [String] {
     try state.includes(snapshotID: Self.snapshot).map { "\($0.install) \($0.handback)" }
@@ -226,7 +226,7 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     #expect(try includes(state).isEmpty)
-    // What another installation left open is no business of this one.
+    // Open edits of another installation do not matter to this one.
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
     try state.settle(1, run: run, Settlement(.updated))
@@ -260,7 +260,7 @@ struct LedgerEditsTests {
     let run = try begin(state)
     _ = try state.record(
       return: returned("a"), edits: [F.create(101, local: "local_1", date: 5, name: "x")])
-    // It needs somebody still, and no hand-back closes it.
+    // It needs review, and no return closes it.
     try state.settle(1, run: run, Settlement(.duplicateCreated))
     _ = try state.record(
       return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
@@ -269,7 +269,7 @@ struct LedgerEditsTests {
     #expect(try includes(state) == ["A 3"])
   }
 
-  // MARK: what is one edit
+  // MARK: identity
 
   @Test(arguments: [Verdict.conflict, .updated])
   func `an element with reordered members is the same edit`(_ verdict: Verdict) throws {

@@ -3,7 +3,7 @@ import Ledger
 import Reconciliation
 import TestSupport
 
-/// A ledger in a directory of its own, and short ways to say what came back.
+/// A ledger in its own directory, with shortcuts for recording returns.
 struct LedgerFixture {
   let directory = TemporaryDirectory("ledger")
   let state: LedgerDatabase

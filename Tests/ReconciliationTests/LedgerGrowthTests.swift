@@ -3,11 +3,11 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// What a return costs must not grow with the returns of others, and with the nights before.
+/// The cost of a return must not grow with other returns or earlier runs.
 struct LedgerGrowthTests {
   private static let edits = 20
 
-  /// Hands back a phone's edits and new records for the first time, and once more after a night.
+  /// Returns a device's edits and new records, then returns them again after a run.
   private func handBack(
     _ fixture: LedgerFixture, user: Int, handback: Int64
   ) throws {
@@ -24,7 +24,7 @@ struct LedgerGrowthTests {
     _ = try fixture.state.record(return: row, edits: edits)
   }
 
-  /// What a night asks of a snapshot.
+  /// A run's queries about a snapshot.
   private func ask(_ fixture: LedgerFixture, user: Int, run: String) throws {
     let snapshot = "005000000000\(1000 + user)AAA"
     _ = try fixture.state.openEdits(run: run, snapshotID: snapshot)
@@ -52,7 +52,7 @@ struct LedgerGrowthTests {
     #expect(costs[9] * 10 <= costs[1] * 13, "\(costs)")
   }
 
-  /// The work of reading the report of a run that gave so many verdicts.
+  /// The work of reading the report of a run with this number of verdicts.
   private func reporting(_ count: Int) throws -> Int {
     let fixture = try LedgerFixture()
     let run = try fixture.state.beginRun(pipeline: "p", now: 5000, configHash: "c", host: "h")

@@ -7,9 +7,9 @@ import SQLite
 import System
 import Testing
 
-/// What a pipeline's sync up makes of the org's answers.
+/// How a pipeline's sync up handles the org's answers.
 struct LedgerJournalTests {
-  /// An account that ada edits, with what the office does to it right before requests of a kind.
+  /// An account that Ada edits, and another user's change of it right before requests of a kind.
   private func day(
     _ fields: JSONObject, before kind: RequestKind, times: Int = 1,
     mode: MergeMode = .leaveIfChanged,
@@ -25,7 +25,7 @@ struct LedgerJournalTests {
     return (day, id)
   }
 
-  // MARK: what moved between the check and the write
+  // MARK: changes between check and write
 
   @Test func `a refused condition is checked again before it is a conflict`() async throws {
     let (day, _) = try day(["Phone": "2"], before: .composite) { org, id, admin in
@@ -53,7 +53,7 @@ struct LedgerJournalTests {
     #expect(day.verdicts(try await day.run()) == verdict)
   }
 
-  // MARK: who may still send it
+  // MARK: several sync ups
 
   @Test func `an edit that one sync up is refused is sent by another only as a whole`() async throws
   {
@@ -86,7 +86,7 @@ struct LedgerJournalTests {
     #expect(try day.details().first?.errorFields == ["Name"])
   }
 
-  // MARK: what is written down
+  // MARK: recorded state
 
   @Test func `the request of a blocked child is discarded`() async throws {
     let day = try FieldDay()
@@ -107,7 +107,7 @@ struct LedgerJournalTests {
     defer { raw.close() }
     let left = try raw.text("SELECT left_values FROM operation")
     #expect(try JSONValue(parsing: left ?? "null")["Phone"] == "1")
-    // So that what the office enters since is seen.
+    // Shows changes by other users since.
     let page = try day.org.query("SELECT Id FROM Account", as: day.admin, includeDeleted: false)
     let id = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
     try day.change("Account", id, ["Phone": "office"])
@@ -120,7 +120,7 @@ struct LedgerJournalTests {
     #expect(try day.record("Account", id)["Phone"] == "office")
   }
 
-  // MARK: the end
+  // MARK: end
 
   @Test func `no request is prepared after the run's deadline`() async throws {
     let day = try FieldDay()
@@ -156,7 +156,7 @@ struct LedgerJournalTests {
   }
 
   @Test func `no request is sent after a stop; the rest is not attempted`() async throws {
-    // The run is a task of its own: it is cancelled in the pause before a held row.
+    // The run is a separate task: it is cancelled in the pause before a locked row.
     let end = try await Task {
       let day = try FieldDay()
       day.options.conditionalUpdates = false

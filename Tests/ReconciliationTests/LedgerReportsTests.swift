@@ -4,7 +4,8 @@ import Reconciliation
 import SQLite
 import Testing
 
-/// Which report shows what, over several runs; and what the ledger keeps of requests and stages.
+/// Which report shows what, over several runs, and what the ledger stores about requests and
+/// stages.
 struct LedgerReportsTests {
   private typealias F = LedgerFixture
   private let fixture: F
@@ -32,7 +33,7 @@ struct LedgerReportsTests {
 
   @Test func `of several runs' verdicts of an edit the last one is shown`() throws {
     let first = try begin()
-    try state.settle(1, run: first, Settlement(.held))
+    try state.settle(1, run: first, Settlement(.notAttempted))
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
     let second = try begin()
     try state.settle(1, run: second, Settlement(.updated))
@@ -92,7 +93,7 @@ struct LedgerReportsTests {
     try state.settle(1, run: first, Settlement(.conflict))
     try state.note(.userSkipped, "ada", [:], run: first)
     try state.beginReport(run: first)
-    // Until its files are there it is news to that run itself, and to no other one.
+    // Until its files are written, it is new to that run only.
     #expect(try state.hasNews(for: first))
     #expect(try !state.hasNews(for: "another"))
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
@@ -131,7 +132,7 @@ struct LedgerReportsTests {
     try end(second)
     #expect(try model(second).findings.isEmpty)
     #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
-    // As the report of the first run said it.
+    // As in the report of the first run.
     #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
     let third = try begin()
     try state.settleEarlierFindings(.userSkipped, by: third)
@@ -161,7 +162,7 @@ struct LedgerReportsTests {
 
   // MARK: requests
 
-  /// One update of the edit, as it is planned.
+  /// One planned update of the edit.
   private func planned(_ run: String) throws -> OperationRow {
     let row = OperationRow(
       editID: 1, action: .update, sender: "ada@example.com", sobject: "Account",

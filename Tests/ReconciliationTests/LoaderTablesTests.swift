@@ -3,7 +3,7 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// `success.csv` and `error.csv`: what Data Loader would have left, and takes again.
+/// `success.csv` and `error.csv`, in the format that Data Loader writes and reads.
 struct LoaderTablesTests {
   private func table(
     _ file: String, _ day: FieldDay, _ mask: ReportMask = ReportMask()
@@ -34,7 +34,7 @@ struct LoaderTablesTests {
     let success = try table("success.csv", day)
     #expect(success.first == "ID,EDIT,OBJECT,USER,AccountId,LastName,Name,Phone,STATUS")
     #expect(success.contains("\(account),1,Account,ada@example.com,,,Made,1,Item Created"))
-    // What the device called local_1 is sent, and stands there, by the Id that the org gave it.
+    // The device's local_1 is sent and listed with the ID that the org assigned.
     #expect(success.contains { $0.hasSuffix(",\(account),Kid,,,Item Created") })
     let error = try table("error.csv", day)
     #expect(error.first == "ID,EDIT,OBJECT,USER,Phone,ERROR")

@@ -3,7 +3,7 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// Edits that name a record which was merged into another one.
+/// Edits that refer to a record that was merged into another one.
 struct MergedParentTests {
   private let day: FieldDay
   private let survivor: String
@@ -30,7 +30,7 @@ struct MergedParentTests {
     #expect(detail.message == "entity is deleted: " + words())
     #expect(detail.otherID == survivor)
     #expect(detail.code == "ENTITY_IS_DELETED")
-    // A phone that gets it back is told the same.
+    // A device that gets the edit back has the same message.
     let told = CarriedWords(
       mask: ReportMask(), verdict: .failed, detail: detail, element: [:], edited: [])
     #expect(told.sentence(over: nil) == "Not sent: entity is deleted: " + words())

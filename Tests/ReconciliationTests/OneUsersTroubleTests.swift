@@ -4,8 +4,8 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// Without an integration user each user's edits are asked about as that user: the trouble of one ends nobody
-/// else's night.
+/// Without an integration user, each user's edits are looked up as that user, and a failure for one
+/// user does not end the run for others.
 struct OneUsersTroubleTests {
   /// A day without an integration user.
   private func day() throws -> FieldDay {
@@ -19,7 +19,7 @@ struct OneUsersTroubleTests {
     return day
   }
 
-  /// Ada's and ben's new accounts, whose creation nobody answers.
+  /// Ada's and Ben's new accounts, whose creation gets no answer.
   private func loseCreates(_ day: FieldDay) async throws {
     day.options.quietWindowSeconds = 900
     for user in [day.ada, day.ben] {
@@ -31,7 +31,7 @@ struct OneUsersTroubleTests {
     day.options.quietWindowSeconds = 0
   }
 
-  /// The org knows ada's session no more, nor any that she gets.
+  /// Ada's session is no longer valid, and neither is any new one.
   private func endAdasLogin(_ day: FieldDay) {
     day.server.faults.add(
       .init(pathPrefix: "/services/data", user: "ada@example.com"), times: 1000,
@@ -44,7 +44,7 @@ struct OneUsersTroubleTests {
   {
     let day = try day()
     try await loseCreates(day)
-    // The user gets in, and the org then knows neither the session nor the login.
+    // The user logs in, and then the org accepts neither the session nor the login.
     day.server.faults.add(
       .init(kind: .query, user: name), times: 1000, .status(401, code: "INVALID_SESSION_ID"))
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
@@ -103,7 +103,7 @@ struct OneUsersTroubleTests {
     #expect(try day.details().first?.recordID == made)
   }
 
-  /// What looks late for requests asks as each user, too.
+  /// The search for late requests uses each user's session, too.
   @Test func `late requests are looked up for users who can still log in`() async throws {
     let day = try day()
     day.options.conditionalUpdates = false
@@ -113,7 +113,7 @@ struct OneUsersTroubleTests {
       try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: user)
       ids.append(id)
     }
-    // The first request of each is held on its way, and sent again.
+    // The first request of each is held, and sent again.
     day.server.faults.add(.writes, times: 2, .deliverLate(seconds: 1_000_000))
     #expect(day.verdicts(try await day.run()) == "updated 2")
     endAdasLogin(day)
@@ -139,7 +139,7 @@ struct OneUsersTroubleTests {
     try day.handBack([try day.edited(account: one, [:], deleted: true)])
     try day.handBack([try day.edited(account: two, ["Phone": "2"])], user: day.ben)
     day.options.maxChanges.deletes.maxDeletesPercent = 100
-    // The plan reads it, and then the look right before.
+    // The plan reads it, and so does the check right before sending.
     day.server.faults.add(
       .init(kind: .retrieve, user: "ada@example.com"), nth: 2, times: 1000, answer)
     let summary = try await day.run()
@@ -151,8 +151,8 @@ struct OneUsersTroubleTests {
     #expect(try day.record("Account", one)["Name"] == "One")
   }
 
-  /// What became of the record of a lost upsert is asked of those who prove deletions, and that question is
-  /// refused.
+  /// What happened to the record of a lost upsert is queried as the integration user, and that
+  /// query is refused.
   @Test func `a refused query about one upsert stops no others`() async throws {
     let day = try day()
     day.hasIntegration = true
@@ -166,7 +166,8 @@ struct OneUsersTroubleTests {
     try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
     let admin = day.admin
     day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
-    // The record is gone when the write without an answer is looked for; what became of it nobody is told.
+    // The record is gone when the write without an answer is looked up, and the query about it
+    // fails.
     let all = FaultMatch(pathPrefix: "/services/data/v66.0/queryAll")
     day.server.faults.add(
       all, .mutate { org in _ = org.delete("Site_Visit__c", id: visit, as: admin) })

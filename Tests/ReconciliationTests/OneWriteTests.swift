@@ -5,7 +5,7 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// An edit is written once, to the record that is meant, by whom it belongs to.
+/// An edit is written once, to the right record, as the right user.
 struct OneWriteTests {
   private static let noID = ServerResponse.json(200, #"[{"success":true,"errors":[]}]"#)
 

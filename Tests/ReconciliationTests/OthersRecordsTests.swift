@@ -5,7 +5,7 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Days on which an edit could reach a record that is not its own.
+/// Scenarios in which an edit could reach the wrong record.
 struct OthersRecordsTests {
   private let day: FieldDay
 
@@ -163,7 +163,7 @@ struct OthersRecordsTests {
     edit.created = isSamePhone ? made.created : made.created + 1
     edit.lastModified = made.lastModified + 1
     edit.base = nil
-    // An app that counts no hand-backs.
+    // An app that does not count its returns.
     #expect(try await day.verdicts([edit], install: nil) == "updated 1")
     try day.handBack([made], install: nil)
     #expect(
@@ -229,7 +229,7 @@ struct OthersRecordsTests {
     let own = try day.make("Account", ["Name": "New", "Phone": "1"])
     try day.handBack([], handback: 2, witnesses: [edit.clean(at: 8000, as: own)])
     #expect(day.verdicts(try await day.run()) == "duplicate created 1")
-    // Its row is a new record's still, as in a store from before the device's own sync.
+    // Its row is still a new record's, as in a store from before the device's own sync.
     var later = try edit.changed(["Phone": "5"])
     later.lastModified = 9000
     try day.handBack([later], handback: 3)

@@ -6,7 +6,7 @@ import Reconciliation
 import Salesforce
 import Testing
 
-/// What a device has sent by its own sync, of which nothing but the org's record tells.
+/// Writes of a device's own sync, which only the org's record shows.
 struct OwnSyncsTests {
   private func day(_ mode: MergeMode, merges: Bool = false) throws -> FieldDay {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
@@ -24,7 +24,8 @@ struct OwnSyncsTests {
 
   // MARK: a new record
 
-  /// A new record that is held, and that its device's own sync makes then; its first edit, and its Id.
+  /// A new record that is not attempted and then created by its device's own sync; its first edit,
+  /// and its ID.
   private func made(_ day: FieldDay) async throws -> (edit: Edit, id: String) {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let most = day.options.maxChanges.perSnapshot
@@ -47,7 +48,7 @@ struct OwnSyncsTests {
     let (first, id) = try await made(day)
     try day.org.moveClock(by: 60_000)
     if !merges { try day.change("Account", id, ["Phone": "office"]) }
-    // From a backup, or on another phone, the row is a new record's still.
+    // From a backup, or on another device, the row is still a new record's.
     try day.handBack([try first.changed(["Phone": "3"])], install: install, handback: 1)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     let held: JSONValue = merges ? "2" : "office"
@@ -59,7 +60,7 @@ struct OwnSyncsTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     if install == nil { return }
-    // What was sent for the row is what its next edit stands on.
+    // The row's next edit is based on what was sent for it.
     try day.handBack(
       [try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -83,7 +84,7 @@ struct OwnSyncsTests {
     #expect(try day.details().first?.fields.map(\.server) == ["2"])
   }
 
-  // MARK: what was put back
+  // MARK: restored values
 
   @Test(arguments: MergeMode.allCases)
   func `a value restored after the device sent another is not unchanged`(
@@ -99,7 +100,7 @@ struct OwnSyncsTests {
     let detail = try #require(try day.details().first)
     #expect(detail.fields.map(\.name) == ["Phone"])
     #expect(detail.fields.map(\.isConflicting) == [true])
-    #expect(detail.message?.contains("what it was given in Phone") == true)
+    #expect(detail.message?.contains("that it was issued in Phone") == true)
     if overwrites { return }
     try day.state.decide([EditDecision(1, .device)], by: "the office")
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -130,7 +131,7 @@ struct OwnSyncsTests {
     var other = try day.edited(account: id, [:])
     try day.org.moveClock(by: 60_000)
     #expect(try await day.verdicts([edit], install: "one") == "updated 1")
-    // Another phone of the user's has saved the row as it was given it.
+    // Another device of the user has saved the row as issued.
     other.lastModified += 50
     #expect(try await day.verdicts([other], install: "two") == "unchanged 1")
     #expect(try day.record("Account", id)["Phone"] == "2")

@@ -19,7 +19,7 @@ struct OwnWriteStoryTests {
       isSameRow: true)
     let first = try #require(story.write(isOfDevicesOwn: false))
     #expect(first.entered == ["A"])
-    // What the device holds still is no edit of it.
+    // An unchanged value on the device is not an edit.
     #expect(first.sent["A"] == "mine")
     story.add(write(edit: 2, 2, sent: ["A": "later"], row: ["A": "later"]), isSameRow: true)
     let second = try #require(story.write(isOfDevicesOwn: false))
@@ -35,7 +35,7 @@ struct OwnWriteStoryTests {
       return detail
     }
     var story = OwnWriteStory(nil)
-    // It arrived late, and a person has entered another value since: one edit, written twice.
+    // It arrived late, and an operator has entered another value since: one edit, written twice.
     var late = write(
       edit: 1, 1, sent: ["A": "mine"], entered: ["A": "typed"], row: ["A": "mine"])
     late.detail = told("issued", "mine")
@@ -46,7 +46,7 @@ struct OwnWriteStoryTests {
     story.add(decided, isSameRow: true)
     let both = try #require(story.write(isOfDevicesOwn: false))
     #expect(both.given["A"]?.before == "issued")
-    // Put back to what it was given, the field is no edit: what the person has entered stands.
+    // If the field has its issued value again, it is not an edit, and the operator's value stands.
     let choice = MergeBaseRule.choose(
       device: ["A": "issued"], deviceDate: "2025-12-31T00:00:00.000+0000", issued: nil,
       ownWrite: both, serverDate: both.date, serverFields: ["A": "typed"])

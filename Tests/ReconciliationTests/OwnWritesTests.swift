@@ -6,10 +6,10 @@ import Reconciliation
 import SQLite
 import Testing
 
-/// Which writes a device's later edits are compared with: those of its own past, as far as it is known
-/// what they left.
+/// The writes that a device's later edits are compared with: those of its own past, as far as their
+/// result is known.
 struct OwnWritesTests {
-  /// The office changes a record after an edit of it was sent, before anybody reads what it left.
+  /// Another user changes a record after an edit of it was sent, before it is read back.
   private func comesBetween(_ day: FieldDay, _ id: String, _ fields: JSONObject) {
     let admin = day.admin
     day.server.faults.add(
@@ -23,7 +23,7 @@ struct OwnWritesTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let other = try day.make("Account", ["Name": "Other", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited(account: id, ["Phone": "2"])
-    // What is read back of both is read in one question, of the fields of both.
+    // One query reads back both, with the fields of both.
     let beside = try day.edited(account: other, ["Industry": "Retail"])
     try day.change("Account", id, ["Industry": "Media"])
     #expect(try await day.verdicts([edit, beside], handback: 1) == "updated 2")
@@ -46,7 +46,7 @@ struct OwnWritesTests {
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  /// The org's automation fills a field beside each change of a phone number.
+  /// The org's automation sets a field with each change of a phone number.
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
   func `the row's next edit keeps the org's version of our write`(_ mode: MergeMode) async throws {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)
@@ -78,8 +78,8 @@ struct OwnWritesTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  /// The office corrects a new record before anybody reads what its creation left: `isLost` says that the
-  /// answer was lost, too.
+  /// Another user corrects a new record before it is read back; `isLost` means that the answer was
+  /// lost, too.
   @Test(arguments: [true, false])
   func `an instant correction of a new record by another user is kept`(_ isLost: Bool) async throws
   {
@@ -103,7 +103,7 @@ struct OwnWritesTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     #expect(try day.record("Contact", id)["Email"]?.string == nil)
-    // Decided for the device it sends what that has entered since, and nothing else.
+    // A decision for the device sends what the device has entered since, and nothing else.
     try day.state.decide([EditDecision(2, .device)], by: "the office")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", id)["Email"] == "ada@lovelace.example")
@@ -115,7 +115,7 @@ struct OwnWritesTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let issued = try day.edited(account: id, ["Phone": "2"])
     #expect(try await day.verdicts([issued], install: "a") == "updated 1")
-    // The other device has synchronised since, and the office went on.
+    // The other device has synced since, and another user has made a change.
     var other = try day.edited(account: id, ["Phone": "3"])
     other.base = issued.base
     try day.org.moveClock(by: 60_000)
@@ -166,18 +166,18 @@ struct OwnWritesTests {
     defer { ledger.close() }
     try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")
     #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
-    // The run that the retry is of closes it.
+    // The run that was retried closes it.
     try await day.run()
     #expect(try day.state.editStates().map(\.verdict) == ["superseded", "updated"])
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  // MARK: as the ledger tells it
+  // MARK: in the ledger
 
   private static let first = "2026-02-01T00:00:01.000+0000"
   private static let second = "2026-02-01T00:00:02.000+0000"
 
-  /// A write of an edit that was done, and what is known of what it left.
+  /// A completed write of an edit, with what is known about its result.
   private func write(
     _ state: LedgerDatabase, _ edit: Int64, _ name: String, date: String?, isOurs: Bool = true
   ) throws {
@@ -211,21 +211,21 @@ struct OwnWritesTests {
     try handBack("c", "A", 2, "two")
     try handBack("d", "A", 3, "three")
     #expect(try ownWrite(state, 4) == nil)
-    // Another device's is none.
+    // A write of another device does not count.
     try write(state, 2, "other", date: Self.first)
     #expect(try ownWrite(state, 4) == nil)
     #expect(try ownWrite(state, 2)?.left["Name"] == "other")
     try write(state, 1, "one", date: Self.first)
     #expect(try ownWrite(state, 4)?.date == Self.first)
-    // What was read beside what it sent, its device was not given.
+    // Fields that were read but not sent were not issued to its device.
     #expect(try ownWrite(state, 4)?.fields == ["Name": "one"])
-    // Somebody else wrote before it was read back: nothing is known of what it left.
+    // Another user wrote before it was read back, so its result is unknown.
     try write(state, 3, "two", date: Self.second, isOurs: false)
     #expect(try ownWrite(state, 4) == nil)
     try write(state, 3, "two", date: Self.second)
     #expect(try ownWrite(state, 4)?.date == Self.second)
     #expect(try ownWrite(state, 4)?.sent["Name"] == "two")
-    // What was sent of the row since is no past of an edit that is taken up again.
+    // Later writes of the row are not part of the past of an edit that is processed again.
     #expect(try ownWrite(state, 1)?.sent["Name"] == "one")
   }
 }

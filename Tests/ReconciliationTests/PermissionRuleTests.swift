@@ -3,7 +3,7 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// What may go out with the rights of somebody else than the edit's user.
+/// What may be sent with another user's permissions.
 @Suite struct PermissionRuleTests {
   private static let contact = "0035g0000000001AAA"
   private static let account = "0015g0000000001AAA"
@@ -22,18 +22,18 @@ import Testing
     #expect((PermissionRule.refusal(of: subject) == nil) == isPermitted)
   }
 
-  /// A field's value, what it was before, and whether it may be written by a user who was issued
-  /// `account` and nothing else.
+  /// A field's value, its former value, and whether a user who was only issued `account` may write
+  /// it.
   @Test(arguments: [
     (JSONValue.string(account), [JSONValue](), true),
     (.string(String(account.prefix(15))), [], true),
     (.string(other), [], false), (.string(String(other.prefix(15))), [], false),
-    // What stays as it was, or as the org has it, is no choice of the device.
+    // A value that stays the same, or is already in the org, is not the device's choice.
     (.string(other), [.string(other)], true),
     (.string(String(other.prefix(15))), [.string(account), .string(other)], true),
     (.string(other), [.null], false), (.null, [.string(other)], true), ("", [], true),
     ("text", [], true), (.number("7"), [], true), ("local_7", [], true),
-    // An external id in the place of an Id finds any record.
+    // An external ID instead of an ID can refer to any record.
     (.object(["External_Id__c": "K1"]), [], false), (.array([.string(account)]), [], false),
     (.object(["Name": "A"]), [.object(["Name": "A"])], true),
     (.object(["Name": "B"]), [.object(["Name": "A"])], false),

@@ -4,13 +4,13 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// What a dry run foretells beside what the run after it does: each plan is held against its run.
+/// The predictions of dry runs, each compared with the run after it.
 @Suite struct PresumedWritesTests {
   let day: FieldDay
 
   init() throws { day = try FieldDay() }
 
-  /// Plans, then runs: what is planned is what happens, and planning writes nothing.
+  /// Plans, then runs: the plan must match the result, and planning must write nothing.
   private func foretold() async throws -> [PlannedOutcome] {
     let before = day.writes
     let plan = try await day.plan()

@@ -3,7 +3,7 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// Records that are taken away between a write and the reading of what it left.
+/// Records that disappear between a write and reading it back.
 struct ReadBackTests {
   private func made(_ org: LocalOrg.Org, _ admin: OrgUser) throws -> String {
     let made = try org.query(
@@ -11,7 +11,7 @@ struct ReadBackTests {
     return try #require(try JSONValue(parsing: made.records).array?.first?["Id"]?.string)
   }
 
-  /// Makes a record, which somebody takes away before it is read back; the words beside the verdict.
+  /// Creates a record that disappears before it is read back; returns the verdict's message.
   private func words(
     _ day: FieldDay, _ change: @escaping @Sendable (LocalOrg.Org, String) throws -> Void
   ) async throws -> String {

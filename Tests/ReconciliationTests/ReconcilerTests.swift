@@ -80,7 +80,7 @@ struct ReconcilerTests {
     try day.change("Account", id, ["Phone": "server", "Name": "Renamed"])
     #expect(try await day.verdicts([edit]) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "device")
-    // As the SDK does it; the report says what was lost.
+    // As in the SDK; the report lists the values that were overwritten.
     #expect(try day.record("Account", id)["Name"] == "One")
     let fields = try #require(try day.details().first).fields
     #expect(fields.map(\.name) == ["Name", "Phone"])
@@ -153,7 +153,7 @@ struct ReconcilerTests {
       try await day.verdicts([late], user: day.ben, install: "another of ben")
         == "device conflict 1")
     #expect(try day.record("Account", other)["Phone"] == "ada")
-    // A bundle made after the clash was reported, with what our write left, starts anew.
+    // A bundle made after the conflict was reported, with the result of the write, starts over.
     let fresh = try day.edited(account: other, ["Phone": "fresh"])
     try day.handBack([fresh], user: day.ben, install: "a third of ben", issued: 100)
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -273,7 +273,7 @@ struct ReconcilerTests {
     #expect(plan.counts == summary.verdicts)
   }
 
-  /// A device has deleted three accounts; of `allowed` at once nobody is asked.
+  /// A device has deleted three accounts; `allowed` at once need no confirmation.
   private static func dayOfThreeDeletions(allowed: Int) throws -> FieldDay {
     let day = try FieldDay()
     day.options.maxChanges = .init(

@@ -5,14 +5,14 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// Rules of reconciliation that a small mistake breaks without a trace.
+/// Rules of reconciliation that a small mistake breaks without a visible failure.
 struct ReconciliationRulesTests {
   @Test func `an issued element with another date is not a base`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let issued = try day.edited(account: id, [:])
     try day.change("Account", id, ["Phone": "2"])
-    // The device has synchronised on its own since: it holds the newer Phone, and edits another.
+    // The device has synced by itself since: it has the newer Phone, and edits another field.
     var edit = try day.edited(account: id, ["Industry": "Banking"])
     edit.base = issued.base
     #expect(try await day.verdicts([edit]) == "updated 1")
@@ -75,7 +75,7 @@ struct ReconciliationRulesTests {
     #expect(try await day.verdicts([], handback: 2) == "unconfirmed 1")
     day.options.quietWindowSeconds = 0
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    // The org has what the device has discarded.
+    // The org has the value that the device discarded.
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
   }
 
@@ -233,7 +233,7 @@ struct ReconciliationRulesTests {
     try fixture.record(
       "b", install: "A", handback: 2, [LedgerFixture.update(1, date: 5, name: "x")])
     #expect(try includes(fixture.state) == [1])
-    // The same edit in a later hand-back is as open there.
+    // The same edit in a later return is also open.
     try fixture.record(
       "c", install: "A", handback: 3, [LedgerFixture.update(1, date: 5, name: "x")])
     #expect(try includes(fixture.state) == [1])

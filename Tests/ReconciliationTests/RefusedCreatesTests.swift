@@ -4,7 +4,8 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// A new record that the org refuses, as a duplicate rule does, with what refers to it.
+/// A new record that the org refuses, for example by a duplicate rule, and records that refer to
+/// it.
 struct RefusedCreatesTests {
   private let family: [Edit]
   private let day: FieldDay
@@ -44,7 +45,7 @@ struct RefusedCreatesTests {
     #expect(try day.state.unsettledEdits().isEmpty)
     let detail = try #require(try day.details().first { $0.recordID == existing })
     #expect(Set(detail.fields.map(\.name)).isSuperset(of: ["Name", "Phone"]))
-    // What the device enters next goes there, and nothing beside it.
+    // The device's next edit goes there, with nothing else.
     #expect(try await day.verdicts([try later(["Phone": "2"])], handback: 2) == "updated 1")
     #expect(try day.record("Account", existing)["Phone"] == "2")
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")

@@ -3,7 +3,7 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// Edits that come again, as they were or with the same values, and such as come late.
+/// Edits that are returned again, unchanged or with the same values, and edits that arrive late.
 struct RepeatedEditsTests {
   private func sent(_ day: FieldDay) async throws -> (String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])

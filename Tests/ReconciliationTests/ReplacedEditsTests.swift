@@ -5,13 +5,14 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What stands in an edit's place, when hand-backs say it and when they do not; and rows of several soups.
+/// What replaces an edit, with and without return counters; and rows of several soups.
 struct ReplacedEditsTests {
   private func lastRun(_ day: FieldDay) throws -> String {
     try #require(try day.state.runs(limit: 1).first).id
   }
 
-  /// An edit whose requests got no answer and never arrived: it stays in doubt over the night.
+  /// An edit whose requests got no answer and never arrived; it stays unconfirmed until the next
+  /// run.
   private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit], handback: handback)
@@ -41,7 +42,7 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  /// An edit that is a conflict, of an app that counts no hand-backs.
+  /// An edit in conflict, from an app that does not count its returns.
   private func conflict(_ day: FieldDay) async throws -> (id: String, Edit, run: String) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
@@ -59,7 +60,7 @@ struct ReplacedEditsTests {
   @Test func `a sent edit replaces its device's open edits of the record at once`() async throws {
     let day = try FieldDay()
     let (id, edit, run) = try await conflict(day)
-    // The device has synchronised, and its user went on.
+    // The device has synced, and its user has continued.
     let fresh = try day.edited(account: id, ["Phone": "3"])
     var later = try edit.changed(["Phone": "3"], later: 5)
     later.element = fresh.element
@@ -93,7 +94,7 @@ struct ReplacedEditsTests {
     let day = try soups()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit]) == "updated 1")
-    // The write and this have different seconds.
+    // The write and this change are in different seconds.
     try day.change("Account", id, ["Industry": "Energy"])
     try day.handBack([try day.edited("others", "Account", id, ["Phone": "3"])])
     #expect(day.verdicts(try await day.run()) == "updated 1")
@@ -105,7 +106,7 @@ struct ReplacedEditsTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     var second = try day.edited("others", "Account", id, ["Industry": "Media"])
     #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
-    // It bears the date of the write, and what stood there before.
+    // It has the date of the write, but the value before it.
     let date = try #require(try day.record("Account", id)["LastModifiedDate"])
     second = try second.changed(["LastModifiedDate": date], later: 5)
     second.modificationDate = date.string
@@ -115,8 +116,10 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 
-  /// What a device sent in one soup, the office has corrected since: an edit in another soup puts neither back, also
-  /// where its row was read in the second of the write, before it.
+  /// Another user has corrected what a device sent in one soup.
+  ///
+  /// An edit in another soup must not revert the correction, even if its row was read in the second
+  /// of the write, before it.
   @Test(arguments: [true, false])
   func `overwriting in a second soup reverts nothing that the first one sent`(
     _ isSameSecond: Bool

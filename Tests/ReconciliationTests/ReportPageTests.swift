@@ -6,12 +6,12 @@ import System
 import TestSupport
 import Testing
 
-/// The page as Chromium shows it and a person uses it.
+/// The page in Chromium, as a reader uses it.
 @Suite(.serialized, .enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))
 struct ReportPageTests {
   let directory = TemporaryDirectory("page")
 
-  /// The page of a day with something of everything, with its model.
+  /// The page of a scenario with every kind of entry, and its model.
   private func page() async throws -> (path: String, model: ReportModel) {
     let day = try await ReportTests.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
@@ -30,7 +30,7 @@ struct ReportPageTests {
     return model
   }
 
-  /// Says whether this machine has a core to spare.
+  /// Whether this machine has an idle core.
   private static var isIdle: Bool {
     let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
     let load = text.split(separator: " ").first.flatMap { Double($0) } ?? .infinity
@@ -42,7 +42,7 @@ struct ReportPageTests {
     return directory.file("report.html")
   }
 
-  /// A model with many copies of a day's edits, each with a name of its own.
+  /// A model with many copies of a scenario's edits, each with its own name.
   private func large(_ count: Int) async throws -> ReportModel {
     let model = try await page().model
     let updated = try #require(model.edits.all().first { $0.verdict == .updated })
@@ -92,7 +92,7 @@ struct ReportPageTests {
       return (names.array ?? []).compactMap(\.string)
     }
     var names: [String] = []
-    // What waits for a person comes first.
+    // Edits that need review come first.
     #expect(try await found().first == "conflict Account Acme <b>Bold</b>")
     #expect(try await browser.text("header time").contains("GMT+9"))
     try await browser.press("/")
@@ -119,7 +119,7 @@ struct ReportPageTests {
     try await browser.run(choose("by-user", "ben"))
     names = try await found()
     #expect(names == ["device conflict Account Dune"])
-    // A verdict of the totals shows its edits; a clash leads to the other edit.
+    // A verdict in the totals shows its edits; a device conflict links to the other edit.
     try await browser.click(".verdicts a[href='#blocked']")
     try await browser.wait(
       until: "document.querySelector('#list h3').textContent.includes('blocked')")
@@ -131,7 +131,7 @@ struct ReportPageTests {
     let other = try #require(model.edits.all().last { $0.verdict == .deviceConflict })
     try await browser.click("#list .reason a[href='#edit-\(other.number)']")
     try await browser.wait(until: "document.activeElement.id === 'edit-\(other.number)'")
-    // The record in the org, and the command, are there to take.
+    // The link to the record in the org, and the command, are usable.
     let link = try await browser.run("document.querySelector('#list .where a').href").string ?? ""
     #expect(link.hasPrefix("https://example.my.salesforce.com/001"))
     #expect(
@@ -172,7 +172,7 @@ struct ReportPageTests {
     let seconds = try await browser.open(path)
     let work = try await browser.work()
     #expect(work < 2, "the page did \(work) s of work to open")
-    // Where every core is taken by others, the clock on the wall says nothing of the page.
+    // If all cores are busy, the wall-clock time says nothing about the page.
     if Self.isIdle { #expect(seconds < 2, "the page opened after \(seconds) s") }
     print(
       "report.html with 100,000 edits: \(try Files.read(path).count / 1_000_000) MB, open after \(seconds) s"
@@ -189,7 +189,7 @@ struct ReportPageTests {
     }
     try await browser.run(
       "search.value = 'number 77777'; search.dispatchEvent(new Event('input')); 0")
-    // What is out of sight has no text before the next frame.
+    // Content outside the viewport has no text before the next frame.
     try await browser.wait(
       until: "document.querySelector('#list .name')?.innerText === 'Customer number 77777'")
     #expect(try await browser.errors() == [])
@@ -197,7 +197,7 @@ struct ReportPageTests {
     try await browser.open(path, .init(width: 390, isDark: true, hasScript: false))
     #expect(try await browser.run("document.querySelectorAll('article').length") == 300)
     #expect(try await browser.text("#conflict").contains("700 more are not shown"))
-    #expect(try await browser.text(".totals").contains("100000 edits were taken up"))
+    #expect(try await browser.text(".totals").contains("100000 edits processed"))
     if Browser.hasAxe {
       for look in Browser.Look.all {
         try await browser.open(path, look)
@@ -236,7 +236,7 @@ struct ReportPageTests {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  /// A line without what a printer sets otherwise than a screen.
+  /// A line without the characters that printers and screens set differently.
   private static func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 
   /// The lines with text of each page.
@@ -291,7 +291,7 @@ extension ReportTotals {
 }
 
 extension ReportEdits {
-  /// Edits that no ledger holds.
+  /// Edits that are not in a ledger.
   init(_ edits: [ReportEdit]) {
     var totals = ReportTotals()
     for edit in edits { totals.add(edit) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 struct ReportTests {
-  /// A day with something of everything.
+  /// A scenario with every kind of entry.
   static func day() async throws -> FieldDay {
     let day = try FieldDay()
     let ids = try ["Acme <b>Bold</b>", "=1+1", "Cedar", "Dune", "Elm"].map {
@@ -36,7 +36,7 @@ struct ReportTests {
     String(decoding: try format.bytes(file ?? format.files[0], model, options), as: UTF8.self)
   }
 
-  /// Every file of a form as it is.
+  /// Every file of a format as it is.
   private static func files(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
   ) throws -> [String] {
@@ -171,7 +171,7 @@ struct ReportTests {
     #expect(schema.faults(first) == [] && schema.faults(second) == [])
     let records = (first["records"]?.array ?? []) + (second["stillOpen"]?.array ?? [])
     let seen = Set(records.flatMap { $0.object?.names ?? [] })
-    // What needs a lost answer, a decision, a masked field, another run's death or no base.
+    // Members that need a lost answer, a decision, a masked field, an interrupted run or no base.
     let elsewhere: Set = [
       "candidates", "decision", "kept", "noBase", "otherId", "run", "link",
     ]
@@ -213,7 +213,7 @@ struct ReportTests {
     let model = try Self.model(day)
     #expect(try Self.text(HTMLReport.self, model).contains("by Grace Hopper on"))
     #expect(try Self.text(JSONReport.self, model).contains(#""user": "Grace Hopper""#))
-    // She is none of the pipeline's users.
+    // She is not one of the pipeline's users.
     #expect(!model.usernames.values.contains("Grace Hopper"))
   }
 
@@ -244,7 +244,7 @@ struct ReportTests {
     let way = try rows("Timeline")
     #expect(
       way.contains("worked on the device: 7 edits") && way.contains("the run processed 8 edits"))
-    // The digest that lets changes through comes before anything else.
+    // The digest that confirms held changes comes before anything else.
     let digest = try #require(page.range(of: "--confirm 0123456789abcdef"))
     let totals = try #require(page.range(of: "<section class=\"totals\""))
     #expect(digest.upperBound < totals.lowerBound)
@@ -311,7 +311,7 @@ struct ReportTests {
     for name in CSVReport.files + ["report.html", "report.json"] {
       #expect(try !text(name).contains(String(long.prefix(2100))), "\(name)")
     }
-    // Printed without a directory the report has the values themselves.
+    // A report printed without a directory has the values themselves.
     let printed = try JSONReport.bytes("report.json", model, ReportMask())
     #expect(String(decoding: printed, as: UTF8.self).contains(long))
   }

@@ -3,7 +3,7 @@ import Reconciliation
 import System
 import Testing
 
-/// Rows that another writer holds, and requests that the org refuses whole.
+/// Rows that another process locks, and requests that the org refuses as a whole.
 struct RequestAttemptsTests {
   private func day(_ count: Int) throws -> FieldDay {
     let day = try FieldDay()
@@ -15,7 +15,7 @@ struct RequestAttemptsTests {
     return day
   }
 
-  /// Holds the only row of so many requests.
+  /// Locks the only row of this number of requests.
   private func hold(_ day: FieldDay, times: Int) {
     let body = #"""
       [{"success":false,"errors":[{"statusCode":"UNABLE_TO_LOCK_ROW","message":"m","fields":[]}]}]

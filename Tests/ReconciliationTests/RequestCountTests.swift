@@ -7,7 +7,7 @@ import Reconciliation
 import TestSupport
 import Testing
 
-/// How many requests a night costs.
+/// The number of requests that a run makes.
 struct RequestCountTests {
   private let day: FieldDay
 
@@ -19,7 +19,7 @@ struct RequestCountTests {
   }
 
   @Test func `updates cost their conditional writes, two reads, and a describe`() async throws {
-    // One user's more than one read.
+    // More updates of one user than one read takes.
     let updates = CampaignSize.updates.count
     day.options.maxChanges.perSnapshot = updates
     let cyd = try user("cyd")
@@ -68,7 +68,7 @@ struct RequestCountTests {
     try day.handBack(edits)
     try await day.run()
     let creates = day.server.log.entries.filter { $0.kind == .collectionCreate }
-    // What lacks a name is refused row by row, and never as a whole.
+    // A record without a name is refused by row, and never as a whole.
     #expect(!creates.isEmpty && creates.allSatisfy { $0.status == 200 })
     #expect(creates.count == (types.count + 9) / 10)
   }

@@ -3,9 +3,9 @@ import Reconciliation
 import TestSupport
 import Testing
 
-/// Random lives of devices, returned in any order, against what must hold of every one of them.
+/// Random histories of devices, returned in any order, checked against general rules.
 struct ReturnHistoryTests {
-  /// How much an app tells of itself.
+  /// What an app records about itself.
   enum App: CaseIterable { case counts, names, silent }
 
   struct Handback {
@@ -70,7 +70,7 @@ struct ReturnHistoryTests {
     try expectDevicesApart(fixture.state, app, devices)
   }
 
-  /// The last state of every device stands: as it is, or in an edit equal to it.
+  /// The last state of every device stands, as it is or in an edit equal to it.
   private func expectNothingLost(_ state: LedgerDatabase, _ handbacks: [Handback]) throws {
     let known = try state.editStates()
     let byID = Dictionary(uniqueKeysWithValues: known.map { ($0.id, $0) })

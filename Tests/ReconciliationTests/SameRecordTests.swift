@@ -5,9 +5,9 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Edits of one record in one run, one of which names it by its Id and the other by its external id.
+/// Edits of one record in one run, one of which identifies it by ID and the other by external ID.
 struct SameRecordTests {
-  /// Whose edits they are.
+  /// The devices of the edits.
   enum Devices: String, CaseIterable { case one, twoOfOneUser, twoUsers }
 
   struct Case: CustomTestStringConvertible {
@@ -100,7 +100,7 @@ struct SameRecordTests {
     let notes: JSONValue = decided == 1 ? "by Id" : "by external id"
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
-    // Once more the rules, which know of the first.
+    // The rules are applied again, now that they know the first edit.
     try day.state.decide([EditDecision(3 - decided, .retry)], by: "the office")
     _ = try await day.run()
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)

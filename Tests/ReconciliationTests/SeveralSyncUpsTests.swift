@@ -5,7 +5,8 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Sync ups of one soup that send other fields: nothing of what one leaves is taken for done by the next.
+/// Sync ups of one soup that send different fields: an edit that one leaves is not taken for done
+/// by the next.
 @Suite struct SeveralSyncUpsTests {
   private let day: FieldDay
   private let id: String
@@ -120,7 +121,7 @@ import Testing
   }
 }
 
-/// What travels with nothing is told, whatever becomes of the record.
+/// Fields that are never sent are reported, whatever the record's outcome is.
 @Suite struct UnsentFieldsTests {
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
   func `edits not in a recreated record are reported`(mode: MergeMode) async throws {

@@ -1,7 +1,7 @@
 import Ledger
 import Testing
 
-/// What an edit is beside the edits of its record that came before it.
+/// How an edit relates to the earlier edits of its record.
 struct SupersessionRuleTests {
   private static func sighting(
     _ handback: Int64?, _ date: Int64, _ content: String, lineage: Int64 = 1

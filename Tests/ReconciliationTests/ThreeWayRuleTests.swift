@@ -28,17 +28,18 @@ struct ThreeWayRuleTests {
       server: server, listed: ["A", "B"], upserts: upserts, recreate: recreate)
   }
 
-  // MARK: the product
+  // MARK: all combinations
 
-  /// What both sides did to a record of which the device was given `A` and `B`.
+  /// What both sides did to a record with the issued fields `A` and `B`.
   private struct Row {
-    /// What the org has by now.
+    /// The org's current record.
     ///
-    /// In the second of the base, or later, another value stands in a listed field, or in none, or the device's own.
+    /// It has another value, in the second of the base or later, in a listed field, or in none, or
+    /// the device's own value.
     enum Server: Sendable, CaseIterable {
       case same, sameSecond, moved, touched, holds, deleted, merged, hidden, unreadable
     }
-    /// Which fields the device edited: `A` is listed, `C` is not.
+    /// The fields that the device edited: `A` is listed, `C` is not.
     enum Device: Sendable, CaseIterable { case untouched, edited, outside, both }
 
     var operation: SyncOperation
@@ -73,7 +74,7 @@ struct ThreeWayRuleTests {
 
     private var isOutside: Bool { device == .outside || device == .both }
 
-    /// Whether a listed field differs from what was given, or, where that is not known, from what the org has.
+    /// Whether a listed field differs from the issued value or, if that is unknown, from the org's.
     private var isEdited: Bool {
       if hasBase { return device == .edited || device == .both }
       return switch server {
@@ -82,10 +83,11 @@ struct ThreeWayRuleTests {
       }
     }
 
-    /// The step as the SDK takes it, and where attache knows more than the SDK, as `docs/differences.md` says.
+    /// The step as in the SDK, except where attache knows more than the SDK, according to
+    /// `docs/differences.md`.
     var expected: String {
       let outside = isOutside ? ", outside C" : ""
-      // Where the dates are one, what the device was given is what the org has.
+      // With equal dates, the issued values are the org's.
       let isKnown = hasBase || server == .same || server == .sameSecond
       let tail = (isKnown ? "" : ", no base") + outside
       let settled = isOutside ? "not in field list" + outside : "unchanged"
@@ -109,7 +111,7 @@ struct ThreeWayRuleTests {
       case .holds where operation == .update && hasBase: return "already in org" + outside
       case .same, .sameSecond, .moved, .touched, .holds:
         if mode == .overwrite { return "send \(operation), " + done }
-        // The date decides, and in its second the values do, where they are known.
+        // The date decides, and within its second the values do, if they are known.
         if isLate || server == .sameSecond && hasBase { return "conflict" + tail }
         return "send \(operation) if unmodified since \(old), " + done
       }
@@ -122,7 +124,7 @@ struct ThreeWayRuleTests {
   ) {
     for server in Row.Server.allCases {
       for device in Row.Device.allCases {
-        // Without a base nobody knows what was edited outside the list.
+        // Without a base, it is unknown which fields outside the list were edited.
         for hasBase in [true, false] where hasBase || [.untouched, .edited].contains(device) {
           for recreate in MissingRecordRule.Recreate.allCases {
             let row = Row(
@@ -135,7 +137,7 @@ struct ThreeWayRuleTests {
     }
   }
 
-  // MARK: what else is known
+  // MARK: other facts
 
   @Test func `a new record lists the values that it sends`() throws {
     let made = Self.facts(.create, device: ["A": "device", "B": .null, "C": "outside"])
@@ -284,7 +286,7 @@ struct ThreeWayRuleTests {
           Node(editID: 7, needs: [.of(creation: 11)]), Node(editID: 8), Node(editID: 9, floor: 2),
         ], [[2, 8], [1], [7, 9], [4], [3]], [5, 6]
       ),
-      // What comes back goes first, after what it refers to, and in a circle together.
+      // Restored records go first, after their referents, and together in a cycle.
       (
         [
           Node(editID: 1), Node(editID: 2, deletes: "D"),
@@ -311,7 +313,7 @@ struct ThreeWayRuleTests {
           Node(editID: 2, deletes: "B", refersTo: ["A"]),
         ], [[2], [1]], []
       ),
-      // What it refers to beside itself waits for it.
+      // Its other referents wait for it.
       (
         [Node(editID: 1, deletes: "A", refersTo: ["A", "X"]), Node(editID: 2, deletes: "X")],
         [[1], [2]], []

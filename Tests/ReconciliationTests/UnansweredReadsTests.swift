@@ -5,9 +5,10 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// One question that the org cannot answer, whoever asks it and how often: it holds what needs the answer.
+/// A query that the org cannot answer, for any user and any number of times: edits that need the
+/// answer are not attempted.
 struct UnansweredReadsTests {
-  /// The org answers 500 to a question about contacts, or about anything, from now on.
+  /// From now on the org answers 500 to a query about contacts, or to any query.
   private func fail(_ day: FieldDay, _ match: FaultMatch) {
     day.server.faults.add(
       match, times: 100_000, .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"))
@@ -19,7 +20,7 @@ struct UnansweredReadsTests {
   private static let describe = FaultMatch(
     pathPrefix: "/services/data/v66.0/sobjects/Contact/describe")
 
-  /// Ada's edit of a contact and ben's of an account; the account.
+  /// Ada's edit of a contact and Ben's of an account; the account.
   private func handBack(_ day: FieldDay) throws -> (contact: String, account: String) {
     let contact = try day.make("Contact", ["LastName": "Lovelace", "Department": "1"])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
@@ -39,7 +40,7 @@ struct UnansweredReadsTests {
     #expect(try day.record("Account", account)["Phone"] == "2")
     let words = try #require(try day.details().compactMap(\.message).first)
     #expect(words.contains("requesting Contact: gack") && words.contains("500"), "\(words)")
-    // Held it stays open, and is sent when the org has mended.
+    // It stays open, and is sent when the org works again.
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", contact)["Department"] == "2")

@@ -3,7 +3,7 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// Apps that count no hand-backs: nothing says which of two of their returns came first.
+/// Apps that do not count their returns, so that the order of two returns is unknown.
 struct UncountedReturnsTests {
   @Test(arguments: [ReconcileOptions.DeviceConflicts.manual, .firstWins])
   func `an older date that arrives later is a device conflict`(

@@ -4,9 +4,9 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// New records that are undone, and what refers to them.
+/// New records that are undone, and the references to them.
 struct UndoReferencesTests {
-  /// Decides that all is undone that the last run has written.
+  /// Decides to undo all changes of the last run.
   private func undoLast(_ day: FieldDay) throws {
     let run = try #require(try day.state.runs(limit: 1).first?.id)
     try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")
@@ -47,7 +47,7 @@ struct UndoReferencesTests {
     #expect(day.verdicts(try await day.run()) == "created 2")
     try undoLast(day)
     let admin = day.admin
-    // The contact goes first; then the office enters one of its own.
+    // The contact is deleted first; then another user creates one.
     day.server.faults.add(
       .kind(.collectionDelete), nth: 1,
       .mutate { org in
@@ -60,7 +60,8 @@ struct UndoReferencesTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'Quay'") == 1)
   }
 
-  /// Accounts that ada and ben make, and that what the org does by itself makes refer to each other.
+  /// Accounts created by Ada and Ben that refer to each other, with records that the org creates by
+  /// itself.
   private func circle(_ makers: [OrgUser], of day: FieldDay) async throws {
     for (number, user) in makers.enumerated() {
       try day.handBack(
@@ -70,9 +71,9 @@ struct UndoReferencesTests {
     }
     let admin = day.admin
     let owners = makers.map(\.username)
-    // One read after the other.
+    // One read at a time.
     day.options.inFlight = 1
-    // Before it is read back what the run has left.
+    // Before the run's changes are read back.
     day.server.faults.add(
       .kind(.retrieve), nth: 1,
       .mutate { org in

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// How what an edit changed is undone: the rule as a table, and what the ledger keeps for it.
+/// How an edit's change is undone: the rule as a table, and what the ledger stores for it.
 struct UndoRuleTests {
   private static let left = "2026-01-01T00:00:00.000+0000"
   private static let later = "2026-01-01T00:00:01.000+0000"
@@ -148,7 +148,7 @@ struct UndoRuleTests {
     }
     #expect(fields == ["A": "before"])
     #expect(expected.verdict == .partlyUndone)
-    #expect(expected.detail.message?.contains("what B held before is not known") == true)
+    #expect(expected.detail.message?.contains("the former values of B are unknown") == true)
   }
 
   @Test func `a ledger of version fourteen keeps its writes, and accepts undeletes`() async throws {
@@ -196,7 +196,7 @@ struct UndoRuleTests {
     try day.handBack([day.account("local_1", ["Name": "Quay"])])
     let path = day.directory.file("state.sqlite")
     let decisions = LedgerSchema.additions[4]?.filter { $0.contains("decision") } ?? []
-    // What came after that version is taken away: the last steps add columns and indexes.
+    // Later additions to that version are removed: the last steps add columns and indexes.
     let indexes = LedgerSchema.additions[11]?.filter { $0.hasPrefix("CREATE INDEX") } ?? []
     let names = indexes.map { $0.split(separator: " ")[2] }
     try day.state.connection.execute(

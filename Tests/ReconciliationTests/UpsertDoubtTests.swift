@@ -5,19 +5,21 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Creates that go out by an external id, while others use that id.
+/// Creates sent by an external ID that others use, too.
 struct UpsertDoubtTests {
-  /// An upsert, what became of its first request, and what the office does before it is looked for.
+  /// An upsert, what happened to its first request, and another user's change before it is looked
+  /// up.
   struct Row: Sendable, CustomTestStringConvertible {
     enum Answer: Sendable, CaseIterable { case given, arrived, lost }
     enum Office: Sendable, CaseIterable {
       case nothing, changes, deletes, makes
-      /// The very values of the device, after the search for the lost upsert and before it is sent again.
+      /// The device's exact values, after the search for the lost upsert and before it is sent
+      /// again.
       case makesSame
     }
 
     var mode: MergeMode
-    /// Whether the office had a record of the external id before.
+    /// Whether another user already had a record with the external ID.
     var stood: Bool
     var answer: Answer
     var office: Office
@@ -34,8 +36,9 @@ struct UpsertDoubtTests {
       ].map { Row(mode: mode, stood: $0.0, answer: $0.1, office: $0.2) }
     }
 
-    /// What has arrived is made, whatever the office did to it; what has not goes as if it had never left, against
-    /// the record that stands there now.
+    /// A request that arrived is done, whatever others changed afterwards.
+    ///
+    /// One that did not is sent as if for the first time, based on the current record.
     var verdict: String {
       switch (answer, office) {
       case (.arrived, _): "created 1"
@@ -45,7 +48,7 @@ struct UpsertDoubtTests {
       }
     }
 
-    /// The name of the record in the end; nil where there is none.
+    /// The final name of the record; nil if there is none.
     var name: String? {
       switch (answer, office) {
       case (.arrived, .deletes): nil
@@ -56,12 +59,12 @@ struct UpsertDoubtTests {
       }
     }
 
-    /// What the edit says beside its verdict.
+    /// The edit's message.
     var message: String? {
       switch (answer, office) {
       case (.arrived, .changes): "Name"
-      case (.arrived, .deletes): "deleted since"
-      case (.lost, .deletes): mode == .overwrite ? "made anew" : nil
+      case (.arrived, .deletes): "it has been deleted"
+      case (.lost, .deletes): mode == .overwrite ? "recreated" : nil
       default: nil
       }
     }
@@ -93,7 +96,8 @@ struct UpsertDoubtTests {
     try day.count("SELECT Id FROM Site_Visit__c WHERE Name LIKE '\(name)'")
   }
 
-  /// The office works on the external id's record, or makes one that the technician may change, before the query.
+  /// Another user changes the record with the external ID, or creates one that the technician may
+  /// change, before the query.
   private func office(_ work: Row.Office) {
     let (admin, ada) = (day.admin, day.ada)
     let values: JSONObject =
@@ -140,7 +144,7 @@ struct UpsertDoubtTests {
       let wasRemade = row.office == .deletes && row.mode == .overwrite
       #expect((wasRemade ? detail.otherID : detail.recordID) == id)
     }
-    // What is overwritten or left is listed on the edit.
+    // The edit lists what is overwritten or left.
     if row.office == .makes || row.stood && row.office == .nothing {
       let name = detail.fields.first { $0.name == "Name" }
       #expect(name?.server == "Office")

@@ -4,7 +4,7 @@ import LocalOrg
 import Reconciliation
 import Testing
 
-/// A technician has left: what is open of their work can still be ended.
+/// A technician has left; the technician's open edits can still be resolved.
 struct UsersWhoLeftTests {
   private func decide(_ day: FieldDay, _ decision: Decision) throws {
     try day.state.decide([EditDecision(1, decision)], by: "the office")
@@ -77,7 +77,7 @@ struct UsersWhoLeftTests {
     #expect(try day.record("Account", id)["Phone"] == "2")
   }
 
-  /// Where the name was freed for a successor, the login is somebody else's.
+  /// If the name was freed for a successor, the login is another user's.
   @Test func `a user whose name another user now has cannot act`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
@@ -85,7 +85,7 @@ struct UsersWhoLeftTests {
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
-    // The integration user sends what the one who left was issued.
+    // The integration user sends what the departed user was issued.
     day.options.onInactiveUser = .integration
     day.issued = [id]
     #expect(day.verdicts(try await day.run()) == "updated 1")

@@ -121,7 +121,7 @@ import Testing
     let error = #expect(throws: SQLiteError.self) {
       try second.transaction { try second.run("INSERT INTO t VALUES (2)") }
     }
-    #expect(error?.description.contains("another program uses the file") == true)
+    #expect(error?.description.contains("another program is using the file") == true)
     #expect(throws: SQLiteError.self) { try second.checkpointTruncate() }
     try first.execute("COMMIT")
     #expect(try second.integer("SELECT count(*) FROM t") == 1)

@@ -157,7 +157,7 @@ import Testing
       let error = #expect(throws: StoreError.self, "\(change)") {
         try Store(opening: test.store.path)
       }
-      #expect(error?.description.contains("long_operations_status holds a change") == true)
+      #expect(error?.description.contains("long_operations_status contains a change") == true)
       #expect(try read(test.store.path) == before)
     }
   }

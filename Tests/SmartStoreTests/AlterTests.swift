@@ -93,7 +93,7 @@ enum Altering {
         == zip(["Doe", "Jackson", "Watson"], streets).map { [$0, $1] })
     #expect(try test.rows("SELECT * FROM long_operations_status") == [])
     #expect(
-      try Altering.violations(test).map { $0.contains("path address.street: the column is not") }
+      try Altering.violations(test).map { $0.contains("path address.street: the column does not") }
         == (reIndexData ? [] : [true, true, true]))
   }
 

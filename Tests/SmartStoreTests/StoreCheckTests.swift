@@ -98,7 +98,7 @@ enum IndependentReader {
     "UPDATE TABLE_6 SET soup = json_remove(soup, '$._soupEntryId') WHERE id = 2":
       "TABLE_6 row 2: _soupEntryId is not",
     "UPDATE TABLE_6 SET lastModified = 1 WHERE id = 2": "TABLE_6 row 2: _soupLastModifiedDate",
-    "UPDATE TABLE_6 SET created = 'x' WHERE id = 2": "TABLE_6 row 2: created is no time",
+    "UPDATE TABLE_6 SET created = 'x' WHERE id = 2": "TABLE_6 row 2: created is not a time",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupCreatedDate', 9) WHERE id = 2":
       "TABLE_6 row 2: _soupCreatedDate",
     "UPDATE TABLE_6 SET TABLE_6_0 = 'other' WHERE id = 2": "TABLE_6 row 2 path Id: the column",
@@ -106,11 +106,11 @@ enum IndependentReader {
     "UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2": "TABLE_6 row 2 path deep.a.v: the column",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$.Id', 'a01'), TABLE_6_0 = 'a01' WHERE id = 7":
       "TABLE_6 row 2 path Id: several elements have this ID",
-    "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
-    "DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence stands",
+    "UPDATE sqlite_sequence SET seq = 3 WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence is less",
+    "DELETE FROM sqlite_sequence WHERE name = 'TABLE_6'": "TABLE_6: sqlite_sequence is less",
     "DELETE FROM TABLE_6_fts WHERE rowid = 5": "TABLE_6_fts row 5: the row is missing",
     "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')":
-      "TABLE_6_fts row 999: its element is not there",
+      "TABLE_6_fts row 999: its element does not exist",
     "UPDATE TABLE_6_fts SET TABLE_6_1 = 'y' WHERE rowid = 5": "TABLE_6_fts row 5 path v: the words",
     "INSERT INTO TABLE_6_fts_docsize VALUES (7777, x'01')":
       "TABLE_6_fts row 7777: it has a length but no words",
@@ -119,24 +119,24 @@ enum IndependentReader {
     """
     UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"o":' ||
       json_extract(soup, '$.o') || '}' WHERE id = 2
-    """: "TABLE_6 row 2: a name stands twice",
+    """: "TABLE_6 row 2: a name appears twice",
     """
     UPDATE TABLE_6 SET soup = substr(soup, 1, length(soup) - 1) || ',"x":[{"k":":","k":1}]}'
       WHERE id = 2
-    """: "TABLE_6 row 2: a name stands twice",
-    "DELETE FROM sqlite_sequence WHERE name = 'soup_attrs'": "sqlite_sequence: soup_attrs stands",
+    """: "TABLE_6 row 2: a name appears twice",
+    "DELETE FROM sqlite_sequence WHERE name = 'soup_attrs'": "sqlite_sequence: soup_attrs is less",
     "UPDATE sqlite_sequence SET seq = 5 WHERE name = 'soup_attrs'":
-      "sqlite_sequence: soup_attrs stands",
+      "sqlite_sequence: soup_attrs is less",
     "INSERT INTO sqlite_sequence SELECT * FROM sqlite_sequence WHERE name = 'soup_attrs'":
-      "sqlite_sequence: soup_attrs stands",
+      "sqlite_sequence: soup_attrs is less",
     "DROP INDEX TABLE_6_0_idx": "TABLE_6_0_idx: it is missing",
     "DROP INDEX TABLE_6_created_idx": "TABLE_6_created_idx: it is missing",
     "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_2 )":
-      "TABLE_6_0_idx: it is not as",
+      "TABLE_6_0_idx: it does not match",
     "DROP INDEX TABLE_6_0_idx; CREATE UNIQUE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 )":
-      "TABLE_6_0_idx: it is not as",
+      "TABLE_6_0_idx: it does not match",
     "DROP INDEX TABLE_6_0_idx; CREATE INDEX TABLE_6_0_idx ON TABLE_6 ( TABLE_6_0 ) WHERE id > 3":
-      "TABLE_6_0_idx: it is not as",
+      "TABLE_6_0_idx: it does not match",
     "CREATE TRIGGER t AFTER INSERT ON TABLE_6 BEGIN SELECT 1; END": "t: a store has no trigger",
     "CREATE VIEW v AS SELECT 1": "v: a store has no view",
     "CREATE VIRTUAL TABLE r USING rtree(id, a, b)": "r: no registered soup has this table",

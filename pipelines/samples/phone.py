@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for an app on a phone in docs/tutorial.md: it does to a store what the Mobile SDK does.
+"""Simulates an app on a phone for docs/tutorial.md: it changes a store as the Mobile SDK does.
 
 phone.py install STORE                        mark a store as newly installed
 phone.py edit STORE SOUP NAME FIELD=VALUE...  edit the record of this name

@@ -221,8 +221,8 @@ struct SeedMaker {
   private static let hour: Int64 = 3_600_000
   private static let day: Int64 = 86_400_000
 
-  /// Returns the owner of the record at an index and the users who see it; one in five is visible
-  /// only to the office.
+  /// Returns the owner of the record at an index and the technicians who see it; one in five is visible
+  /// to none of them.
   private mutating func hands(_ place: Int) -> (owner: String, shared: [String]) {
     guard !technicians.isEmpty, place % 5 != 4 else { return (admin.id, []) }
     let first = (place - place / 5) % technicians.count

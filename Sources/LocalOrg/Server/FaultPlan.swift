@@ -62,7 +62,7 @@ struct FaultPlan: Sendable {
     return nil
   }
 
-  /// The remaining faults for a part as a request of its own.
+  /// The remaining faults for a part as a separate request.
   var forPart: FaultPlan {
     var plan = self
     plan.actions.removeAll {

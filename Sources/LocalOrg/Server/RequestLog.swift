@@ -3,6 +3,7 @@ import System
 
 /// All requests that an org processed, in order; with a path, also in a file of JSON lines.
 package final class RequestLog: Sendable {
+  /// One request with its response.
   package struct Entry: Sendable, Hashable {
     /// Its number, starting at 1.
     package let sequence: Int

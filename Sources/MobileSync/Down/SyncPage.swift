@@ -3,6 +3,7 @@ import SmartStore
 
 /// One page of records, as the bytes that the org sent.
 package struct SyncPage: Sendable {
+  /// The records for one soup.
   package struct Part: Sendable {
     package var destination: SyncDestination
     /// The JSON that contains the records.

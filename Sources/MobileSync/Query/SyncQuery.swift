@@ -77,7 +77,7 @@ package struct SyncQuery: Sendable, Hashable {
   /// Without LIMIT, the records arrive in `order`, so a lost query locator costs only its last
   /// page.
   ///
-  /// `limit` limits a query that has no LIMIT of its own; `idsOnly` selects only the IDs.
+  /// `limit` limits a query without a LIMIT; `idsOnly` selects only the IDs.
   package func fetch(
     since: Int64? = nil, after key: Key? = nil, limit: Int? = nil, idsOnly: Bool = false
   ) -> String {

@@ -158,7 +158,7 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
     let isBeside: Bool
 
     /// Creates the load of a target whose requests are sent one after another, or concurrently
-    /// (`beside`) as far as the order of operations allows.
+    /// as far as the order of operations allows.
     package init(_ engine: SyncUpEngine, _ changes: [Journal.Change], beside: Bool = false) {
       self.engine = engine
       isBeside = beside

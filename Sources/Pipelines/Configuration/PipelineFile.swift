@@ -15,6 +15,8 @@ package enum PipelineFile {
     package let notYet: [Problem]
     /// Remarks for an operator who checks the file.
     package var notes: [String] = []
+    /// The files of the login and of authorities that are not there.
+    package var missing: [Problem] = []
 
     /// Returns the pipeline.
     ///
@@ -83,7 +85,7 @@ package enum PipelineFile {
     return Reading(
       pipeline: pipeline, problems: reader.sorted + parser.otherProblems,
       notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) },
-      notes: parser.notes)
+      notes: parser.notes, missing: parser.missing)
   }
 
   /// The directories in which a name is looked up: relative to the working directory first, then

@@ -71,8 +71,16 @@ extension PipelineReader {
         reader.report(node, "\(path) cannot be read: \(error.reason)", "name a file")
         return nil
       }
-      notes.append(
-        "\(reader.file):\(node.line):\(node.column): \(path) was not checked: \(error.reason)")
+      if error.isMissing {
+        missing.append(
+          Problem(
+            file: reader.file, line: node.line, column: node.column, path: node.path,
+            message: "\(path) is missing",
+            fix: "put the file there; or check with --offline-secrets where secrets are not"))
+      } else {
+        notes.append(
+          "\(reader.file):\(node.line):\(node.column): \(path) was not checked: \(error.reason)")
+      }
       return nil
     }
   }

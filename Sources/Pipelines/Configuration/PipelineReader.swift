@@ -13,6 +13,8 @@ struct PipelineReader {
   var notYet: [Problem] = []
   /// Remarks that are not faults.
   var notes: [String] = []
+  /// The files of the login and of authorities that are not there.
+  var missing: [Problem] = []
   /// The store files read so far, by path, because stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]
@@ -25,7 +27,8 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
-    let node = withoutFormer(withoutAbsent(whole))
+    let present = withoutAbsent(whole)
+    let node = withoutFormer(present)
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }

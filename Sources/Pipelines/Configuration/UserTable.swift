@@ -44,7 +44,8 @@ struct UserTable {
       guard let place = header.firstIndex(of: name) else {
         throw Fault(
           key: key, message: "the table of users has no column \"\(name)\"",
-          fix: "name one of its columns in users.csv.\(key)")
+          fix: Spelling.nearest(name, among: header).map { "did you mean \"\($0)\"? " } ?? ""
+            + "name one of its columns in users.csv.\(key)")
       }
       places.append(place)
     }

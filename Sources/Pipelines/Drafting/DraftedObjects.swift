@@ -6,6 +6,8 @@ import System
 package struct DraftedObjects: Sendable {
   /// The objects, in the order in which they were named.
   package let objects: [Describe]
+  /// The fields on the user's page layout to edit a record, by object; an object without a layout is missing.
+  package let edited: [String: Set<String>]
   /// The org's own address.
   package let address: String
   /// The user as whom the org was asked.
@@ -31,9 +33,15 @@ package struct DraftedObjects: Sendable {
       pipeline, DataDirectory(root: root, name: draft.name), variables: variables)
     let session = try await session(draft, access)
     var objects: [Describe] = []
-    for name in names { objects.append(try await describe(name, session)) }
+    var edited: [String: Set<String>] = [:]
+    for name in names {
+      let object = try await describe(name, session)
+      objects.append(object)
+      edited[object.name] = await fields(onLayoutOf: object.name, session)
+    }
     return DraftedObjects(
-      objects: objects, address: session.instanceURL, username: session.identity.username)
+      objects: objects, edited: edited, address: session.instanceURL,
+      username: session.identity.username)
   }
 
   private static func session(_ draft: PipelineDraft, _ access: OrgAccess) async throws -> Session {
@@ -41,6 +49,22 @@ package struct DraftedObjects: Sendable {
       return try await access.session(as: first)
     }
     return try await access.anySession()
+  }
+
+  /// The fields of a page layout; nil where the org has none for the user, or does not say.
+  private static func fields(
+    onLayoutOf name: String, _ session: Session
+  ) async -> Set<String>? {
+    guard
+      let bytes = try? await session.layout(
+        name, formFactor: "Large", layoutType: "Full", mode: "Edit"),
+      let layout = try? JSONValue(parsing: bytes)
+    else { return nil }
+    func all(_ value: JSONValue, _ member: String) -> [JSONValue] { value[member]?.array ?? [] }
+    let names = all(layout, "sections").flatMap { all($0, "layoutRows") }
+      .flatMap { all($0, "layoutItems") }.flatMap { all($0, "layoutComponents") }
+      .filter { $0["componentType"] == "Field" }.compactMap { $0["apiName"]?.string }
+    return names.isEmpty ? nil : Set(names)
   }
 
   private static func describe(_ name: String, _ session: Session) async throws -> Describe {

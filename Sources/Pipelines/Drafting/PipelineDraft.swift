@@ -17,6 +17,8 @@ package struct PipelineDraft: Sendable {
   package var platforms: [Platform]
   /// The content of the store file and the sync file.
   package var store: StoreDraft
+  /// Where editors find the schema of the pipeline file; nil for nowhere.
+  package var schema: String?
 
   package init(
     name: String, url: TextSource, login: LoginSettings, caFile: String? = nil,
@@ -29,6 +31,7 @@ package struct PipelineDraft: Sendable {
   /// The content of the pipeline file.
   private var json: JSONValue {
     JSONObject.of([
+      ("$schema", schema.map(JSONValue.string)),
       ("format", JSONValue(Pipeline.newestFormat)), ("name", .string(name)),
       (
         "org",
@@ -40,6 +43,8 @@ package struct PipelineDraft: Sendable {
       ("platforms", .array(platforms.map { .string($0.rawValue) })),
       ("prime", sharesOneView ? ["fetchAs": "integration"] : nil),
       ("reconcile", sharesOneView && store.sendsEdits ? ["sendAs": "integration"] : nil),
+      ("keep", KeepSettings().json),
+      ("notify", ["on": .array(NotifySettings().on.map { .string($0.rawValue) }), "command": []]),
     ])
   }
 

@@ -15,13 +15,17 @@ package struct StoreDraft: Sendable {
     sendsEdits = list.contains { $0["syncType"]?.string == "syncUp" }
   }
 
-  /// Creates a soup for each object, with a sync down of the fields that the user may read and a
+  /// Creates a soup for each object, with a sync down of the fields that the user works with and a
   /// sync up of those that the user may edit.
-  package init(_ objects: [Describe]) throws(PipelineError) {
+  ///
+  /// `edited` has the fields on page layouts, by object; an object that is missing has all fields.
+  package init(
+    _ objects: [Describe], edited: [String: Set<String>] = [:]
+  ) throws(PipelineError) {
     var soups: [JSONValue] = []
     var syncs: [JSONValue] = []
     for object in objects {
-      let fields = Fields(object)
+      let fields = Fields(object, edited[object.name])
       soups.append(["soupName": .string(object.name), "indexes": fields.indexes])
       syncs.append(try fields.down())
       if let up = fields.up { syncs.append(up) }
@@ -44,7 +48,7 @@ package struct StoreDraft: Sendable {
 /// The fields of an object that a device needs.
 private struct Fields {
   let object: Describe
-  /// The fields with a simple value.
+  /// The fields with a simple value that the user works with.
   private let plain: [Describe.Field]
 
   /// The types whose values a soup cannot hold as one value, or a query cannot return with others.
@@ -53,9 +57,30 @@ private struct Fields {
   ]
   private static let dates = ["LastModifiedDate", "SystemModstamp", "CreatedDate"]
 
-  init(_ object: Describe) {
+  /// What the org or its data services keep, and no user types in.
+  private static let computed: Set<String> = [
+    "Jigsaw", "JigsawCompanyId", "JigsawContactId", "DandbCompanyId", "DunsNumber", "NaicsCode",
+    "NaicsDesc", "SicDesc", "Tradestyle", "YearStarted", "EmailBouncedReason", "EmailBouncedDate",
+    "IsEmailBounced", "PhotoUrl", "LastViewedDate", "LastReferencedDate", "IndividualId",
+    "OperatingHoursId", "MasterRecordId",
+  ]
+  private static let computedEnds = ["GeocodeAccuracy", "CleanStatus", "Latitude", "Longitude"]
+
+  init(_ object: Describe, _ edited: Set<String>?) {
     self.object = object
-    plain = object.fields.filter { !Self.others.contains($0.type) }
+    plain = object.fields.filter { field in
+      if Self.others.contains(field.type) { return false }
+      let isNeeded = field.isCreateable && !field.isNillable && !field.isDefaultedOnCreate
+      if field.name == "Name" || field.isExternalID || field.isAutoNumber || isNeeded {
+        return true
+      }
+      if Self.computed.contains(field.name)
+        || Self.computedEnds.contains(where: field.name.hasSuffix)
+      {
+        return false
+      }
+      return edited?.contains(field.name) ?? true
+    }
   }
 
   /// The date field by which changes are found.

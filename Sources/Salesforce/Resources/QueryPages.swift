@@ -107,7 +107,8 @@ package final class QueryPages: Sendable {
       state.withLock { $0.hasRefreshed = true }
     case .retry, .retryAfter:
       state.withLock { $0.attempt += 1 }
-      try await session.connection.wait(decision, exchange, call, session.identity.username)
+      try await session.connection.wait(
+        decision, exchange, call, session.identity.username, attempt: attempt + 1)
     case .fail(let kind, _):
       state.withLock { $0.address = nil }
       throw exchange.error(kind, call)

@@ -3,7 +3,7 @@ import JSON
 import Pipelines
 import System
 
-/// `attache backup`: keeps everything that could not be made anew.
+/// `attache backup`: backs up the state that cannot be rebuilt.
 struct BackupCommand: Command {
   static let name = "backup"
   static let summary = "back up everything of a pipeline that could not be made anew"

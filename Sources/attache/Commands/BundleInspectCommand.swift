@@ -3,7 +3,7 @@ import Bundles
 import JSON
 import System
 
-/// `attache bundle inspect`: what a bundle says of itself.
+/// `attache bundle inspect`: shows the manifest of a bundle.
 struct BundleInspectCommand: Command {
   static let name = "bundle inspect"
   static let summary = "print a bundle's manifest"

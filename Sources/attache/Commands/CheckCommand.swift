@@ -2,15 +2,16 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache check`: reads a pipeline with all its files, offline, and prints what it means.
+/// `attache check`: validates a pipeline with all its files, offline, and prints its meaning.
 struct CheckCommand: Command {
   static let name = "check"
   static let summary = "read a pipeline and everything it names, offline"
   static let discussion = """
     All problems are listed at once, each with file, line, column, JSON path and what to write instead. A \
     pipeline without problems is printed with every default filled in. A table of users, \
-    private keys and certificates of authorities are read too, and what is wrong in one is named; a secret that \
-    is not there, or not yours to read, is told and no problem, and so is a pipeline that has another name than \
+    private keys and certificates of authorities are read too, and what is wrong in one is named; a file that \
+    is missing is a problem, and with --offline-secrets, on a machine without the secrets, a note. A file that is \
+    not yours to read is a note, and so is a pipeline that has another name than \
     its file. With --notify it \
     sends a notice that is marked as a test to whom "notify" names, whatever its "on" says, asks for the \
     heartbeat, and tells what each answered.
@@ -22,11 +23,14 @@ struct CheckCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
+      .flag(
+        "offline-secrets", "only note the files of secrets that are missing", \.offlineSecrets),
       .flag("notify", "send a test to whoever is told of a run's end", \.notify),
     ] + Options.output.map { $0.within(\.options) }
   }
 
   var pipeline = ""
+  var offlineSecrets = false
   var notify = false
   var options = Options()
 
@@ -34,11 +38,13 @@ struct CheckCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
     let pipeline = try reading.checked()
+    if !offlineSecrets, !reading.missing.isEmpty { throw Problems(reading.missing) }
     let call = PipelineCall(program: context, options: options, name: self.pipeline)
     try LedgerCheck.checkName(pipeline, root: call.root(of: pipeline))
     if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
     if !options.quiet {
-      for note in reading.notes {
+      let missing = reading.missing.map { "\($0.file):\($0.line):\($0.column): \($0.message)" }
+      for note in missing + reading.notes {
         if options.json {
           context.note(["type": "warning", "message": .string(note)])
         } else {
@@ -50,7 +56,7 @@ struct CheckCommand: Command {
     return .done
   }
 
-  /// Tells a test to whoever is told of a run's end.
+  /// Sends a test to all notification targets.
   private func test(_ notices: RunNotices, _ context: Program) async throws -> ExitStatus {
     let (answers, signal) = await Interruption.brief(spent: 0) { await notices.test() }
     guard !answers.isEmpty else {

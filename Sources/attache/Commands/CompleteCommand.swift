@@ -3,9 +3,9 @@ import Ledger
 import Pipelines
 import System
 
-/// `attache complete`: the names that completion scripts offer; no org is asked.
+/// `attache complete`: prints the names for completion scripts, without contacting an org.
 struct CompleteCommand: Command {
-  /// What is named.
+  /// The kinds of names.
   enum Kind: String, ArgumentValue, CaseIterable {
     case pipelines, users
   }
@@ -42,7 +42,7 @@ struct CompleteCommand: Command {
     return .done
   }
 
-  /// The users of the first word that names a pipeline; none where there is none to be read.
+  /// The users of the first word that names a readable pipeline; empty if there is none.
   private func users(_ context: Program) -> [String] {
     for word in words {
       guard let path = try? PipelineFile.locate(word),

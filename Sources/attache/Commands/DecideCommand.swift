@@ -5,7 +5,7 @@ import Pipelines
 import Reconciliation
 import System
 
-/// `attache decide`: a person ends what a run left.
+/// `attache decide`: lets an operator decide open edits.
 struct DecideCommand: Command {
   static let name = "decide"
   static let summary = "decide about edits that a run left: whose values stand, what is sent"
@@ -64,10 +64,10 @@ struct DecideCommand: Command {
   var verdicts: [OpenVerdict] = []
   var options = Options()
 
-  /// The verdicts that were named.
+  /// The named verdicts.
   private var chosen: Set<Verdict> { Set(verdicts.map(\.verdict)) }
 
-  /// How many things are asked; `--take` beside `--set` is one.
+  /// The number of requested actions; `--take` with `--set` counts as one.
   private var asked: Int {
     (take != nil || !set.isEmpty ? 1 : 0) + [record != nil, retry, discard].count { $0 }
   }
@@ -114,10 +114,10 @@ struct DecideCommand: Command {
     return status == .done ? entered : status
   }
 
-  // MARK: what is asked
+  // MARK: requests
 
   private func requests(_ context: Program) throws -> [DecisionRequest] {
-    if let file { return try DecisionFile.read(path: context.absolute(file)) }
+    if let file { return try DecisionFile.read(path: context.existing(file)) }
     guard let choice = try choice() else { return [] }
     return edits.map { DecisionRequest(edit: Int64($0), choice) }
   }
@@ -154,7 +154,7 @@ struct DecideCommand: Command {
     return fields
   }
 
-  // MARK: telling
+  // MARK: output
 
   private func tell(_ result: PipelineDecisions.Result, _ context: Program, _ called: String) {
     if options.json {
@@ -191,7 +191,7 @@ struct DecideCommand: Command {
     }
     if open.isEmpty, !options.quiet { context.print("nothing is open") }
     for edit in open {
-      for line in DecisionText.lines(edit, decisions.shown, called) { context.print(line) }
+      for line in DecisionText.lines(edit, decisions.shown, called) { context.print(styled: line) }
     }
     return .done
   }
@@ -199,7 +199,7 @@ struct DecideCommand: Command {
 
 extension Decision.Side: ArgumentValue {}
 
-/// The verdict of an open edit on the command line: its label, with hyphens for the spaces.
+/// A verdict of open edits on the command line: its label, with hyphens instead of spaces.
 struct OpenVerdict: ArgumentValue {
   let verdict: Verdict
 

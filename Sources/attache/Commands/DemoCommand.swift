@@ -3,15 +3,17 @@ import Pipelines
 import Rehearsal
 import System
 
-/// `attache demo`: the whole job on an embedded org, told as a story.
+/// `attache demo`: plays a whole scenario on an embedded org.
 struct DemoCommand: Command {
   static let name = "demo"
   static let summary = "show the whole job on an embedded org"
   static let discussion = """
-    Starts an org of its own on a free port, primes three technicians' snapshots, plays a day in the field, \
-    ingests and reconciles what comes back, and primes again. It checks itself and exits with status 1 if \
-    the result is not what was played. It brings its own pipeline, which it writes into the scratch directory, \
-    and its results stay under snapshots/demo. It empties only directories that an earlier demo made.
+    Starts its own org on a free port, primes three technicians' snapshots, plays a day in the field, ingests and \
+    reconciles the returned stores, and primes again. It checks itself and exits with status 1 if the result is \
+    not what was played. On a terminal it asks whether to leave the org running and three edits open, so that \
+    every command it prints can be tried; --keep-open does so without the question. The demo writes its own \
+    pipeline into the scratch directory, and its results stay under snapshots/demo. It empties only directories \
+    that an earlier demo made.
     """
   static let examples = [Note("attache demo", "in any directory that you may write to")]
   static var parameters: [Parameter<Self>] {
@@ -23,22 +25,25 @@ struct DemoCommand: Command {
       .option(
         "scratch", "DIR", "where the org and the devices live; emptied first if a demo made it",
         completes: .directories, \.scratch),
-      .flag("verbose", short: "v", "also print the events of each run", \.verbose),
+      .flag(
+        "keep-open", "leave the org running and three edits open, until Ctrl-C", \.keepOpen),
     ]
   }
 
   var pipeline: String?
   var data = "snapshots"
   var scratch = ".demo"
-  var verbose = false
+  var keepOpen = false
 
   func run(_ context: Program) async throws -> ExitStatus {
     let places = Demo.Places(
       pipelineFile: pipeline.map(context.absolute), snapshots: context.absolute(data),
       scratch: context.absolute(scratch))
-    let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) { [verbose] in
+    let keepsOpen = keepOpen || asks(context)
+    let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) {
+      [verbose = context.verbosity > 0] in
       try await Demo.run(
-        places,
+        places, keepsOpen: keepsOpen,
         report: { event in
           if verbose, let line = EventText.line(for: event) { context.note(line) }
         }, say: { context.print($0) })
@@ -47,7 +52,13 @@ struct DemoCommand: Command {
       throw Interruption.error(.demo, signal: signal, fix: "start it again: it begins anew")
     }
     do {
-      try outcome.get()
+      guard let org = try outcome.get() else { return .done }
+      let stopped = Stop()
+      Signals.onTermination { stopped.signal($0) }
+      context.print("")
+      context.print("Press Ctrl-C to stop the org. The files stay.")
+      _ = await stopped.wait()
+      org.stop()
       return .done
     } catch let error as MarkedDirectory.Foreign {
       throw PipelineError(error)
@@ -60,5 +71,22 @@ struct DemoCommand: Command {
         .failed, "demo", "the demo came out another way", reason: error.description,
         fix: "please report it, with the output above")
     }
+  }
+  /// Whether a user at the terminal wants the org to stay; false where no one can be asked.
+  private func asks(_ context: Program) -> Bool {
+    guard context.inputIsTerminal, context.errorIsTerminal, context.outputIsTerminal else {
+      return false
+    }
+    for _ in 0..<3 {
+      let answer = context.ask(
+        "Leave the org running and three edits open, to try the commands yourself? [Y/n]")
+      guard let answer else { return false }
+      switch answer.lowercased() {
+      case "", "y", "yes": return true
+      case "n", "no": return false
+      default: context.note("answer y or n")
+      }
+    }
+    return false
   }
 }

@@ -4,7 +4,7 @@ import Pipelines
 import Reconciliation
 import System
 
-/// `attache explain`: the whole life of one record or edit.
+/// `attache explain`: shows the history of one record or edit.
 struct ExplainCommand: Command {
   static let name = "explain"
   static let summary = "tell the whole life of one record or edit"

@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache ingest`: proves returns and records their edits.
+/// `attache ingest`: validates returns and records their edits.
 struct IngestCommand: Command {
   static let name = "ingest"
   static let summary = "take returned stores and bundles, and record their edits"

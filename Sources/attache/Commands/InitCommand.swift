@@ -3,18 +3,20 @@ import JSON
 import Pipelines
 import System
 
-/// `attache init`: writes a pipeline with its store and sync files, from an app's own or from what the org says.
+/// `attache init`: writes a pipeline with its store and sync files, from an app's own files or from
+/// the org's objects.
 struct InitCommand: Command {
   static let name = "init"
   static let summary = "write a new pipeline, from an app's own files or from the org's objects"
   static let discussion = """
     Writes NAME.json, NAME/userstore.json and NAME/usersyncs.json, and says what to do next. What stands there \
     already is never changed. With --from the app's store file and sync file are taken as they are. With --object \
-    the org is asked, as the first of the users, what the objects have: a soup for each, a sync down of what the \
-    user may edit and of names and external ids, and a sync up of what the user may change. Then the pipeline is \
+    the org is asked, as the first of the users, what the objects have: a soup for each, a sync down of the fields \
+    on the user's page layout and of names and external ids, and a sync up of those that the user may change. Then the pipeline is \
     held against the org, as attache org check does.
 
-    On a terminal it asks for what the options do not say. Secrets stay where they are: the pipeline names their \
+    On a terminal it asks for what the options do not say, and asks again after a wrong answer. The pipeline keeps \
+    the defaults of "keep", and "notify" has no command yet: add one to be notified of failed runs. Secrets stay where they are: the pipeline names their \
     file or their variable.
     """
   static let examples = [
@@ -68,6 +70,7 @@ struct InitCommand: Command {
       name: pipeline, url: try told.address(context), login: login,
       caFile: told.caFile.map(context.absolute), users: try told.selection(login),
       platforms: told.platforms, store: .provisional)
+    draft.schema = Self.schemaPath()
     try draft.expectNothing(in: place)
     let root = PipelineCall(program: context, options: options, name: pipeline).root(in: place)
     if let from = told.from, let syncs {
@@ -77,11 +80,19 @@ struct InitCommand: Command {
     } else {
       let found = try await DraftedObjects.ask(
         told.objects, draft, root: root, variables: context.variables)
-      draft.store = try StoreDraft(found.objects)
+      draft.store = try StoreDraft(found.objects, edited: found.edited)
       if login.method == .sf { draft.url = .plain(found.address) }
     }
     let written = try draft.write(into: place, variables: context.variables)
     return try await tell(written, context)
+  }
+
+  /// Where the schema of pipeline files is: as installed, else as it is in the source tree.
+  private static func schemaPath() -> String {
+    let directory = Files.parent(of: ProcessEnvironment.executablePath()) ?? ""
+    let prefix = Files.parent(of: directory) ?? ""
+    let installed = prefix + "/share/doc/attache/docs/pipeline.schema.json"
+    return Files.exists(installed) ? installed : "../docs/pipeline.schema.json"
   }
 
   /// Says what was written, what the org says to it, and what to do next.

@@ -2,7 +2,7 @@ import Arguments
 import LocalOrg
 import System
 
-/// `attache org ca`: a certificate authority for a local org that speaks TLS.
+/// `attache org ca`: creates a certificate authority for a local org with TLS.
 struct OrgCACommand: Command {
   static let name = "org ca"
   static let summary = "make a certificate authority for the embedded org"

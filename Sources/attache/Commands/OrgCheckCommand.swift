@@ -4,7 +4,7 @@ import Pipelines
 import Salesforce
 import System
 
-/// `attache org check`: whether a pipeline's logins work, and what its users would get.
+/// `attache org check`: checks a pipeline's logins, and validates its syncs against the org.
 struct OrgCheckCommand: Command {
   static let name = "org check"
   static let summary =
@@ -40,7 +40,7 @@ struct OrgCheckCommand: Command {
 }
 
 extension OrgCheck {
-  /// What a command that looked at the org ends with.
+  /// The exit status of a command that checked the org.
   var exitStatus: ExitStatus {
     ExitStatus.told(
       of: (findings.isEmpty ? [] : [.configuration]) + (failures.isEmpty ? [] : [.authentication]))

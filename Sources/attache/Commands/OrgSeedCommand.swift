@@ -3,7 +3,7 @@ import JSON
 import LocalOrg
 import System
 
-/// `attache org seed`: deterministic data for the embedded org.
+/// `attache org seed`: creates deterministic data for the embedded org.
 struct OrgSeedCommand: Command {
   static let name = "org seed"
   static let summary = "fill the embedded org with related records"
@@ -45,11 +45,11 @@ struct OrgSeedCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let rules = try setup.map { path in
-      try OrgSetup(parsing: Files.read(context.absolute(path), limit: 8 << 20), name: path)
+      try OrgSetup(parsing: Files.read(context.existing(path), limit: 8 << 20), name: path)
     }
     let org = try Org(
       directory: context.absolute(data),
-      // Two deterministic orgs are equal; others are no copies of each other.
+      // Two deterministic orgs are equal; others have different IDs.
       options: .init(clockStart: clock?.milliseconds, hasOwnID: clock == nil))
     if scale > 0 {
       try org.seed(SeedOptions(scale: scale, seed: UInt64(bitPattern: Int64(seed))))

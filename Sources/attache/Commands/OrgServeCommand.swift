@@ -5,7 +5,7 @@ import LocalOrg
 import Synchronization
 import System
 
-/// `attache org serve`: the embedded org, for rehearsals and for other people's clients.
+/// `attache org serve`: serves the embedded org, for rehearsals and other clients.
 struct OrgServeCommand: Command {
   static let name = "org serve"
   static let summary = "serve the embedded org over HTTP"
@@ -105,7 +105,7 @@ struct OrgServeCommand: Command {
     }
     for pair in apps {
       let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
-      options.apps[parts[0]] = try Files.read(context.absolute(parts[1]), limit: 1 << 20)
+      options.apps[parts[0]] = try Files.read(context.existing(parts[1]), limit: 1 << 20)
     }
     for pair in clients {
       let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
@@ -131,7 +131,7 @@ struct OrgServeCommand: Command {
   }
 }
 
-/// A signal that somebody waits for.
+/// Waits for a signal.
 final class Stop: Sendable {
   private struct State {
     var signal: Int32?

@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache pack`: write the bundles of the newest generations.
+/// `attache pack`: writes the bundles of the newest generations.
 struct PackCommand: Command {
   static let name = "pack"
   static let summary = "write the bundles of the newest generations"

@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache prime`: fetch what changed for each user, into new generations.
+/// `attache prime`: fetches the changes of each user into new generations.
 struct PrimeCommand: Command {
   static let name = "prime"
   static let summary = "fetch what changed for each user, into new generations"

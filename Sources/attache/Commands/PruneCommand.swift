@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache prune`: removes what the pipeline's `keep` does not keep.
+/// `attache prune`: removes what the pipeline's `keep` no longer covers.
 struct PruneCommand: Command {
   static let name = "prune"
   static let summary = "remove what is old, as the pipeline's keep says"
@@ -35,14 +35,15 @@ struct PruneCommand: Command {
       context.print(plan.json(read.name, isDone: !dryRun))
     } else if !options.quiet {
       for line in KeepText.lines(plan, isDone: !dryRun) { context.print(line) }
+      if dryRun { context.print("dry run: nothing was removed") }
     }
     return .done
   }
 }
 
-/// A plan of what is kept, for a person.
+/// The text of a prune plan.
 enum KeepText {
-  /// What goes by its sort, and what stays with the reasons.
+  /// Returns the removed items by kind, and the kept ones with the reasons.
   static func lines(_ plan: KeepPlan, isDone: Bool) -> [String] {
     var lines = KeepPlan.Kind.allCases.compactMap { kind -> String? in
       let count = plan.count(kind)

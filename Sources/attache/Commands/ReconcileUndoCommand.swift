@@ -5,7 +5,7 @@ import Pipelines
 import Reconciliation
 import System
 
-/// `attache reconcile undo`: takes back what a run changed in the org.
+/// `attache reconcile undo`: undoes what a run changed in the org.
 struct ReconcileUndoCommand: Command {
   static let name = "reconcile undo"
   static let summary = "take back what a run changed in the org"
@@ -68,7 +68,8 @@ struct ReconcileUndoCommand: Command {
       guard confirm == plan.digest else { throw undo.notConfirmed(plan) }
       return try await call.run(undo.runOptions(plan, by: name, isDryRun: false))
     }
-    let status = try await call.run(undo.runOptions(plan, by: name, isDryRun: true))
+    let status = try await call.run(
+      undo.runOptions(plan, by: name, isDryRun: true), isUndoPlan: true)
     let words = "nothing is done yet; this does it: \(undo.command(plan, edits: numbers))"
     if options.json {
       context.print(
@@ -79,12 +80,12 @@ struct ReconcileUndoCommand: Command {
     } else {
       context.note(words)
     }
-    // Of a plan that only shows itself nothing is left open, whatever it cannot undo.
+    // A plan that is only shown leaves nothing open, whatever it cannot undo.
     let isShown = status == .done || status == .needsAttention
     return isShown ? (dryRun ? .done : .needsAttention) : status
   }
 
-  /// Says what the plan leaves out.
+  /// Prints the edits that the plan leaves out.
   private func tell(_ plan: PipelineUndo.Plan, _ context: Program) {
     if options.json { return }
     for refusal in plan.refused { context.note("attache: \(refusal)") }

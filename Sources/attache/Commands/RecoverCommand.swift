@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache recover`: lets a pipeline go on whose ledger does not know what was sent last.
+/// `attache recover`: recovers a pipeline whose ledger does not know what was sent last.
 struct RecoverCommand: Command {
   static let name = "recover"
   static let summary = "go on after a restore, a lost ledger, a cloned machine, a refreshed sandbox"

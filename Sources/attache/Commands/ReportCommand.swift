@@ -5,7 +5,7 @@ import Pipelines
 import Reconciliation
 import System
 
-/// `attache report`: where a run's report is, and what it says in short.
+/// `attache report`: shows the report of a run, or its path.
 struct ReportCommand: Command {
   static let name = "report"
   static let summary = "show a run's report: the last one, or a run's"
@@ -36,7 +36,7 @@ struct ReportCommand: Command {
   var user: String?
   var options = Options()
 
-  /// What is printed.
+  /// The formats of the output.
   enum Format: String, CaseIterable, ArgumentValue { case text, json, html, csv }
 
   func run(_ context: Program) async throws -> ExitStatus {
@@ -47,7 +47,8 @@ struct ReportCommand: Command {
     defer { ledger?.close() }
     let reports = try written(data)
     guard let name = try run ?? ledger?.latestRun(of: reports) else {
-      // Runs that had nothing for a person are in order, and so is a pipeline that never ran.
+      // A run without open items has no report, which is no error; neither is a pipeline that never
+      // ran.
       if format == .json {
         context.print(.null)
       } else {
@@ -86,8 +87,9 @@ struct ReportCommand: Command {
     return .done
   }
 
-  /// Prints the report in a form of its files: a file that is there, or what it would hold; false where
-  /// text is wanted.
+  /// Prints the report in one of its formats, from its file or rebuilt.
+  ///
+  /// Returns false if plain text is requested.
   private func show(
     _ model: ReportModel, _ directory: String?, _ shown: ReportMask, _ context: Program
   ) throws -> Bool {
@@ -104,7 +106,7 @@ struct ReportCommand: Command {
     return true
   }
 
-  /// The form and the file that are to be printed.
+  /// The format and the name of the file to print.
   private var file: (form: any ReportFormat.Type, file: String)? {
     switch format {
     case .html: (HTMLReport.self, "report.html")
@@ -114,7 +116,7 @@ struct ReportCommand: Command {
     }
   }
 
-  /// The user that a name or a part of one names.
+  /// Returns the user whose name, or part of it, is given.
   private static func user(_ word: String, _ model: ReportModel) throws -> String {
     let known = Set(model.everybody + model.usernames.values).sorted()
     let part = word.lowercased()
@@ -140,7 +142,7 @@ struct ReportCommand: Command {
       fix: "attache status \(read.called) lists the last runs")
   }
 
-  /// Why a run has no report of its own, and where its verdicts are told.
+  /// Returns why a run has no report, and where its verdicts are reported.
   private static func words(for run: RunRow, _ state: LedgerDatabase) throws -> String {
     let others = try state.reportsShowing(run: run.id).filter { $0 != run.id }
     if !others.isEmpty {

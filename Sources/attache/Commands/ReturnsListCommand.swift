@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache returns list`: what lies where.
+/// `attache returns list`: lists returns with their locations.
 struct ReturnsListCommand: Command {
   static let name = "returns list"
   static let summary = "show the returns that wait, arrive, were taken or refused"
@@ -39,9 +39,9 @@ struct ReturnsListCommand: Command {
   }
 }
 
-/// A return, for a person.
+/// The text of a return.
 enum ReturnText {
-  /// What it is and why it lies there; whole, with where and with its edits.
+  /// Returns the state and the reason; if `isWhole`, also the path and the edits.
   static func lines(_ one: LyingReturn, isWhole: Bool) -> [String] {
     let digest = one.shortDigest.map { " (\($0))" } ?? ""
     let owner = one.owner.map { " of \($0)" } ?? ""
@@ -59,7 +59,9 @@ enum ReturnText {
 }
 
 extension PipelineCall {
-  /// The pipeline's returns; the pipeline is read, and no secret of it.
+  /// Opens the pipeline's returns.
+  ///
+  /// The pipeline file is read, but no secrets.
   func returns() throws -> PipelineReturns {
     let read = try read()
     return PipelineReturns(read, root: root(of: read))

@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache returns release`: puts refused returns back.
+/// `attache returns release`: releases refused returns.
 struct ReturnsReleaseCommand: Command {
   static let name = "returns release"
   static let summary = "put refused returns back, so that the next ingest proves them again"

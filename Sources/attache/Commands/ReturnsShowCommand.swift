@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache returns show`: one return.
+/// `attache returns show`: shows one return.
 struct ReturnsShowCommand: Command {
   static let name = "returns show"
   static let summary = "show one return: where it lies, why, and what became of its edits"

@@ -4,7 +4,7 @@ import Pipelines
 import Review
 import System
 
-/// `attache review`: the open edits as a page on which a person decides.
+/// `attache review`: serves a page on which an operator decides open edits.
 struct ReviewCommand: Command {
   static let name = "review"
   static let summary = "decide about open edits on a page in the browser"

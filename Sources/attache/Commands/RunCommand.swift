@@ -2,7 +2,7 @@ import Arguments
 import Pipelines
 import System
 
-/// `attache run`: do what is due: ingest, reconcile, prime, pack.
+/// `attache run`: runs the stages ingest, reconcile, prime and pack.
 struct RunCommand: Command {
   static let name = "run"
   static let summary = "do what is due: ingest, reconcile, prime, pack"

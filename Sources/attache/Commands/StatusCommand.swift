@@ -5,39 +5,74 @@ import Pipelines
 import Reconciliation
 import System
 
-/// `attache status`: what is open, and when things last happened.
+/// `attache status`: shows open items and the last runs.
 struct StatusCommand: Command {
   static let name = "status"
   static let summary = "show what is open: edits, returns that wait, snapshots, last runs"
   static let discussion = """
     Reads the ledger and the directories; the org is not asked. Doubts and refused edits stay here until a \
-    later return or a person settles them. --disk says what lies on the disk, by kind and snapshot, and what \
+    later return or a person settles them. --all shows every pipeline that attache list lists. --disk says what lies on the disk, by kind and snapshot, and what \
     attache prune would remove.
     """
   static let examples = [
     Note("attache status field-service", "the state of one pipeline"),
     Note("attache status field-service --disk", "what lies on the disk"),
+    Note("attache status --all", "the state of every pipeline in reach"),
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .pipeline(\.pipeline),
+      .argument(
+        "pipeline", "the pipeline file, or a name in pipelines/ or /etc/attache",
+        completes: .asked("pipelines", orFiles: true), \.pipeline),
+      .flag("all", short: "a", "show every pipeline in pipelines/ and /etc/attache", \.all),
       .flag("disk", "show what lies on the disk instead", \.disk),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
-  var pipeline = ""
+  var pipeline: String?
+  var all = false
   var disk = false
   var options = Options()
 
+  func validate() throws(UsageError) {
+    if all == (pipeline != nil) {
+      throw UsageError(
+        all ? "--all and PIPELINE exclude each other" : "PIPELINE is missing",
+        hint: "name one pipeline, or write --all")
+    }
+  }
+
   func run(_ context: Program) async throws -> ExitStatus {
-    let call = PipelineCall(program: context, options: options, name: pipeline)
+    if let pipeline { return try show(pipeline, context) }
+    var statuses: [ExitStatus] = []
+    for name in PipelinesInReach.names(context) {
+      if !statuses.isEmpty, !options.json, !options.quiet { context.print("") }
+      do {
+        statuses.append(try show(name, context))
+      } catch {
+        // One that cannot be read does not hide the others.
+        let diagnostic = Diagnostic(error)
+        if options.json {
+          context.print(diagnostic.json)
+        } else {
+          context.print("pipeline \(name)")
+          for line in diagnostic.lines { context.note(line) }
+        }
+        statuses.append(diagnostic.status)
+      }
+    }
+    return ExitStatus.told(of: statuses)
+  }
+
+  private func show(_ name: String, _ context: Program) throws -> ExitStatus {
+    let call = PipelineCall(program: context, options: options, name: name)
     let read = try call.read()
     if disk { return try showDisk(read, root: call.root(of: read), context) }
     let status = try PipelineStatus.read(read, root: call.root(of: read))
     if options.json {
       context.print(status.json)
     } else if !options.quiet {
-      for line in lines(status) { context.print(line) }
+      for line in lines(status) { context.print(styled: line) }
     }
     return .done
   }
@@ -71,9 +106,9 @@ struct StatusCommand: Command {
         ByteCount.text(Int(part.bytes)),
       ]
     }
-    for line in TextTable.lines(header: ["what", "whose", "how many", "size"], rows: rows) {
-      context.print(line)
-    }
+    let table = TextTable.lines(
+      header: ["what", "whose", "how many", "size"], rows: rows, isCut: context.outputIsTerminal)
+    for line in table { context.print(line) }
     context.print("\(ByteCount.text(Int(use.bytes))) in \(data.path)")
     guard let plan else {
       context.print("a run is at work: what attache prune would remove is not known")
@@ -83,14 +118,14 @@ struct StatusCommand: Command {
     return .done
   }
 
-  private func lines(_ status: PipelineStatus) -> [String] {
-    var lines = ["pipeline \(status.pipeline)"]
+  private func lines(_ status: PipelineStatus) -> [StyledLine] {
+    var lines: [StyledLine] = ["pipeline \(status.pipeline, .bold)"]
     if !status.hasRun { lines.append("nothing has run in \(status.directory)") }
     for snapshot in status.snapshots {
       lines.append("  \(snapshot.username): generation \(snapshot.generation)")
     }
     lines.append("inbox: \(EventText.count(status.waiting.count, "file"))")
-    lines += status.waiting.map { "  \($0)" }
+    lines += status.waiting.map { "  \($0)" as StyledLine }
     lines.append("quarantine: \(EventText.count(status.quarantined, "return"))")
     if !status.processing.isEmpty {
       lines.append("taken and not finished: \(EventText.count(status.processing.count, "return"))")
@@ -102,11 +137,11 @@ struct StatusCommand: Command {
     lines.append("edits not settled: \(open)")
     for verdict in Verdict.allCases {
       if let count = status.unsettled[verdict], count > 0 {
-        lines.append("  \(count) \(verdict.rawValue)")
-        lines += edits(status.open.filter { $0.verdict == verdict })
+        lines.append("  \(count) \(verdict.rawValue, verdict.style)")
+        lines += edits(status.open.filter { $0.verdict == verdict }).map { StyledLine($0) }
       }
     }
-    lines += findings(status.findings)
+    lines += findings(status.findings).map { StyledLine($0) }
     lines.append("last runs:")
     for run in status.runs {
       let end = run.exitStatus.map { "exit status \($0)" } ?? "not ended"

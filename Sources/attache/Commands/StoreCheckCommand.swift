@@ -3,7 +3,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store check`: whether a file is a sound SmartStore.
+/// `attache store check`: validates a SmartStore file.
 struct StoreCheckCommand: Command {
   static let name = "store check"
   static let summary = "say whether a file is a sound SmartStore, and what is wrong with it"
@@ -39,7 +39,7 @@ struct StoreCheckCommand: Command {
       origin: server ? .server : .device,
       platform: platform.flatMap { Platform(rawValue: $0.rawValue) },
       config: try config.map { file in
-        let path = context.absolute(file)
+        let path = try context.existing(file)
         return try StoreConfig(json: try Files.read(path), file: path)
       })
     let violations = try check.violations(at: context.existing(store))
@@ -57,5 +57,5 @@ struct StoreCheckCommand: Command {
   }
 }
 
-/// The platforms by their names on a command line.
+/// The names of platforms on the command line.
 enum StorePlatform: String, CaseIterable, ArgumentValue { case ios, android }

@@ -6,7 +6,7 @@ import SQLite
 import SmartStore
 import System
 
-/// `attache store query`: Smart SQL on one store.
+/// `attache store query`: queries a store with Smart SQL.
 struct StoreQueryCommand: Command {
   static let name = "store query"
   static let summary = "ask a store with Smart SQL"
@@ -54,10 +54,13 @@ struct StoreQueryCommand: Command {
     var columns: [String] = []
     do {
       guard Self.isSelect(query) else { throw StoreError.notSelect }
+      try StoreReferences.check(query, in: store)
       try store.forEachRow(ofSmartSQL: query) { names, values in
         columns = names
         if rows.count < limit { rows.append(values) }
       }
+    } catch let error as UsageError {
+      throw error
     } catch {
       if Self.isInterrupted(error) {
         throw PipelineError(
@@ -84,7 +87,8 @@ struct StoreQueryCommand: Command {
       }
     } else {
       let texts = rows.map { $0.map(ColumnNames.text) }
-      for line in TextTable.lines(header: names, rows: texts) { context.print(line) }
+      let table = TextTable.lines(header: names, rows: texts, isCut: context.outputIsTerminal)
+      for line in table { context.print(line) }
       context.note(EventText.count(rows.count, "row"))
     }
     return .done
@@ -92,7 +96,7 @@ struct StoreQueryCommand: Command {
 }
 
 extension StoreQueryCommand {
-  /// Whether the deadline ended it.
+  /// Whether the time limit ended the query.
   private static func isInterrupted(_ error: any Error) -> Bool {
     switch error {
     case let error as StoreError: if case .database(_, 9, _) = error { true } else { false }
@@ -101,7 +105,9 @@ extension StoreQueryCommand {
     }
   }
 
-  /// Whether a text begins like a SELECT: SQLite answers more than that to who only reads.
+  /// Whether a statement starts like a SELECT.
+  ///
+  /// SQLite accepts other statements on a read-only connection.
   private static func isSelect(_ text: String) -> Bool {
     var rest = text[...]
     while true {
@@ -116,7 +122,7 @@ extension StoreQueryCommand {
     }
   }
 
-  /// Whether the query is wrong, and not the store.
+  /// Whether the query is at fault rather than the store.
   private static func isOfQuery(_ error: any Error) -> Bool {
     switch error {
     case let error as StoreError:
@@ -131,10 +137,11 @@ extension StoreQueryCommand {
   }
 }
 
-/// What the columns of a Smart SQL answer are called.
+/// The column names of a Smart SQL result.
 enum ColumnNames {
-  /// The select list as it was written, split at its top-level commas; what SQLite calls the columns where
-  /// it cannot be told, as behind a `*`.
+  /// Returns the select list as written, split at its top-level commas.
+  ///
+  /// If it cannot be split, as with `*`, returns SQLite's names.
   static func of(_ query: String, columns: [String]) -> [String] {
     guard let list = selectList(of: query) else { return columns }
     var names: [String] = []
@@ -154,8 +161,8 @@ enum ColumnNames {
     return isWritten ? trimmed : columns
   }
 
-  /// What stands between the first SELECT and its FROM that are not in parentheses, such as those of the tables
-  /// that a WITH names; nil where there is none.
+  /// Returns the text between the first SELECT and its FROM outside of parentheses, skipping the
+  /// tables of a WITH; nil if there is none.
   private static func selectList(of query: String) -> Substring? {
     var start: String.Index?
     var end: String.Index?
@@ -176,13 +183,13 @@ enum ColumnNames {
     return query[start..<end]
   }
 
-  /// What opens a part of a statement that is one name or text, with what closes it.
+  /// The characters that open a quoted name or text, and those that close it.
   private static let quotes: [Character: Character] = [
     "'": "'", "\"": "\"", "`": "`", "[": "]", "{": "}",
   ]
 
-  /// Hands on the words of a statement, what is quoted as one, and the characters between, each with the depth of
-  /// parentheses; as long as `body` wants more.
+  /// Calls `body` with each word, quoted text or other character of a statement and its depth of
+  /// parentheses, as long as `body` returns true.
   private static func scan(
     _ text: Substring, _ body: (_ part: Substring, _ depth: Int) -> Bool
   ) {

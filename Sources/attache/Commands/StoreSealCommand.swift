@@ -4,7 +4,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store seal`: a plain store as a SQLCipher 4 file.
+/// `attache store seal`: encrypts a plain store as a SQLCipher 4 file.
 struct StoreSealCommand: Command {
   static let name = "store seal"
   static let summary = "seal a plain store: a SQLCipher 4 file under a passphrase"
@@ -42,7 +42,7 @@ struct StoreSealCommand: Command {
     let isOutside = plainHeader || !seal.salt.isEmpty
     let salt = try seal.saltBytes ?? RandomBytes.make(SQLCipherKey.saltBytes)
     let outcome = try SQLCipherFile.seal(
-      context.absolute(store), to: context.absolute(out),
+      context.existing(store), to: context.absolute(out),
       key: seal.key(context, header: isOutside ? .plain(salt: salt) : .sealed))
     if options.json {
       context.print(

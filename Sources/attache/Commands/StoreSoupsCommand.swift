@@ -3,7 +3,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store soups`: what a store holds.
+/// `attache store soups`: lists the soups of a store.
 struct StoreSoupsCommand: Command {
   static let name = "store soups"
   static let summary = "list the soups of a store, with their elements and indexes"
@@ -40,9 +40,9 @@ struct StoreSoupsCommand: Command {
     if options.json {
       context.print(.array(list))
     } else if !options.quiet {
-      for line in TextTable.lines(header: ["soup", "elements", "indexes"], rows: rows) {
-        context.print(line)
-      }
+      let table = TextTable.lines(
+        header: ["soup", "elements", "indexes"], rows: rows, isCut: context.outputIsTerminal)
+      for line in table { context.print(line) }
     }
     return .done
   }

@@ -3,7 +3,7 @@ import JSON
 import SmartStore
 import System
 
-/// `attache store unseal`: a SQLCipher 4 file as a plain store.
+/// `attache store unseal`: decrypts a SQLCipher 4 file to a plain store.
 struct StoreUnsealCommand: Command {
   static let name = "store unseal"
   static let summary = "unseal a store: a plain file again"
@@ -36,7 +36,7 @@ struct StoreUnsealCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let header = try seal.saltBytes.map(SQLCipherKey.Header.plain) ?? .sealed
     let outcome = try SQLCipherFile.unseal(
-      context.absolute(store), to: context.absolute(out), key: seal.key(context, header: header))
+      context.existing(store), to: context.absolute(out), key: seal.key(context, header: header))
     if options.json {
       context.print(.object(["pages": JSONValue(outcome.pages)]))
     } else if !options.quiet {

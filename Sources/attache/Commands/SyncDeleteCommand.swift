@@ -4,7 +4,7 @@ import MobileSync
 import SmartStore
 import System
 
-/// `attache sync delete`: forgets syncs of a store.
+/// `attache sync delete`: removes syncs from a store.
 struct SyncDeleteCommand: Command {
   static let name = "sync delete"
   static let summary = "forget syncs of a store; the records that they brought stay"

@@ -4,7 +4,7 @@ import MobileSync
 import SmartStore
 import System
 
-/// `attache sync list`: the syncs of a store.
+/// `attache sync list`: lists the syncs of a store.
 struct SyncListCommand: Command {
   static let name = "sync list"
   static let summary = "list the syncs of a store and where they stand"
@@ -30,7 +30,9 @@ struct SyncListCommand: Command {
           state.status.rawValue, "\(state.progress) %", state.lastRun, state.cursor,
         ]
       }
-      for line in TextTable.lines(header: header, rows: rows) { context.print(line) }
+      for line in TextTable.lines(header: header, rows: rows, isCut: context.outputIsTerminal) {
+        context.print(line)
+      }
       context.note(EventText.count(states.count, "sync"))
     }
     return .done

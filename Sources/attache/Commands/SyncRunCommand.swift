@@ -6,7 +6,7 @@ import Salesforce
 import SmartStore
 import System
 
-/// `attache sync run`: Mobile Sync on one store file, without a pipeline.
+/// `attache sync run`: runs Mobile Sync on one store file, without a pipeline.
 struct SyncRunCommand: Command {
   static let name = "sync run"
   static let summary = "run named syncs of one store, as an app with the Mobile SDK does"
@@ -124,7 +124,7 @@ struct SyncRunCommand: Command {
     }
   }
 
-  /// Reads the files; everything that is wrong with them is said at once.
+  /// Reads the files, and reports all of their faults at once.
   private func plan(_ context: Program) throws -> SyncCall.Plan {
     var plan = SyncCall.Plan()
     if let storeConfig {
@@ -143,7 +143,7 @@ struct SyncRunCommand: Command {
     return plan
   }
 
-  // MARK: showing
+  // MARK: output
 
   private func show(
     _ result: SyncCall.Result, _ error: Diagnostic?, _ context: Program
@@ -164,7 +164,9 @@ struct SyncRunCommand: Command {
     let rows = result.outcomes.flatMap(\.open).map(\.row)
     if !rows.isEmpty, !options.quiet {
       let header = ["soup", "entry", "id", "change", "outcome", "why"]
-      for line in TextTable.lines(header: header, rows: rows) { context.print(line) }
+      for line in TextTable.lines(header: header, rows: rows, isCut: context.outputIsTerminal) {
+        context.print(line)
+      }
     }
     for line in failure?.lines ?? [] { context.note(line) }
     if !result.notRun.isEmpty, !options.quiet {

@@ -4,7 +4,7 @@ import MobileSync
 import SmartStore
 import System
 
-/// `attache sync status`: one sync of a store, whole.
+/// `attache sync status`: shows one sync of a store in full.
 struct SyncStatusCommand: Command {
   static let name = "sync status"
   static let summary = "show one sync of a store: its definition and where it stands"

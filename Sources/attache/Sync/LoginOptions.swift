@@ -3,8 +3,9 @@ import Pipelines
 import Salesforce
 import System
 
-/// How a command that has no pipeline logs in to an org; a secret is never an argument, which every
-/// other user of the machine can read.
+/// The login options of a command without a pipeline.
+///
+/// A secret is never an argument, because every user of the machine can read arguments.
 struct LoginOptions: Sendable {
   static var parameters: [Parameter<LoginOptions>] {
     [
@@ -66,11 +67,11 @@ struct LoginOptions: Sendable {
     }
   }
 
-  /// The client of the org; nothing is sent yet.
+  /// Creates the client of the org, without sending a request.
   func org(_ program: Program) throws -> Org {
     let caFile = caFile.map(program.absolute)
     if let alias {
-      // The sf command says which address it is.
+      // The sf command supplies the URL.
       return try Org(
         url: url ?? "", credentials: .sf(alias: alias), apiVersion: apiVersion, caFile: caFile,
         concurrency: Org.defaultConcurrency, keepsObjects: true)

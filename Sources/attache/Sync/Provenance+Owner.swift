@@ -4,8 +4,9 @@ import Salesforce
 import SmartStore
 
 extension Provenance {
-  /// Refuses a store that was issued for another org; answers what to say of one issued for another
-  /// user.
+  /// Throws if the store was issued for another org.
+  ///
+  /// Returns a warning if it was issued for another user.
   static func checkOwner(of store: Store, _ identity: Session.Identity) throws -> String? {
     guard case .stamp(let stamp) = try read(from: store) else { return nil }
     guard stamp.org == identity.organizationID else {

@@ -7,23 +7,24 @@ import Salesforce
 import SmartStore
 import System
 
-/// One call of `attache sync run`: the store taken, the syncs set up and run one after another.
+/// One call of `attache sync run`: opens the store, sets up the syncs and runs them one after
+/// another.
 ///
-/// The order is an app's: log in, set up the store, set up the syncs, run them by name. The first
-/// sync that fails ends the call, because a sync down after it could overwrite what was not sent.
+/// The order is that of an app: log in, set up the store, set up the syncs, run them by name. The
+/// first failing sync ends the call, because a later sync down could overwrite unsent changes.
 struct SyncCall: Sendable {
-  /// What the files say.
+  /// The content of the files.
   struct Plan: Sendable {
     var syncs: SyncsConfig?
     var soups: StoreConfig?
-    /// What the file of syncs is called in messages.
+    /// The name of the sync file in messages.
     var syncsFile = ""
   }
 
-  /// What came of it.
+  /// The result of a call.
   struct Result: Sendable {
     var outcomes: [SyncOutcome] = []
-    /// The names of syncs that were not begun.
+    /// The names of the syncs that were not started.
     var notRun: [String] = []
     var warnings: [String] = []
     var failure: PipelineError?
@@ -33,9 +34,9 @@ struct SyncCall: Sendable {
   let program: Program
   let plan: Plan
   let org: Org
-  /// Told of each state of each sync.
+  /// Called with each state of each sync.
   let show: @Sendable (SyncState) -> Void
-  /// Told of what a person should know.
+  /// Called with each warning.
   let warn: @Sendable (String) -> Void
 
   func run() async throws -> Result {
@@ -44,7 +45,7 @@ struct SyncCall: Sendable {
     }
   }
 
-  /// A refusal in the words of the command line: there is no pipeline file to look into.
+  /// Rewords an org's refusal for the command line, which has no pipeline file.
   private static func told(_ error: OrgError) -> PipelineError {
     var told = PipelineError(describing: error)
     switch told.code {
@@ -57,7 +58,7 @@ struct SyncCall: Sendable {
     return told
   }
 
-  /// The same of a sync: what the org does not understand is in the files, or in what the user may see.
+  /// Rewords a sync's refusal: the fault is in the files, or in the user's permissions.
   private static func told(_ error: SyncError) -> PipelineError {
     var told = PipelineError(describing: error)
     if error.errorCode == APIBudget.code { told.fix = Self.budgetFix }
@@ -89,7 +90,7 @@ struct SyncCall: Sendable {
       warn(warning)
     }
     var settings = SyncSettings()
-    // What could not be sent has to outlive the records that come down after it.
+    // Unsent changes must survive the records that are fetched later.
     settings.keepsUnsentChanges = command.all
     if let share = command.maxDeletes { settings.maxDeletesPercent = share.value }
     let manager = try await SyncManager(
@@ -105,15 +106,15 @@ struct SyncCall: Sendable {
     return result
   }
 
-  /// Leaves one file without a `-wal` beside it.
+  /// Closes the store so that it is a single file without a `-wal`.
   private func close(_ manager: SyncManager) async throws {
     try await manager.withStore { try $0.checkpoint() }
     try await manager.close()
   }
 
-  // MARK: setting up
+  // MARK: setup
 
-  /// Makes the soups and syncs that are missing; answers which syncs to run, in order.
+  /// Creates the missing soups and syncs, and returns the syncs to run, in order.
   private func setUp(
     _ manager: SyncManager, _ session: Session, _ result: inout Result
   ) async throws -> [String] {
@@ -141,8 +142,11 @@ struct SyncCall: Sendable {
     return ordered
   }
 
-  /// Refuses syncs that name a field in other letters than the org, before anything is sent or fetched: no row has it,
-  /// so that a date is not compared, and an edit is taken for sent and then overwritten.
+  /// Refuses syncs that spell a field in a different case than the org, before anything is sent or
+  /// fetched.
+  ///
+  /// No row has such a field, so dates would not be compared, and an edit would count as sent and
+  /// be overwritten.
   private func checkNames(
     _ states: [SyncState], among known: [SyncState], _ session: Session
   ) async throws {
@@ -153,7 +157,7 @@ struct SyncCall: Sendable {
       faults = try await preflight.faults(session, as: .user).filter(\.isInOtherCase)
     } catch {
       guard error.kind != .cancelled else { throw error }
-      // The syncs meet the same trouble, or do not.
+      // If the error persists, the syncs report it.
       return
     }
     if faults.isEmpty { return }
@@ -163,7 +167,7 @@ struct SyncCall: Sendable {
       fix: "correct the file of the syncs, and give it with --config FILE and --replace")
   }
 
-  /// Says of a sync whose soup is missing where to get one, before anything is sent.
+  /// Refuses a sync whose soup is missing, before anything is sent.
   private func checkSoups(of state: SyncState, _ manager: SyncManager) async throws {
     let soups = state.soupNames
     let missing = try await manager.withStore { store in
@@ -176,8 +180,7 @@ struct SyncCall: Sendable {
       fix: "give the file that has the soup with --store-config FILE")
   }
 
-  /// All syncs that have a name, those of the file if there is one: changes go up before records
-  /// come down.
+  /// Returns all named syncs, or those of the file if there is one: syncs up before syncs down.
   private func order(_ known: [SyncState]) -> [String] {
     let listed = plan.syncs?.syncs.map(\.syncName)
     let named = known.filter { state in
@@ -192,7 +195,7 @@ struct SyncCall: Sendable {
     }
   }
 
-  // MARK: running
+  // MARK: runs
 
   private func run(
     _ names: [String], _ manager: SyncManager, _ result: inout Result
@@ -244,7 +247,7 @@ struct SyncCall: Sendable {
 }
 
 extension SyncState {
-  /// The soups that the sync reads or fills; none where it cannot be told.
+  /// The soups that the sync reads or fills; empty if unknown.
   fileprivate var soupNames: [String] {
     guard let target = try? syncTarget() else { return [] }
     guard type == .syncUp else { return target.filledSoups(soupName: soupName) }

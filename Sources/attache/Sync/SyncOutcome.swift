@@ -1,27 +1,27 @@
 import JSON
 import MobileSync
 
-/// What became of one sync of `attache sync run`.
+/// The outcome of one sync of `attache sync run`.
 struct SyncOutcome: Sendable {
-  /// The state in which the sync ended.
+  /// The final state of the sync.
   var state: SyncState
   var report: SyncReport
-  /// How many ghosts were removed; nil where nobody asked for it.
+  /// The number of ghosts removed; nil if not requested.
   var ghosts: Int?
-  /// What a person should know of.
+  /// The warnings.
   var warnings: [String] = []
   /// Whether the guard kept ghosts.
   var isGuarded = false
 
   var name: String { state.name ?? "\(state.id)" }
 
-  /// The changes that are still in the store, and those whose fate is not known.
+  /// The changes that are still in the store, and those with an unknown outcome.
   var open: [SyncReport.Record] { report.records.filter(\.isOpen) }
 
-  /// Whether somebody should look at it.
+  /// Whether the outcome needs review.
   var needsAttention: Bool { !open.isEmpty || isGuarded || !report.unreadable.isEmpty }
 
-  /// One line for a person.
+  /// The outcome as one line.
   var line: String {
     var parts: [String] = []
     func add(_ count: Int, _ word: String) {
@@ -42,7 +42,7 @@ struct SyncOutcome: Sendable {
     return "\(name): " + parts.joined(separator: ", ")
   }
 
-  /// How many changes came to the same.
+  /// The number of changes by outcome.
   private var counts: [(String, Int)] {
     var counts: [(String, Int)] = []
     for record in report.records {
@@ -79,7 +79,7 @@ struct SyncOutcome: Sendable {
 }
 
 extension SyncReport.Record {
-  /// Whether the change is still in the store, or nobody knows whether it arrived.
+  /// Whether the change is still in the store, or its outcome is unknown.
   var isOpen: Bool {
     switch outcome {
     case .sent, .recreated, .removed: false
@@ -87,7 +87,7 @@ extension SyncReport.Record {
     }
   }
 
-  /// Why, in the org's words where it refused.
+  /// The reason, in the org's words if it refused.
   var reason: String {
     switch outcome {
     case .sent, .recreated, .removed: ""
@@ -99,12 +99,12 @@ extension SyncReport.Record {
     }
   }
 
-  /// One row of a table.
+  /// One row of the table.
   var row: [String] {
     [soupName, "\(soupEntryID)", id ?? "", operation.rawValue, outcome.word, reason]
   }
 
-  /// The record as the summary has it.
+  /// The JSON form in the summary.
   var json: JSONValue {
     var object: JSONObject = [
       "soupName": .string(soupName), "soupEntryId": JSONValue(soupEntryID),
@@ -122,7 +122,7 @@ extension SyncReport.Record {
 }
 
 extension SyncReport.Record.Outcome {
-  /// What became of the change, in a word or two.
+  /// The outcome of the change in one or two words.
   var word: String {
     switch self {
     case .sent: "sent"

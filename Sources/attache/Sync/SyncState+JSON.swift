@@ -3,7 +3,7 @@ import MobileSync
 import System
 
 extension SyncState {
-  /// The state with the SDK's members, as an event and as an answer.
+  /// The state with the SDK's members, for events and answers.
   var document: JSONValue {
     var object: JSONObject = ["syncId": JSONValue(id)]
     for (name, value) in element.object ?? JSONObject() where name != "_soupEntryId" {
@@ -12,12 +12,12 @@ extension SyncState {
     return .object(object)
   }
 
-  /// When the last run ended, or began where it has not ended; empty before the first.
+  /// When the last run ended, or started if it has not ended; empty before the first run.
   var lastRun: String {
     let time = endTime > 0 ? endTime : startTime
     return time > 0 ? Dates.utcSeconds(time) : ""
   }
 
-  /// Where an incremental run goes on from; empty before a full run.
+  /// Where an incremental run continues; empty before a full run.
   var cursor: String { maxTimeStamp > 0 ? Dates.utc(maxTimeStamp) : "" }
 }

@@ -4,14 +4,16 @@ import Pipelines
 import SmartStore
 import System
 
-/// The store file of a `sync` command, held so that no other process syncs it meanwhile.
+/// The store file of a `sync` command, locked so that no other process syncs it meanwhile.
 struct SyncStore: ~Copyable {
   let path: String
-  /// Whether this command makes the file.
+  /// Whether this command creates the file.
   let isNew: Bool
   private let lock: FileLock
 
-  /// Takes the file; where there is none, `mayCreate` says whether an empty one is made.
+  /// Locks the file.
+  ///
+  /// If it does not exist, `mayCreate` determines whether it is created.
   init(_ path: String, mayCreate: Bool) throws {
     let isNew = !Files.exists(path)
     if isNew, !mayCreate {
@@ -21,7 +23,7 @@ struct SyncStore: ~Copyable {
     }
     if !isNew { try Self.checkReadable(path) }
     do throws(LockError) {
-      // A lock file of its own would stay beside the store for ever.
+      // A separate lock file would stay next to the store forever.
       lock = try FileLock(path, note: nil)
     } catch {
       guard case .held = error else { throw PipelineError(.failed, "disk", "\(error)") }
@@ -33,7 +35,7 @@ struct SyncStore: ~Copyable {
     self.isNew = isNew
   }
 
-  /// Opens the store, or makes it in the platform's layout.
+  /// Opens the store, or creates it in the platform's layout.
   borrowing func open(_ platform: Platform?) throws -> sending Store {
     guard isNew else {
       let store = try Store(opening: path)
@@ -51,12 +53,12 @@ struct SyncStore: ~Copyable {
     return try Store(creating: path, platform: platform)
   }
 
-  /// Removes the file again where nothing could be put into it.
+  /// Removes the new file if nothing was written to it.
   borrowing func discardIfEmpty() {
     if isNew, let size = try? Files.size(of: path), size == 0 { try? Files.remove(path) }
   }
 
-  /// Says of a file that cannot be read why not, where it can be told before it is opened.
+  /// Throws with the reason if a file cannot be read, as far as that shows before it is opened.
   static func checkReadable(_ path: String) throws {
     guard try SQLCipherFile.mayBeSealed(path) else { return }
     throw PipelineError(
@@ -64,7 +66,7 @@ struct SyncStore: ~Copyable {
       fix: "unseal it first with attache store unseal, and seal it again afterwards")
   }
 
-  /// The syncs of a store, which is opened for reading only.
+  /// Returns the syncs of a store, opened read-only.
   static func syncs(in path: String, _ program: Program) throws -> [SyncState] {
     let path = try program.existing(path)
     try checkReadable(path)
@@ -74,14 +76,14 @@ struct SyncStore: ~Copyable {
     return states
   }
 
-  /// Forgets syncs.
+  /// Removes syncs.
   static func forget(_ ids: [Int64], in store: Store) throws {
     try store.transaction {
       for id in ids { try SyncsSoup.remove(id: id, from: store) }
     }
   }
 
-  /// What to say of a sync that is not there.
+  /// The error for an unknown sync.
   static func unknown(_ name: String, _ states: [SyncState], _ command: String) -> UsageError {
     let names = states.compactMap(\.name)
     return UsageError(

@@ -1,8 +1,9 @@
 import Pipelines
 
-/// What a run took, as a person reads it on a terminal when it has ended.
+/// The cost of a run, as shown on a terminal at its end.
 enum ClosingTable {
-  /// A line for each stage, and the users who took longest where there are several; none where no stage ended.
+  /// Returns a line for each stage, and the slowest users if there are several; empty if no stage
+  /// finished.
   static func lines(_ end: RunEnd) -> [String] {
     if end.costs.isEmpty { return [] }
     var lines = TextTable.lines(
@@ -12,7 +13,7 @@ enum ClosingTable {
           cost.stage.rawValue, String(cost.records), String(cost.requests),
           ByteCount.text(cost.bytes), cost.duration,
         ]
-      })
+      }, isCut: true)
     if end.slowest.count > 1 {
       lines.append("slowest:")
       lines += end.slowest.map { slow in

@@ -4,17 +4,27 @@ import Pipelines
 import Reconciliation
 import System
 
-/// Decisions and what waits for one, for a person and for a program.
+/// The text and JSON of open edits and decisions.
 enum DecisionText {
-  /// An open edit in a few lines: its record, the values of all sides, and what may be decided.
+  /// Returns an open edit in a few lines: its record, the values of all sides, and the possible
+  /// decisions.
   static func lines(
+    _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
+  ) -> [StyledLine] {
+    let edit = open.edit
+    let head: StyledLine =
+      "edit \(edit.number): \(edit.verdict.rawValue, edit.verdict.style), \(edit.recordName) of \(edit.owner)"
+    return [head] + details(open, options, pipeline).map { StyledLine($0) }
+  }
+
+  private static func details(
     _ open: PipelineDecisions.Open, _ options: ReportMask, _ pipeline: String
   ) -> [String] {
     let edit = open.edit
-    var lines = [
-      "edit \(edit.number): \(edit.verdict.rawValue), \(edit.recordName) of \(edit.owner)"
-    ]
-    if let words = options.words(of: edit) { lines.append("  \(words)") }
+    var lines: [String] = []
+    if let words = options.words(of: edit) {
+      lines += WordLines.of("  " + words, indent: "  ")
+    }
     if let other = edit.detail.otherID { lines.append("  other record: \(other)") }
     if !edit.detail.otherEdits.isEmpty {
       let others = edit.detail.otherEdits.map { String($0) }.joined(separator: ", ")
@@ -22,7 +32,10 @@ enum DecisionText {
     }
     for field in edit.detail.fields {
       func text(_ value: JSONValue?) -> String {
-        options.shown(value, of: field.name).words
+        let shown = options.shown(value, of: field.name)
+        // A text in quotes cannot be taken for a word of ours.
+        if case .value(.string(let text)) = shown, !text.isEmpty { return JSONText.quoted(text) }
+        return shown.words
       }
       let mark = field.isConflicting ? "!" : " "
       lines.append(
@@ -40,7 +53,7 @@ enum DecisionText {
     return lines
   }
 
-  /// What was decided, for a program.
+  /// The recorded decisions as JSON.
   static func json(_ result: PipelineDecisions.Result) -> JSONValue {
     [
       "type": "decided",

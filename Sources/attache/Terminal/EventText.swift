@@ -1,19 +1,19 @@
 import MobileSync
 import Pipelines
 
-/// The line that a person reads for an event, where it has one.
+/// The text of events.
 enum EventText {
   static func line(for event: RunEvent) -> String? {
     switch event {
     case .runStarted(let run, _, let resumed):
       return resumed ? "run \(run) goes on where it stopped" : nil
-    // The report's path, and what is open, are part of the summary.
+    // The summary contains the report's path and the open items.
     case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten, .leftOpen,
-      .snapshotStarted:
+      .snapshotStarted, .retrying:
       return nil
-    case .returnIngested(let name, let snapshot, _, let edits, let new, let leftAlone):
+    case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
-      return "ingest: \(name) from \(snapshot): \(count(new, "new edit"))"
+      return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
         + (known > 0 ? ", \(known) seen before" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
@@ -32,7 +32,9 @@ enum EventText {
     }
   }
 
-  /// The line of a log file for an event, where it has one: more than a terminal shows.
+  /// Returns the line of an event in a log file, if it has one.
+  ///
+  /// Log files have more events than a terminal.
   static func logLine(for event: RunEvent) -> String? {
     switch event {
     case .runStarted(_, _, let resumed): resumed ? "begins, where it stopped before" : "begins"
@@ -41,6 +43,8 @@ enum EventText {
       "\(cost.stage.rawValue): ended: "
         + (cost.stage == .pack ? "" : cost.words + ", ") + cost.duration
     case .reportWritten(let path): "report: \(path)"
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds):
+      "\(retrying(reason, attempt, of: most, milliseconds)): \(request)"
     case .leftOpen(let edits, let findings):
       "open: \(count(edits.values.reduce(0, +), "edit")), "
         + count(findings.filter { $0.key.wantsPerson }.values.reduce(0, +), "finding")
@@ -48,20 +52,33 @@ enum EventText {
     }
   }
 
-  /// What a service manager shows of a run that is at work.
+  /// Returns the status of an active run for a service manager.
   static func status(of event: RunEvent) -> String? {
     switch event {
     case .stageStarted(let stage): stage.rawValue
     case .snapshotStarted(_, let username, let number, let total, _):
       "prime: \(number) of \(total) snapshots, \(username)"
     case .editsSettled(let done, let total): settled(done, of: total)
+    case .retrying(_, let reason, let attempt, let most, let milliseconds):
+      retrying(reason, attempt, of: most, milliseconds)
     default: nil
     }
   }
 
+  /// That a request is repeated: "org unreachable, retry 2 of 6 in 4 s".
+  static func retrying(
+    _ reason: String, _ attempt: Int, of most: Int, _ milliseconds: Int
+  ) -> String {
+    let state = reason.hasPrefix("HTTP ") ? "org answered \(reason)" : "org unreachable"
+    let pause =
+      milliseconds < 1000
+      ? "\(milliseconds) ms" : DurationText.of(seconds: Double(milliseconds) / 1000)
+    return "\(state), retry \(attempt) of \(most) in \(pause)"
+  }
+
   // MARK: the status line
 
-  /// How many snapshots are primed, who is at it, and how long it may take still.
+  /// The number of primed snapshots, the current user, and the remaining time.
   static func users(_ progress: Progress.Users) -> String {
     var text = "\(progress.number) of \(progress.total) snapshots, \(progress.username)"
     if let left = progress.secondsLeft { text += ", about \(DurationText.of(seconds: left)) left" }
@@ -69,7 +86,7 @@ enum EventText {
     return text
   }
 
-  /// How far a soup is fetched: records, how many there are where the org said it, and the speed.
+  /// The progress of a soup: records, their total if known, and the speed.
   static func fetched(_ count: Int, of total: Int?, into soup: String, seconds: Double) -> String {
     var text = "prime: \(soup) \(count)"
     if let total, total > 0 { text += " of \(total) (\(min(100, count * 100 / total)) %)" }
@@ -77,12 +94,12 @@ enum EventText {
     return text
   }
 
-  /// How many edits have a verdict.
+  /// The number of edits that have a verdict.
   static func settled(_ done: Int, of total: Int) -> String {
     "reconcile: \(done) of \(total) edits have their verdict"
   }
 
-  /// How far a sync of a live store is.
+  /// The progress of a sync of a live store.
   static func sync(_ state: SyncState) -> String {
     "sync: \(state.name ?? "") \(state.progress) % of \(state.totalSize)"
   }
@@ -96,6 +113,5 @@ enum EventText {
 
   static func count(_ number: Int, _ noun: String) -> String { ByteCount.count(number, noun) }
 
-  /// A size in the unit that keeps it short.
   static func size(_ bytes: Int) -> String { ByteCount.text(bytes) }
 }

@@ -3,32 +3,32 @@ import Pipelines
 import Synchronization
 import System
 
-/// One status line on a terminal, rewritten in place, and a line for what lasts.
+/// A status line on a terminal, rewritten in place, and lasting lines for events.
 ///
-/// Off a terminal only what lasts is written; with `quiet` nothing is.
+/// Without a terminal, only lasting lines are written; with `quiet`, nothing is.
 final class Progress: Sendable {
   private struct State {
     var line = ""
     var users: Users?
-    /// The users of the snapshots that were begun.
+    /// The users of the snapshots that were started.
     var names: [String: String] = [:]
     var began: UInt64 = 0
     var started: [String: UInt64] = [:]
     var lastDrawn: UInt64 = 0
   }
 
-  /// How far the prime of all users is.
+  /// The progress of the prime of all users.
   struct Users {
-    /// Whose records came last.
+    /// The user whose records arrived last.
     var username: String
     var total: Int
-    /// How many are done.
+    /// The number of users that are done.
     var done = 0
-    /// The one that is done next, as the so manieth of all.
+    /// The number of the user that is done next.
     var number: Int { min(done + 1, total) }
-    /// What the budget of requests leaves.
+    /// The remaining request budget.
     var requestsLeft: Int?
-    /// How long the others take at the pace so far.
+    /// The estimated remaining time.
     var secondsLeft: Double?
   }
 
@@ -43,12 +43,15 @@ final class Progress: Sendable {
     draws = program.errorIsTerminal && !quiet
   }
 
-  /// Takes an event and shows it.
+  /// Shows an event.
   func show(_ event: RunEvent) {
     guard !quiet else { return }
     switch event {
     case .soupProgress(let snapshot, let soup, let fetched, let total):
       draw(snapshot: snapshot, soup: soup, fetched: fetched, total: total)
+    case .retrying(_, let reason, let attempt, let most, let milliseconds):
+      // At once: nothing else is drawn during the pause.
+      if draws { redraw(EventText.retrying(reason, attempt, of: most, milliseconds), atOnce: true) }
     case .editsSettled(let done, let total):
       if draws { redraw(EventText.settled(done, of: total)) }
     case .snapshotStarted(let snapshot, let username, _, let total, let requestsLeft):
@@ -61,7 +64,7 @@ final class Progress: Sendable {
     }
   }
 
-  /// Shows how a sync stands.
+  /// Shows the state of a sync.
   func show(_ state: SyncState) {
     guard draws, state.status == .running, state.totalSize > 0 else { return }
     redraw(EventText.sync(state))
@@ -89,7 +92,7 @@ final class Progress: Sendable {
     }
   }
 
-  /// Counts a user who is done: the others take as long, as far as anybody knows.
+  /// Counts a finished user, and estimates the time of the others.
   private func count() {
     guard draws else { return }
     state.withLock { state in
@@ -103,7 +106,8 @@ final class Progress: Sendable {
 
   private func last(_ text: String) {
     finish()
-    program.note(text)
+    // An org's message may have several lines.
+    for line in WordLines.of(text, indent: "  ") { program.note(line) }
   }
 
   private func draw(snapshot: String, soup: String, fetched: Int, total: Int?) {
@@ -113,7 +117,7 @@ final class Progress: Sendable {
       let key = snapshot + "/" + soup
       let start = state.started[key] ?? now
       state.started[key] = start
-      // Several are under way: the line tells of the one whose records have come.
+      // Of several users in progress, show the one whose records have arrived.
       var users = state.users
       if let name = state.names[snapshot] { users?.username = name }
       return (start, users)
@@ -123,10 +127,10 @@ final class Progress: Sendable {
     redraw(users.map { "\(text); \(EventText.users($0))" } ?? text)
   }
 
-  private func redraw(_ text: String) {
+  private func redraw(_ text: String, atOnce: Bool = false) {
     let now = Clock.monotonicNanoseconds()
     state.withLock { state in
-      guard now - state.lastDrawn > 50_000_000 else { return }
+      guard atOnce || now - state.lastDrawn > 50_000_000 else { return }
       state.lastDrawn = now
       state.line = text
       program.show(text)

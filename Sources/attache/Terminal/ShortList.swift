@@ -1,10 +1,13 @@
-/// The first lines of many of one sort, as a terminal shows them; `--json` has them all.
+/// The first lines of many items of one kind, for a terminal.
+///
+/// `--json` has all.
 enum ShortList {
-  /// So many of one sort are shown.
+  /// The maximum number of items shown of one kind.
   private static let most = 20
 
-  /// A line or more for each of the first things, and one that counts the others; `indent` stands before it,
-  /// `verb` behind its number.
+  /// Returns the lines of the first items, and one that counts the rest.
+  ///
+  /// `indent` precedes that line, and `verb` follows its number.
   static func lines<T>(
     _ things: [T], indent: String = "", verb: String = "", _ words: (T) -> [String]
   ) -> [String] {

@@ -1,10 +1,10 @@
 import System
 
-/// Rows in columns, for a person to read.
+/// Formats rows in columns.
 enum TextTable {
-  /// The lines of a table whose columns are as wide as their widest value, 60 at most.
-  static func lines(header: [String], rows: [[String]]) -> [String] {
-    let all = ([header] + rows).map { $0.map(oneLine) }
+  /// The lines of a table whose columns are as wide as their widest value; with `isCut`, for a terminal, 60 at most.
+  static func lines(header: [String], rows: [[String]], isCut: Bool) -> [String] {
+    let all = ([header] + rows).map { $0.map { oneLine($0, isCut: isCut) } }
     let columns = all.map(\.count).max() ?? 0
     var widths = Array(repeating: 0, count: columns)
     for row in all {
@@ -25,9 +25,9 @@ enum TextTable {
     return [line(all[0]), line(rule)] + all.dropFirst().map(line)
   }
 
-  /// A value on one line, as it will be printed, shortened.
-  private static func oneLine(_ value: String) -> String {
+  /// A value on one line, as it will be printed, shortened with `isCut`.
+  private static func oneLine(_ value: String, isCut: Bool) -> String {
     let clean = VisibleText.line(value).replacing("\t", with: " ")
-    return clean.count <= 60 ? clean : String(clean.prefix(59)) + "…"
+    return !isCut || clean.count <= 60 ? clean : String(clean.prefix(59)) + "…"
   }
 }

@@ -31,9 +31,9 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case orgLeave(pick: Int)
   case clock(seconds: Int)
   case sync(device: Int, Sync, Mishap?)
-  /// The app settles what the last sync up left.
+  /// The app resolves what the last sync up skipped.
   case resolve(device: Int, Side)
-  /// The app is killed while nothing runs.
+  /// The app is killed while no sync is running.
   case kill(device: Int)
 
   var description: String {

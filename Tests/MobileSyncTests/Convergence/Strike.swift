@@ -5,7 +5,7 @@ import MobileSync
 import SQLite
 import System
 
-/// A mishap on its way: armed before a sync, and afterwards what it did.
+/// A fault of a history: injected before a sync, and its effect afterwards.
 final class Strike {
   let mishap: Mishap
   let sync: Step.Sync
@@ -14,13 +14,13 @@ final class Strike {
   private let requests: FaultMatch
   private let happening = Locked(false)
   private let edited = Locked<EditLog.Edit?>(nil)
-  /// What is still being done on the server's threads.
+  /// The actions still running on the server's threads.
   private let pending = DispatchGroup()
-  /// Where a kill leaves the store.
+  /// The path of the store's copy after a kill.
   let copy: String
-  /// The element that is edited in mid-sync, and with what.
+  /// The element edited during the sync, and the new value.
   private var target: (entry: Int64, field: Int, token: String)?
-  /// The record that somebody else changes, or that a retrieve does not find.
+  /// The record that another user changes, or that a retrieve does not find.
   private var record: OrgRecord?
 
   init(_ mishap: Mishap, _ world: World, _ device: Device, _ sync: Step.Sync) async throws {

@@ -60,7 +60,8 @@ import Testing
     #expect(state.target["countIdsPerRetrieve"] == 2000)
   }
 
-  // Uses the stamps, which also find late commits. SDK: testStartFetchWithMaxTimeStamp (198)
+  // Uses the stamps, which also find late commits.
+  // SDK: testStartFetchWithMaxTimeStamp (198)
   @Test func `a second prime retrieves only new records, an unchanged org none`() async throws {
     let (org, _, _) = try Self.org(accounts: 6)
     let snapshot = try await Self.snapshot(org).primed()

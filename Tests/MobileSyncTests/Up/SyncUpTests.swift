@@ -12,7 +12,7 @@ import Testing
   // SDK: testSyncUpWithCreateFieldList (118)
   // SDK: testSyncUpWithCreateAndUpdateFieldList (119)
   @Test(arguments: UpCase.all)
-  func `each operation of a run sends the fields of its own list`(_ up: UpCase) async throws {
+  func `each operation of a run sends the fields of its list`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let all = ["Name", "Description"]
     for (create, update) in [(nil, ["Name"]), (["Name"], nil), (["Name"], ["Description"])] {

@@ -2,19 +2,19 @@ import JSON
 import LocalOrg
 import TestSupport
 
-/// What others do in the org.
+/// Changes by other users in the org.
 extension World {
-  /// Answers false where there was nothing to do it to.
-  func office(_ work: OfficeWork) throws -> Bool {
+  /// Returns false if there was nothing to change.
+  func changeOrg(_ work: OrgChange) throws -> Bool {
     watch.look(.pipeline)
-    let isDone = try OfficeHand(self).perform(work, in: org)
-    watch.look(.office)
+    let isDone = try OtherUser(self).perform(work, in: org)
+    watch.look(.otherUser)
     return isDone
   }
 }
 
-/// Somebody in the office, who may also be at work while a run waits for an answer.
-struct OfficeHand: Sendable {
+/// Another user of the org, who can also make changes while a run waits for an answer.
+struct OtherUser: Sendable {
   private let watch: OrgWatch
   private let admin: OrgUser
   private let value: String
@@ -24,19 +24,19 @@ struct OfficeHand: Sendable {
   init(_ world: World) {
     watch = world.watch
     admin = world.admin
-    value = world.token("office")
+    value = world.token("other")
     changed = world.book.changes.last { $0.recordID != nil }?.recordID
   }
 
-  /// Looks at the org, works, and looks again.
-  func performMeanwhile(_ work: OfficeWork, in org: Org) {
+  /// Reads the org, makes the change, and reads it again.
+  func performMeanwhile(_ work: OrgChange, in org: Org) {
     watch.look(.pipeline)
-    // What cannot be done is not done.
+    // A change that is not possible is skipped.
     _ = try? perform(work, in: org)
-    watch.look(.office)
+    watch.look(.otherUser)
   }
 
-  func perform(_ work: OfficeWork, in org: Org) throws -> Bool {
+  func perform(_ work: OrgChange, in org: Org) throws -> Bool {
     if work.isSameSecond { try org.setClock(org.now() - 1000) }
     switch work.action {
     case .create:
@@ -76,7 +76,7 @@ struct OfficeHand: Sendable {
     return current == ada.id ? ben : ada
   }
 
-  private func target(_ target: OfficeWork.Target) -> OrgRecord? {
+  private func target(_ target: OrgChange.Target) -> OrgRecord? {
     let live = watch.live
     guard !live.isEmpty else { return nil }
     switch target {

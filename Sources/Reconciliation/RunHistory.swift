@@ -1,0 +1,51 @@
+import JSON
+import Ledger
+import System
+
+/// What a finished run came to, as a point of the chart of runs.
+package struct RunHistory: Sendable, Hashable {
+  /// So many runs are in the chart, the report's own included.
+  package static let most = 30
+
+  /// The run's name.
+  package let run: String
+  /// When it started, in ms of this machine's clock.
+  package let started: Int64
+  /// Edits that it found.
+  package let edits: Int
+  /// Edits that were open when it ended.
+  package let open: Int
+  /// Records that it read and wrote.
+  package let records: Int
+  /// How long it took.
+  package let seconds: Double
+
+  /// The facts of a run by their values.
+  package init(
+    run: String, started: Int64, edits: Int, open: Int, records: Int, seconds: Double
+  ) {
+    (self.run, self.started, self.edits, self.open) = (run, started, edits, open)
+    (self.records, self.seconds) = (records, seconds)
+  }
+
+  /// The facts of a run; nil for one that did not finish.
+  init?(_ row: RunRow) {
+    guard let ended = row.ended, let text = row.summary,
+      let summary = try? JSONValue(parsing: text),
+      let edits = summary["edits"]?["found"]?.int
+    else { return nil }
+    run = row.id
+    started = row.started
+    self.edits = Int(edits)
+    open = (summary["open"]?.object ?? [:]).reduce(0) { $0 + Int($1.value.int ?? 0) }
+    records = (summary["stages"]?.array ?? []).reduce(0) { $0 + Int($1["records"]?.int ?? 0) }
+    seconds = Double(max(0, ended - row.started)) / 1000
+  }
+}
+
+extension LedgerDatabase {
+  /// The runs before one, oldest first, as many as a chart has room for.
+  func runs(before number: Int64) throws -> [RunRow] {
+    try runs(limit: RunHistory.most - 1, before: number).reversed()
+  }
+}

@@ -1,0 +1,85 @@
+import Arguments
+import JSON
+import Pipelines
+import System
+
+/// `attache list`: the pipelines in reach, with their last run.
+struct ListCommand: Command {
+  static let name = "list"
+  static let summary = "list the pipelines in reach: last run, exit status, open edits"
+  static let discussion = """
+    The pipelines in reach are the files in pipelines/ and in /etc/attache. The org is not asked. A file that \
+    cannot be used is listed with its fault, and the exit status stays 0: attache check explains the fault.
+    """
+  static let examples = [Note("attache list", "every pipeline that a name calls")]
+  static var parameters: [Parameter<Self>] { Options.pipeline.map { $0.within(\.options) } }
+
+  var options = Options()
+
+  func run(_ context: Program) async throws -> ExitStatus {
+    let lines = PipelinesInReach.names(context).map { line($0, context) }
+    if options.json {
+      context.print(["pipelines": .array(lines.map(\.json))])
+    } else if lines.isEmpty {
+      context.note("no pipelines in \(PipelineFile.places.joined(separator: " and "))")
+      context.note("  attache init NAME writes one, attache demo shows one")
+    } else {
+      let table = TextTable.lines(
+        header: ["pipeline", "last run", "exit status", "open edits"], rows: lines.map(\.cells),
+        isCut: context.outputIsTerminal)
+      for line in table { context.print(line) }
+    }
+    return .done
+  }
+
+  /// What is known of one pipeline.
+  private struct Line {
+    let name: String
+    var file = ""
+    var status: PipelineStatus?
+    var fault: String?
+
+    var open: Int { status?.unsettled.values.reduce(0, +) ?? 0 }
+
+    var cells: [String] {
+      guard let status else { return [name, fault ?? "", "-", "-"] }
+      guard let run = status.runs.first else { return [name, "never run", "-", String(open)] }
+      let end = run.exitStatus.map { String($0) } ?? "not ended"
+      return [name, Dates.utcSeconds(run.started), end, String(open)]
+    }
+
+    var json: JSONValue {
+      var object: JSONObject = ["name": .string(name), "file": .string(file)]
+      if let fault { object["fault"] = .string(fault) }
+      guard let status else { return .object(object) }
+      object["pipeline"] = .string(status.pipeline)
+      object["data"] = .string(status.directory)
+      object["lastRun"] = .null
+      if let run = status.runs.first {
+        object["lastRun"] = [
+          "run": .string(run.id), "started": .string(Dates.utc(run.started)),
+          "ended": run.ended.map { .string(Dates.utc($0)) } ?? .null,
+          "exitStatus": run.exitStatus.map { JSONValue(Int($0)) } ?? .null,
+        ]
+      }
+      object["openEdits"] = JSONValue(open)
+      return .object(object)
+    }
+  }
+
+  private func line(_ name: String, _ context: Program) -> Line {
+    var line = Line(name: name)
+    let call = PipelineCall(program: context, options: options, name: name)
+    do {
+      line.file = context.absolute(try PipelineFile.locate(name))
+      let pipeline = try call.read()
+      line.status = try PipelineStatus.read(pipeline, root: call.root(of: pipeline))
+    } catch let error as Problems {
+      let count = error.list.count
+      line.fault = "\(EventText.count(count, "problem")): attache check \(name)"
+    } catch {
+      line.fault = PipelineError(describing: error).message
+    }
+    return line
+  }
+}

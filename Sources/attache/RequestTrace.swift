@@ -1,0 +1,108 @@
+import JSON
+import Pipelines
+import Salesforce
+import System
+
+/// What `--verbose` and `--debug-http` say of the requests to an org.
+///
+/// A request is named by its method and its path without the query. Tokens, keys and bodies are never named.
+final class RequestTrace: Sendable {
+  private let program: Program
+  private let file: FileDescriptorHandle?
+  private let path: String
+  private let failure = Locked<String?>(nil)
+
+  /// The trace that a command line asks for; nil for none.
+  init?(_ program: Program) throws(PipelineError) {
+    guard program.verbosity > 0 || program.debugHTTP != nil || program.errorIsTerminal else {
+      return nil
+    }
+    self.program = program
+    path = program.debugHTTP.map(program.absolute) ?? ""
+    guard program.debugHTTP != nil else {
+      file = nil
+      return
+    }
+    do throws(SystemError) {
+      file = try FileDescriptorHandle.appending(path)
+    } catch {
+      throw PipelineError(
+        .failed, "debug-http.file", "the file of --debug-http cannot be opened: \(error.reason)",
+        location: path, fix: "name a file in a directory that you may write to")
+    }
+  }
+
+  /// Why lines are missing in the file; nil where none is.
+  var trouble: String? { failure.withLock { $0 } }
+
+  /// Says and writes what happened.
+  func see(_ event: OrgEvent) {
+    if program.verbosity == 0, program.errorIsTerminal, case .retrying = event,
+      let line = Self.line(event, isLong: false)
+    {
+      // Without it a command would be silent for as long as it waits.
+      program.note(line)
+    } else if program.verbosity > 0, let line = Self.line(event, isLong: program.verbosity > 1) {
+      program.note(line)
+    }
+    guard let file, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
+    do throws(SystemError) {
+      try file.write(Array((VisibleText.json(value.text) + "\n").utf8))
+    } catch {
+      let words = "the file \(path) could not be written: \(error.reason)"
+      failure.withLock { $0 = $0 ?? words }
+    }
+  }
+
+  /// The line of an event; one that is long has the status, the time and the size.
+  static func line(_ event: OrgEvent, isLong: Bool) -> String? {
+    switch event {
+    case .answered(_, let request, let status, let milliseconds, let bytes, let identity):
+      guard isLong else { return request }
+      return "\(request): \(status), \(milliseconds) ms, \(ByteCount.text(bytes))" + user(identity)
+    case .failed(_, let request, let reason, let milliseconds, let identity):
+      guard isLong else { return "\(request): no answer" }
+      return "\(request): no answer, \(milliseconds) ms, \(reason)" + user(identity)
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds, _):
+      return "\(request): " + EventText.retrying(reason, attempt, of: most, milliseconds)
+    case .loggedIn(let username, _): return isLong ? "logged in as \(username)" : nil
+    case .renewed(let username): return isLong ? "renewed the session of \(username)" : nil
+    }
+  }
+
+  private static func user(_ identity: String) -> String {
+    identity.isEmpty ? "" : ", as \(identity)"
+  }
+
+  /// The event as one JSON object; nil for a login, whose requests have events of their own.
+  static func json(_ event: OrgEvent, at time: Int64) -> JSONValue? {
+    var object: JSONObject = ["time": .string(Dates.utc(time))]
+    switch event {
+    case .answered(let kind, let request, let status, let milliseconds, let bytes, let identity):
+      object["type"] = "answered"
+      object["kind"] = .string(kind.rawValue)
+      object["request"] = .string(request)
+      object["status"] = JSONValue(status)
+      object["milliseconds"] = JSONValue(milliseconds)
+      object["bytes"] = JSONValue(bytes)
+      object["user"] = .string(identity)
+    case .failed(let kind, let request, let reason, let milliseconds, let identity):
+      object["type"] = "failed"
+      object["kind"] = .string(kind.rawValue)
+      object["request"] = .string(request)
+      object["reason"] = .string(reason)
+      object["milliseconds"] = JSONValue(milliseconds)
+      object["user"] = .string(identity)
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds, let identity):
+      object["type"] = "retrying"
+      object["request"] = .string(request)
+      object["reason"] = .string(reason)
+      object["attempt"] = JSONValue(attempt)
+      object["of"] = JSONValue(most)
+      object["milliseconds"] = JSONValue(milliseconds)
+      object["user"] = .string(identity)
+    case .loggedIn, .renewed: return nil
+    }
+    return .object(object)
+  }
+}

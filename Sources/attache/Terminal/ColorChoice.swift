@@ -1,0 +1,6 @@
+import Arguments
+
+/// When messages have colour.
+enum ColorChoice: String, ArgumentValue, CaseIterable {
+  case auto, always, never
+}

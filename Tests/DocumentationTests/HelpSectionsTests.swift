@@ -1,0 +1,46 @@
+import Arguments
+import System
+import Testing
+import attache
+
+/// The first help page: its five parts, and what it says once for all commands.
+@Suite struct HelpSectionsTests {
+  private var description: ToolDescription { AttacheTool.tool.description }
+
+  @Test func `every command for users is in exactly one part of the list`() {
+    let listed = description.sections.flatMap(description.commands(in:)).map(\.name)
+    #expect(Set(listed).count == listed.count)
+    let hidden = Set(description.commands.map(\.name)).subtracting(listed)
+    #expect(hidden.isEmpty)
+    #expect(
+      description.sections.map(\.title)
+        == ["run", "returns and decisions", "stores and bundles", "org", "setup"])
+  }
+
+  @Test func `global options, exit statuses and variables are explained on the first page`() {
+    let page = description.help
+    for option in ["--data DIR", "--json", "-q, --quiet", "--color WHEN", "-v, --verbose"] {
+      #expect(page.contains(option), "\(option)")
+    }
+    for name in ["ATTACHE_DATA", "HTTPS_PROXY, NO_PROXY", "NO_COLOR"] {
+      #expect(page.contains("  \(name)"), "\(name)")
+    }
+    #expect(page.contains("exit status:"))
+    let run = description.command(named: "run").map(description.help(for:)) ?? ""
+    #expect(run.contains("global options, as attache help explains them:"))
+    #expect(!run.contains("exit status:") && !run.contains("-q, --quiet"))
+  }
+
+  @Test func `an option that is almost one of the program names it`() {
+    for (word, meant) in [("--verson", "--version"), ("--halp", "--help")] {
+      let error = #expect(throws: UsageError.self) { try AttacheTool.tool.parse([word]) }
+      #expect(error?.hint == "did you mean \"\(meant)\"?")
+    }
+  }
+
+  @Test func `completion is never written over a file that a user owns`() throws {
+    let command = try #require(description.command(named: "completion"))
+    #expect(!description.help(for: command).contains("bash_completion"))
+    #expect(!description.help(for: command).contains(">"))
+  }
+}

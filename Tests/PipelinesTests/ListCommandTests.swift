@@ -1,0 +1,48 @@
+import JSON
+import System
+import TestSupport
+import Testing
+
+/// `attache list` and `attache status --all`: what is known of every pipeline in reach.
+@Suite struct ListCommandTests {
+  /// Runs the program where the world's pipelines are in reach.
+  private func program(_ world: World, _ words: [String]) async throws -> ProgramRun {
+    try await ProgramRun.blocking(
+      words + ["--data", world.root], variables: world.variables,
+      shell: "cd '\(world.directory.path)' && exec \"$@\"")
+  }
+
+  @Test func `the list has each pipeline with its last run, exit status and open edits`()
+    async throws
+  {
+    let world = try World()
+    let before = try await program(world, ["list"])
+    #expect(before.status == 0, "\(before.everything)")
+    #expect(before.output.contains(/(?m)^demo +never run +- +0$/), "\(before.output)")
+    #expect(before.output.contains(/(?m)^first +never run/), "\(before.output)")
+    try await world.run(.prime)
+    let after = try await program(world, ["list"])
+    #expect(after.output.contains(/(?m)^demo +20\d\d-\S+Z +0 +0$/), "\(after.output)")
+    let json = try await program(world, ["list", "--json"])
+    let pipelines = try JSONValue(parsing: Array(json.output.utf8))["pipelines"]?.array ?? []
+    let demo = pipelines.first { $0["name"] == "demo" }
+    #expect(demo?["lastRun"]?["exitStatus"] == 0 && demo?["openEdits"] == 0, "\(json.output)")
+  }
+
+  @Test func `a pipeline that cannot be read is listed with its fault, and hides no other`()
+    async throws
+  {
+    let world = try World()
+    let broken = world.directory.file("pipelines/broken.json")
+    try DurableFile.write(Array("{}".utf8), to: broken)
+    let list = try await program(world, ["list"])
+    #expect(list.status == 0, "\(list.everything)")
+    #expect(list.output.contains(/broken +\d+ problems: attache check broken/), "\(list.output)")
+    #expect(list.output.contains(/(?m)^demo +never run/), "\(list.output)")
+    let all = try await program(world, ["status", "--all"])
+    #expect(all.status == 4, "\(all.everything)")
+    #expect(all.output.contains("pipeline demo\n") && all.output.contains("pipeline first\n"))
+    let one = try await program(world, ["status", "--all", "demo"])
+    #expect(one.status == 2, "\(one.everything)")
+  }
+}

@@ -1,0 +1,134 @@
+import JSON
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// One status for one kind of mistake, and words that say what to write instead.
+@Suite struct PlainErrorsTests {
+  private let directory = TemporaryDirectory("plain-errors")
+
+  private func attache(_ words: String...) async throws -> ProgramRun {
+    try await ProgramRun.blocking(words)
+  }
+
+  /// A store with one element.
+  private func makeStore() throws -> String {
+    let path = directory.file("store.sqlite")
+    let store = try Store(creating: path, platform: .ios)
+    try store.registerSoup("accounts", indexSpecs: [IndexSpec(path: "Name", type: .string)])
+    _ = try store.upsert([#"{"Name":"Alder","Phone":"1","Site":{"City":"x"}}"#], into: "accounts")
+    try store.close()
+    return path
+  }
+
+  @Test func `a file that is not a database is status 8 in every command`() async throws {
+    let text = directory.file("text.sqlite")
+    try DurableFile.write(Array(String(repeating: "not a database. ", count: 400).utf8), to: text)
+    for words in [
+      ["store", "check", text], ["store", "query", text, "select 1"], ["store", "soups", text],
+    ] {
+      let run = try await ProgramRun.blocking(words)
+      #expect(run.status == 8, "\(words): \(run.everything)")
+    }
+  }
+
+  @Test func `an input file that is missing is status 2, and a directory is called one`()
+    async throws
+  {
+    let (store, missing) = (try makeStore(), directory.file("missing"))
+    for words in [
+      ["store", "check", missing], ["store", "query", missing, "select 1"],
+      ["store", "check", store, "--config", missing],
+      ["store", "seal", missing, directory.file("out"), "--passphrase-env", "NONE"],
+      ["org", "serve", "--data", directory.file("org"), "--app", "a=\(missing)"],
+      ["org", "seed", "--data", directory.file("org"), "--setup", missing],
+    ] {
+      let run = try await ProgramRun.blocking(words)
+      #expect(run.status == 2, "\(words): \(run.everything)")
+    }
+    let run = try await attache("store", "check", directory.path)
+    #expect(run.status == 2 && run.messages.contains("is a directory"), "\(run.everything)")
+  }
+
+  @Test func `a soup or a path that the store does not have is named with its nearest`()
+    async throws
+  {
+    let store = try makeStore()
+    for (query, part) in [
+      ("select {acounts:Name} from {acounts}", #"did you mean "accounts"? soups: accounts"#),
+      ("select {accounts:Nme} from {accounts}", #"did you mean "Name"?"#),
+      ("select {accounts:Phne} from {accounts}", #"did you mean "Phone"?"#),
+    ] {
+      let run = try await attache("store", "query", store, query)
+      #expect(run.status == 2 && run.messages.contains(part), "\(query): \(run.everything)")
+    }
+    for query in [
+      "select {accounts:Name}, {accounts:Site.City}, {accounts:_soupEntryId} from {accounts}",
+      "select '{nothing:here}' from {accounts}",
+    ] {
+      let run = try await attache("store", "query", store, query)
+      #expect(run.status == 0, "\(query): \(run.everything)")
+    }
+  }
+
+  @Test func `a port that is taken is called so`() async throws {
+    let world = try World()
+    let port = String(world.server.url.split(separator: ":").last ?? "")
+    let run = try await attache(
+      "org", "serve", "--data", directory.file("org"), "--port", port)
+    #expect(run.status == 1, "\(run.everything)")
+    #expect(run.messages.contains("port \(port) of 127.0.0.1 is in use by another program"))
+  }
+
+  @Test func `a hint proposes no other user, and no option with three dashes`() async throws {
+    let world = try World()
+    try await world.run(.prime)
+    for (name, hint) in [
+      ("eda@example.com", nil), ("ada@exampel.com", "did you mean ada@example.com?"),
+    ] as [(String, String?)] {
+      let run = try await world.program(["run"], ["--only", "prime", "--user", name])
+      #expect(run.status == 2, "\(run.everything)")
+      #expect(run.messages.contains("did you mean") == (hint != nil), "\(run.everything)")
+      if let hint { #expect(run.messages.contains(hint)) }
+    }
+    let dashes = try await world.program(["run"], ["---user"])
+    #expect(dashes.status == 2 && dashes.messages.contains("did you mean \"--user\"?"))
+    let value = try await world.program(["run"], ["--user", "---x"])
+    #expect(value.status == 2 && !value.messages.contains("---x if"), "\(value.everything)")
+  }
+
+  @Test func `an upload of no bytes is called cut off`() async throws {
+    let world = try World()
+    try await world.run(.prime)
+    let file = directory.file("ada.sqlite")
+    try DurableFile.write([], to: file)
+    let run = try await world.program(["ingest"], [file])
+    #expect(run.everything.contains("ada.sqlite is empty: upload cut off"), "\(run.everything)")
+  }
+
+  @Test func `an unknown edit is status 2, and a misspelt field or header names its nearest`()
+    async throws
+  {
+    let scene = try DecisionScene()
+    _ = try await scene.conflict()
+    let world = scene.world
+    let file = world.pipeline.file
+    for words in [["decide", file, "77", "--take", "device"], ["explain", file, "77"]] {
+      let run = try await ProgramRun.blocking(
+        words + ["--data", world.root], variables: world.variables)
+      #expect(run.status == 2, "\(words): \(run.everything)")
+    }
+    let field = try await world.program(["decide"], ["1", "--set", "Phon=1"])
+    #expect(field.messages.contains("did you mean Phone?"), "\(field.everything)")
+    let table = directory.file("table.csv")
+    try DurableFile.write(Array("number,decison\n1,device\n".utf8), to: table)
+    let header = try await world.program(["decide"], ["--file", table])
+    #expect(header.status == 4, "\(header.everything)")
+    #expect(
+      header.messages.contains(#"a column "decison" and no column decision"#),
+      "\(header.everything)")
+    let list = try await world.program(["decide"], ["--list"])
+    #expect(list.output.contains(#"device "device", server "office""#), "\(list.output)")
+  }
+}

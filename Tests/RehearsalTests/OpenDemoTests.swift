@@ -1,0 +1,52 @@
+import System
+import TestSupport
+import Testing
+
+/// The demo that leaves the org running and three edits open.
+@Suite struct OpenDemoTests {
+  @Test func `every command that it prints works as pasted, and resolves what it left open`()
+    async throws
+  {
+    let directory = TemporaryDirectory("open-demo")
+    let program = (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
+    let (data, scratch) = (directory.file("snapshots"), directory.file("scratch"))
+    try await StoreThread(name: "open-demo").run { () throws in
+      let demo = try ChildProcess.start(
+        program, ["demo", "--keep-open", "--data", data, "--scratch", scratch])
+      var lines: [String] = []
+      while let line = demo.readLine() {
+        lines.append(line)
+        if line.hasPrefix("Press Ctrl-C") { break }
+      }
+      defer {
+        demo.kill(2)
+        #expect(demo.wait() == 0)
+      }
+      let start = lines.firstIndex { $0.contains("3 edits are open") } ?? lines.endIndex
+      let commands = lines[start...].filter { $0.hasPrefix("  attache ") }
+      #expect(commands.count == 6, "\(lines.suffix(12))")
+      for command in commands {
+        let (status, text) = try paste(command, program)
+        #expect(status == 0, "\(command): \(status) \(text)")
+      }
+      let state = lines.first { $0.contains(": attache status ") } ?? ""
+      let (status, text) = try paste(String(state.drop { $0 != ":" }.dropFirst()), program)
+      #expect(status == 0 && text.contains(/edits not \w+: 0/), "\(text)")
+      let remove = lines.first { $0.hasPrefix("  rm -r ") } ?? ""
+      #expect(try paste(remove, program).status == 0)
+      #expect(!Files.exists(scratch) && !Files.exists(data + "/demo"))
+    }
+  }
+
+  /// Pastes a line into a shell of another directory.
+  private func paste(_ line: String, _ program: String) throws -> (status: Int32, text: String) {
+    var environment = ["PROGRAM": program]
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    let result = try ChildProcess.run(
+      "/bin/bash", ["-c", "cd /; attache() { \"$PROGRAM\" \"$@\"; }\n" + line],
+      environment: environment, deadlineSeconds: 120)
+    return (result.status, String(decoding: result.output + result.error, as: UTF8.self))
+  }
+}
