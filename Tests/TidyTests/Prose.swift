@@ -1,5 +1,3 @@
-import Foundation
-
 /// The sentences in a file, each with the line at which it starts.
 enum Prose {
   struct Unit: Equatable {
@@ -7,36 +5,47 @@ enum Prose {
     let text: String
   }
 
+  private typealias Bytes = [UInt8]
+  private static let (quote, backtick, slash, backslash) = (
+    UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "/"), UInt8(ascii: "\\")
+  )
+  private static let (space, open, close) = (
+    UInt8(ascii: " "), UInt8(ascii: "("), UInt8(ascii: ")")
+  )
+  private static let ellipsis = Bytes("…".utf8)
+
   /// The comments, test names and string literals of Swift source.
   ///
-  /// A literal of one word is a key or a name, not a sentence. Interpolations become "…".
+  /// A literal of one word is a key or a name, not a sentence. Interpolations and code in comments
+  /// become "…". Of SQL only the messages count.
   static func swift(_ text: String) -> [Unit] {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
-      $0.trimmingCharacters(in: .whitespaces)
-    }
+    let lines = lines(text)
     var units: [Unit] = []
     var index = 0
     while index < lines.count {
       let start = index
-      if lines[index].hasPrefix("//") {
-        var words: [String] = []
-        while index < lines.count, lines[index].hasPrefix("//") {
-          words.append(String(lines[index].drop { $0 == "/" }))
+      let line = lines[index]
+      if isComment(line) {
+        var words: Bytes = []
+        while index < lines.count, isComment(lines[index]) {
+          words += lines[index].drop { $0 == slash }
           index += 1
         }
-        units.append(Unit(line: start + 1, text: words.joined()))
-      } else if lines[index].components(separatedBy: "\"\"\"").count == 2 {
-        index += 1
-        var body: [String] = []
-        while index < lines.count, !lines[index].contains("\"\"\"") {
-          body.append(plain(Array(lines[index])))
+        units.append(Unit(line: start + 1, text: withoutCode(words)))
+        continue
+      }
+      index += 1
+      if !line.contains(quote) && !line.contains(slash) && !line.contains(backtick) { continue }
+      if tripleQuotes(line) == 1 {
+        var body: Bytes = []
+        while index < lines.count, tripleQuotes(lines[index]) == 0 {
+          body += plain(lines[index][...]) + [UInt8(ascii: "\n")]
           index += 1
         }
         index += 1
-        units.append(Unit(line: start + 1, text: body.joined(separator: "\n")))
+        units.append(Unit(line: start + 1, text: messages(string(body))))
       } else {
-        units += code(lines[index]).map { Unit(line: start + 1, text: $0) }
-        index += 1
+        units += code(line).map { Unit(line: start + 1, text: $0) }
       }
     }
     return units
@@ -44,73 +53,119 @@ enum Prose {
 
   /// The paragraphs and table rows of a page, without code.
   static func markdown(_ text: String) -> [Unit] {
-    var (units, paragraph, start, isCode) = ([Unit](), [String](), 0, false)
+    var (units, paragraph, start, isCode) = ([Unit](), Bytes(), 0, false)
     func finish() {
-      let text = paragraph.joined(separator: " ").replacing(/`[^`]*`/, with: "`…`")
-      if !paragraph.isEmpty { units.append(Unit(line: start, text: text)) }
+      if !paragraph.isEmpty { units.append(Unit(line: start, text: withoutCode(paragraph))) }
       paragraph = []
     }
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
-      let line = line.trimmingCharacters(in: .whitespaces)
-      let isFence = line.hasPrefix("```")
+    for (index, line) in lines(text).enumerated() {
+      let isFence = line.starts(with: "```".utf8)
       if isFence { isCode.toggle() }
       if isFence || isCode || line.isEmpty {
         finish()
         continue
       }
-      if ["|", "#", "- "].contains(where: line.hasPrefix) { finish() }
-      if paragraph.isEmpty { start = index + 1 }
-      paragraph.append(line)
+      if ["|", "#", "- "].contains(where: { line.starts(with: $0.utf8) }) { finish() }
+      if paragraph.isEmpty { start = index + 1 } else { paragraph.append(space) }
+      paragraph += line
     }
     finish()
     return units
   }
 
+  private static func string(_ bytes: some Collection<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The lines without the spaces at their ends.
+  private static func lines(_ text: String) -> [Bytes] {
+    Bytes(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+      var line = $0.drop { $0 == space }
+      while line.last == space { line.removeLast() }
+      return Bytes(line)
+    }
+  }
+
+  private static func isComment(_ line: Bytes) -> Bool {
+    line.count > 1 && line[0] == slash && line[1] == slash
+  }
+
+  private static func tripleQuotes(_ line: Bytes) -> Int {
+    if line.count < 3 { return 0 }
+    var (count, run) = (0, 0)
+    for byte in line {
+      run = byte == quote ? run + 1 : 0
+      if run == 3 { (count, run) = (count + 1, 0) }
+    }
+    return count
+  }
+
+  private static func withoutCode(_ text: Bytes) -> String {
+    if !text.contains(backtick) { return string(text) }
+    let parts = text.split(separator: backtick, omittingEmptySubsequences: false)
+    return parts.enumerated().map { $0.offset % 2 == 0 ? string($0.element) : "`…`" }.joined()
+  }
+
+  /// The messages in a statement of SQL; any other text as it is.
+  private static func messages(_ text: String) -> String {
+    let keywords = [
+      "SELECT ", "INSERT ", "UPDATE ", "DELETE FROM", "CREATE ", "ALTER TABLE", "FROM ",
+    ]
+    guard (keywords + ["WHERE ", "JOIN "]).contains(where: text.contains) else { return text }
+    let parts = text.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+    return parts.filter { $0.offset % 2 == 1 && $0.element.contains(" ") }.map {
+      String($0.element)
+    }
+    .joined(separator: "\n")
+  }
+
   /// The prose in one line of code.
-  private static func code(_ line: String) -> [String] {
+  private static func code(_ line: Bytes) -> [String] {
     var found: [String] = []
-    if let name = line.firstMatch(of: /func `([^`]+)`/) { found.append(String(name.output.1)) }
-    let characters = Array(line)
+    if string(line).contains("func `") {
+      let parts = line.split(separator: backtick, omittingEmptySubsequences: false)
+      if parts.count > 2 { found.append(string(parts[1])) }
+    }
     var index = 0
-    while index < characters.count {
-      if characters[index] == "/", index + 1 < characters.count, characters[index + 1] == "/" {
-        found.append(String(characters[(index + 2)...]))
+    while index < line.count {
+      if line[index] == slash, index + 1 < line.count, line[index + 1] == slash {
+        found.append(withoutCode(Bytes(line[(index + 2)...])))
         break
       }
-      guard characters[index] == "\"" else {
+      guard line[index] == quote else {
         index += 1
         continue
       }
-      let end = endOfLiteral(characters, from: index + 1)
-      let text = plain(Array(characters[(index + 1)..<end]))
-      if text.trimmingCharacters(in: .whitespaces).contains(" ") { found.append(text) }
+      let end = endOfLiteral(line, from: index + 1)
+      let text = plain(line[(index + 1)..<end])
+      let words = text.split(separator: space)
+      if words.count > 1 { found.append(messages(string(text))) }
       index = end + 1
     }
     return found
   }
 
   /// The position of the quotation mark that ends a literal, or the end of the line.
-  private static func endOfLiteral(_ characters: [Character], from start: Int) -> Int {
+  private static func endOfLiteral(_ line: Bytes, from start: Int) -> Int {
     var index = start
-    while index < characters.count, characters[index] != "\"" {
-      guard characters[index] == "\\", index + 1 < characters.count else {
+    while index < line.count, line[index] != quote {
+      guard line[index] == backslash, index + 1 < line.count else {
         index += 1
         continue
       }
-      index = characters[index + 1] == "(" ? endOfInterpolation(characters, index) : index + 2
+      index = line[index + 1] == open ? endOfInterpolation(line[...], index) : index + 2
     }
-    return min(index, characters.count)
+    return min(index, line.count)
   }
 
   /// The position after an interpolation that starts with the backslash at `start`.
-  private static func endOfInterpolation(_ characters: [Character], _ start: Int) -> Int {
+  private static func endOfInterpolation(_ line: ArraySlice<UInt8>, _ start: Int) -> Int {
     var (index, depth, isText) = (start + 2, 1, false)
-    while index < characters.count, depth > 0 {
-      switch characters[index] {
-      case "\"": isText.toggle()
-      case "(" where !isText: depth += 1
-      case ")" where !isText: depth -= 1
+    while index < line.endIndex, depth > 0 {
+      switch line[index] {
+      case quote: isText.toggle()
+      case open where !isText: depth += 1
+      case close where !isText: depth -= 1
       default: break
       }
       index += 1
@@ -119,15 +174,16 @@ enum Prose {
   }
 
   /// A literal's text with "…" for each interpolation and a space for each escaped character.
-  private static func plain(_ characters: [Character]) -> String {
-    var (text, index) = ("", 0)
-    while index < characters.count {
-      if characters[index] == "\\", index + 1 < characters.count {
-        let isInterpolation = characters[index + 1] == "("
-        text += isInterpolation ? "…" : " "
-        index = isInterpolation ? endOfInterpolation(characters, index) : index + 2
+  private static func plain(_ line: ArraySlice<UInt8>) -> Bytes {
+    if !line.contains(backslash) { return Bytes(line) }
+    var (text, index) = (Bytes(), line.startIndex)
+    while index < line.endIndex {
+      if line[index] == backslash, index + 1 < line.endIndex {
+        let isInterpolation = line[index + 1] == open
+        text += isInterpolation ? ellipsis : [space]
+        index = isInterpolation ? endOfInterpolation(line, index) : index + 2
       } else {
-        text.append(characters[index])
+        text.append(line[index])
         index += 1
       }
     }

@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 
-/// No page, comment, test name or string uses a word of the left column of docs/dev/style.md's list.
+/// No page, comment, test name or string uses a word of docs/dev/style.md's list.
 @Suite struct WordsTests {
-  /// A regular expression for words of the list, without regard to case, and words to use instead.
+  /// Words of the list and words to use instead.
+  ///
+  /// The pattern is a regular expression that starts at the start of a word and ignores case.
   struct Word: Sendable {
     let pattern: String
     let instead: String
@@ -12,74 +14,74 @@ import Testing
   }
 
   static let words = [
-    Word(#"\bmend(s|ed|ing)?\b"#, "fix"),
-    Word(#"\banew\b|\bonce more\b"#, "again"),
+    Word(#"mend(s|ed|ing)?\b"#, "fix"),
+    Word(#"anew\b|once more\b"#, "again"),
     Word(
-      #"\bgo(es|ne|ing)? on (with|from|where|by)\b|\bwent on\b|\bgoes on\b"#,
+      #"(goes|go|gone|going|went) on (with|from|where|by)\b|(went|goes) on\b"#,
       "resume, continue"),
     Word(
-      #"(?-i:\bbegins?\b)(?! (with|at|in|after|before|by)\b)|\bat work\b"#,
+      #"(?-i:begins?\b)(?! (with|at|in|after|before|by)\b)|at work\b|died\b"#,
       "start, is running, was interrupted, finished"),
-    Word(#"\bdied\b|\bend(s|ed)? by itself\b"#, "start, is running, was interrupted, finished"),
-    Word(#"\bnights?\b"#, "run"),
-    Word(#"\bpersons?\b"#, "operator, user"),
-    Word(#"\b(nobody|somebody|whoever)\b"#, "no one, another user"),
-    Word(#"\bwhatever (dies|died|fails|failed|becomes|became)\b"#, "no one, another user"),
-    Word(#"\b(the|an) office\b|\boffice's\b"#, "the org's users"),
-    Word(#"\btell(s|ing)? of\b"#, "report, message"),
-    Word(#"\b(is|are|was|were|be|been|being|not|and|or|both) told\b"#, "report, message"),
+    Word(#"end(s|ed)? by itself\b"#, "start, is running, was interrupted, finished"),
+    Word(#"nights?\b"#, "run"),
+    Word(#"persons?\b"#, "operator, user"),
+    Word(#"(?<![:{'\"])(nobody|somebody|whoever)\b(?![@:'\"])"#, "no one, another user"),
+    Word(#"whatever (dies|died|fails|failed|becomes|became)\b"#, "no one, another user"),
+    Word(#"(the|an) office\b|office's\b"#, "the org's users"),
+    Word(#"tell(s|ing)? of\b|(is|are|was|were|be|been|being) told\b(?! to\b)"#, "report, message"),
+    Word(#"told (as|of|by|with|at|that|what|where|whose|apart)\b|in words\b"#, "report, message"),
+    Word(#"(its|their|own) words\b|(?<='s )words\b"#, "report, message"),
+    Word(#"what bec[ao]mes? of\b"#, "outcome"),
+    Word(#"(?-i:Says? whether\b)"#, "whether"),
+    Word(#"hand(s|ed|ing)?[- ]backs?\b"#, "return"),
+    Word(#"hand(s|ed|ing)? (it|them|one|(a|the|its) (store|file)) back\b"#, "return"),
+    Word(#"(un)?settl(e|es|ed|ing)\b"#, "resolved, processed, discarded, applied"),
     Word(
-      #"\btold (as|of|by|with|at|that|what|where|whose|apart)\b|\bin words\b"#,
-      "report, message"),
-    Word(#"('s|\b(its|their|own)) words\b"#, "report, message"),
-    Word(#"\bwhat bec[ao]mes? of\b"#, "outcome"),
-    Word(#"\bsays? whether\b"#, "whether"),
-    Word(#"\bhand(s|ed|ing)?[- ]backs?\b"#, "return"),
-    Word(#"\bhand(s|ed|ing)? (it|them|one|(a|the|its) (store|file)) back\b"#, "return"),
-    Word(#"\b(un)?settl(e|es|ed|ing)\b"#, "resolved, processed, discarded, applied"),
-    Word(
-      #"\b(take[ns]?|taking|took) (it |them |that )?up\b"#,
+      #"(take[ns]?|taking|took) (it |them |that )?up\b"#,
       "resolved, processed, discarded, applied"),
     Word(
-      #"\b(give[ns]?|giving|gave) (it |them |that |the edit )?up\b"#,
+      #"(give[ns]?|giving|gave) (it |them |that |the edit )?up\b"#,
       "resolved, processed, discarded, applied"),
-    Word(#"\bcarr(y|ies|ied|ying) (it |them )?out\b"#, "resolved, processed, discarded, applied"),
-    Word(#"\b(held|holds?|holding)\b[^.;:\n]{0,40}\bagainst\b"#, "compare with"),
-    Word(#"\b(un)?prov(e|es|ed|en|ing)\b"#, "validate, verify"),
-    Word(#"\bno more[.,;:)]"#, "is in, has"),
-    Word(#"\b(know|is|are|has|have|read|see|find)s?( \w+){0,3} no more\b(?! than)"#, "is in, has"),
-    Word(#"\bput(s|ting)? aside\b|\b(stand|stands|stood|standing) in\b"#, "is in, has"),
-    Word(#"\b(lie|lies|lay|lain|lying) (in|beside|below|above|there)\b|\bbears?\b"#, "is in, has"),
-    Word(#"\bbor(e|ne)\b"#, "is in, has"),
+    Word(#"carr(y|ies|ied|ying) (it |them )?out\b"#, "resolved, processed, discarded, applied"),
+    Word(#"(held|holds?|holding)\b[^.;:\n]{0,40}\bagainst\b"#, "compare with"),
+    Word(#"(un)?prov(e|ed|en|ing)\b"#, "validate, verify"),
+    Word(#"no more[.,;:)]|put(s|ting)? aside\b"#, "is in, has"),
+    Word(#"(stand|stands|stood|standing) in\b"#, "is in, has"),
+    Word(#"(lie|lies|lay|lain|lying) (in|beside|below|above|there)\b|bears?\b"#, "is in, has"),
+    Word(#"bor(e|ne)\b"#, "is in, has"),
     Word(
-      #"(?<!there )\b(is|are|was|were) no (?!(longer|more|other|one)\b)[a-z]"#,
+      #"(?<!there )(is|are|was|were) no (?!(longer|more|other|one|reason|proof|loss|need)\b)[a-z]"#,
       "is not, separate, next to, anyway, as before, otherwise"),
     Word(
-      #"\bof (its|their|one's|his|your|our) own\b(?!( \w+)? \w{4,})|\bbeside\b"#,
+      #"of (its|their|one's|his|your|our) own\b(?!( \w+)? \w{4,})|beside\b"#,
       "is not, separate, next to, anyway, as before, otherwise"),
     Word(
-      #"\ball the same\b|\bas ever\b|[,;(] ?else\b(?! if\b| \{)|\bor else\b"#,
+      #"all the same\b|as ever\b|(?<=[,;(])else\b(?! if\b| \{)"#,
       "is not, separate, next to, anyway, as before, otherwise"),
     Word(
-      #"\bblanks\b|\bhal(f|ves) of (a )?characters?\b|\b(the|its) works\b"#,
+      #"(?<=[,;(] )else\b(?! if\b| \{)|or else\b"#,
+      "is not, separate, next to, anyway, as before, otherwise"),
+    Word(
+      #"blanks\b|hal(f|ves) of (a )?characters?\b|(the|its) works\b"#,
       "white space, unpaired surrogates, internals, injected fault"),
     Word(
-      #"\bfaults? that (is|are) ordered\b|\border(s|ed|ing)? (a |the )?faults?\b"#,
+      #"faults? that (is|are) ordered\b|order(s|ed|ing)? (a |the )?faults?\b"#,
       "white space, unpaired surrogates, internals, injected fault"),
-    Word(#"\bcarried (edit|row|record|one)s?\b"#, "redelivered"),
-    Word(#"\b(is|are|was|were|be|been|edits?|rows?|records?) carried\b"#, "redelivered"),
-    Word(#"\bremade\b"#, "recreated"),
-    Word(#"\bin doubt\b"#, "unconfirmed"),
+    Word(#"carried (edit|row|record|one)s?\b"#, "redelivered"),
+    Word(#"(is|are|was|were|be|been|edits?|rows?|records?) carried\b"#, "redelivered"),
+    Word(#"remade\b"#, "recreated"),
+    Word(#"in doubt\b"#, "unconfirmed"),
     Word(
-      #"\bwitness(es)?\b|\bown writes?\b|\bremaining records?\b"#,
+      #"witness(es)?\b|own writes?\b|remaining record\b|likeness(es)?\b"#,
       "prior write, merge survivor, match"),
-    Word(#"\blikeness(es)?\b"#, "prior write, merge survivor, match"),
-    Word(#"\bclash(es|ed|ing)?\b"#, "device conflict"),
+    Word(#"clash(es|ed|ing)?\b"#, "device conflict"),
     Word(
-      #"(?<!in )(?<!take )(?<!takes )\b(the|its|their|a|this|that|which|each|every|one) place\b"#,
+      #"(?<!in )(?<!takes )(?<!take )(?<!to )(?<!at )(the|its|their|a) place\b"#,
       "location, position, index"),
-    Word(#"\bplaces (in|of|where)\b"#, "location, position, index"),
-    Word(#"\bwhat judges\b|\bjudg(e|es|ed|ing) from outside\b"#, "third-party test tool"),
+    Word(
+      #"(this|that|which|each|every|one) place\b|places (in|of|where)\b"#,
+      "location, position, index"),
+    Word(#"what judges\b|judg(e|es|ed|ing) from outside\b"#, "third-party test tool"),
   ]
 
   /// Files that quote the words.
@@ -93,12 +95,11 @@ import Testing
   private static let exceptions: [String] = [
     "Benchmarks/attache-bench", "Sources/Arguments", "Sources/HTTP", "Sources/Ledger",
     "Sources/LocalOrg", "Sources/MobileSync", "Sources/Pipelines", "Sources/Reconciliation",
-    "Sources/Rehearsal", "Sources/Returns", "Sources/Review", "Sources/Salesforce",
-    "Sources/SmartStore", "Sources/Snapshots", "Sources/System", "Sources/attache",
-    "Tests/ArgumentsTests", "Tests/BundlesTests", "Tests/HistoriesTests", "Tests/JSONTests",
-    "Tests/LocalOrgTests", "Tests/MobileSyncTests", "Tests/PipelinesTests",
-    "Tests/ReconciliationTests", "Tests/RehearsalTests", "Tests/SQLiteTests",
-    "Tests/SalesforceTests", "Tests/SmartStoreTests", "Tests/SnapshotsTests", "Tests/SystemTests",
+    "Sources/Rehearsal", "Sources/Review", "Sources/SmartStore", "Sources/Snapshots",
+    "Sources/System", "Sources/attache", "Tests/ArgumentsTests", "Tests/BundlesTests",
+    "Tests/DocumentationTests", "Tests/HistoriesTests", "Tests/JSONTests", "Tests/MobileSyncTests",
+    "Tests/PipelinesTests", "Tests/ReconciliationTests", "Tests/RehearsalTests",
+    "Tests/SQLiteTests", "Tests/SystemTests",
   ]
 
   /// Every sentence of the repository, by its file.
@@ -112,7 +113,8 @@ import Testing
 
   private static func expression(_ words: [Word]) throws -> NSRegularExpression {
     try NSRegularExpression(
-      pattern: words.map(\.pattern).joined(separator: "|"), options: .caseInsensitive)
+      pattern: "\\b(?:" + words.map(\.pattern).joined(separator: "|") + ")",
+      options: .caseInsensitive)
   }
 
   /// The words of the list in some text.
@@ -168,6 +170,7 @@ import Testing
     ("/// What became of it, once\n/// more.", ["What became of", "once more"]),
     ("@Test func `nobody is told`() {}", ["nobody", "is told"]),
     (#"print("\(count) edits are settled") // anew"#, ["settled", "anew"]),
+    ("\"SELECT RAISE(ABORT, 'it is settled') FROM witness\"", ["settled"]),
     (#"print("a \(name("is told")) file lies in \(place)")"#, ["lies in"]),
     ("let text = \"\"\"\n  The bundle bears a date.\n  \"\"\"", ["bears"]),
   ])
@@ -192,7 +195,8 @@ import Testing
       // A name that begins with a dot, in its place, is no longer read: there is no other.
       let settled = row["carried"] ?? nobody
       if told { beside() } else { place() }
-      let limit = "at most 500 requests"
+      let limit = "at most 500 requests" // `settle` is told to end.
+      let rows = "SELECT person FROM witness told WHERE told.value = 'nobody'"
       """
     #expect(Prose.swift(source).flatMap { Self.found($0.text, expression) } == [])
     let page = "Use `a clash is settled` and the list of its own files.\n\n```\nnobody\n```\n"
