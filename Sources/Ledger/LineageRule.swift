@@ -173,16 +173,15 @@ package enum LineageRule {
   /// only one of these for which it shows evidence.
   ///
   /// A lineage whose last return was continued by another lineage is part of that one's past. A
-  /// last return without edits is compatible with anything, so it counts for nothing next to one
-  /// that has edits.
+  /// last return without edits is compatible with anything, and one with older edits with a later
+  /// edit of the same rows: only an unchanged edit is evidence.
   private static func predecessor(of candidate: ReturnFacts, _ lines: [Line]) -> Line? {
     let held = lines.compactMap { line in
       line.last(before: candidate.handback).flatMap { last in
         last.isHeld(by: candidate) ? (line: line, last: last) : nil
       }
     }
-    let telling = held.filter { !$0.last.edits.isEmpty }
-    let possible = (telling.isEmpty ? held : telling).filter { one in
+    let possible = held.filter { one in
       !held.contains { other in
         (one.last.handback ?? .max) < (other.last.handback ?? .min)
           && one.last.isHeld(by: other.last)

@@ -62,7 +62,7 @@ import Testing
         #expect(before.contains(old), "\(path) has its name before its content")
       }
     }
-    #expect(renames >= 12, "or nothing is shown")
+    #expect(renames >= 12, "otherwise the test shows nothing")
     let names = Set(
       calls.compactMap { if case .rename(_, let to) = $0 { Files.name(of: to) } else { nil } })
     #expect(names.isSuperset(of: ["current", "2", "ios.bundle.tar.zst"]))

@@ -237,7 +237,7 @@ import Testing
     let edit = try #require(try edits(of: night).first)
     #expect(edit.recordID == account)
     #expect(edit.detail.message?.contains("arrived late") == true)
-    #expect(edit.detail.message?.contains("reported as superseded before") == true)
+    #expect(edit.detail.message?.contains("had been reported as superseded") == true)
   }
 
   @Test func `a late update that its device had reverted is reported`() async throws {

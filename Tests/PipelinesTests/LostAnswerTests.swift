@@ -87,7 +87,7 @@ import Testing
     let (summary, edits) = try await nextNight()
     #expect(summary.verdicts == [.created: 1])
     #expect(try contacts() == [id])
-    #expect(edits.first?.detail.message?.contains("deleted since") == true)
+    #expect(edits.first?.detail.message?.contains("it has been deleted") == true)
   }
 
   @Test func `a record dated seconds before the recorded time is found`() async throws {

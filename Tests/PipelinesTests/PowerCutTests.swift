@@ -68,7 +68,7 @@ import Testing
     #expect(run.status == 0, "\(run.everything)")
     let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
     let made = lines.filter { $0.hasPrefix("name \(world.data.path)/users/") }
-    #expect(made.count >= 3, "or nothing is shown")
+    #expect(made.count >= 3, "otherwise the test shows nothing")
     #expect(problems(of: world.data.path, lines.map(String.init)) == [])
   }
 

@@ -78,7 +78,7 @@ struct PreflightTests {
       (11, #"Account has no field "Identity" for this user"#),
       (16, "Account.CreatedDate in new records"),
       (18, "Account.LastModifiedById"),
-      (19, "Account.Phone is no external id"),
+      (19, "Account.Phone is not an external ID"),
     ]
     for (line, words) in expected {
       #expect(

@@ -39,7 +39,7 @@ import Testing
     let before = lines.prefix { $0 != "leave" }
     #expect(before.count < lines.count)
     let ended = before.count { $0 == "ended" }
-    #expect(ended >= 10, "or nothing is shown")
+    #expect(ended >= 10, "otherwise the test shows nothing")
     #expect(before.count { $0 == "ending" } == ended)
     // At its start it waits for its trial threads, at its end for its own.
     let last = try #require(before.lastIndex(of: "create"))

@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("\"detectEdits\": \"compare\", \"returnOpenEdits\": true", "go by the flags of their rows"),
+    ("\"detectEdits\": \"compare\", \"returnOpenEdits\": true", "by the flags of their rows"),
     ("\"detectEdits\": \"compare\"", "overwrites, and with"),
   ])
   func `unflagged edits are refused with redelivery or overwriting sync ups`(

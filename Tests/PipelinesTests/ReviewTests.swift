@@ -194,7 +194,7 @@ import Testing
     try scene.office(id, ["Phone": "third"])
     let moved = try await send(page, [["edit": 1, "revision": second, "decision": "device"]])
     #expect(moved["results"]?[0]?["verdict"] == "conflict")
-    #expect(moved["results"]?[0]?["message"]?.string?.contains("moved on") == true)
+    #expect(moved["results"]?[0]?["message"]?.string?.contains("values have changed since") == true)
     #expect(try scene.field("Phone", of: id) == "third")
     // Now the page shows "third", and the decision applies to that.
     _ = try await page.get("edits")

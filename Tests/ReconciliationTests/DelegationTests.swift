@@ -136,7 +136,7 @@ import Testing
       day.issued = issued
       try day.handBack([day.contact("local_\(number)", ["LastName": "Device", "Department": "K"])])
       #expect(day.verdicts(try await day.run()) == "not permitted 1")
-      #expect(try day.details().first?.message?.contains("its external id") == true)
+      #expect(try day.details().first?.message?.contains("its external ID") == true)
       #expect(day.writes.isEmpty)
     }
     // If both may be written, the org refuses.

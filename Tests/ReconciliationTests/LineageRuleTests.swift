@@ -93,6 +93,14 @@ struct LineageRuleTests {
       known: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])],
       expected: .new),
     Case(
+      name: "a later edit of a row continues either side of a fork, one of which returned no edit",
+      candidate: facts(nil, "A", 2, [1: (9, "y")]),
+      known: [facts(1, "A", 1, [1: (5, "x")]), facts(2, "A", 1, [:])], expected: .new),
+    Case(
+      name: "an unchanged edit continues the side of a fork that has it",
+      candidate: facts(nil, "A", 2, [1: (5, "x"), 2: (9, "y")]),
+      known: [facts(1, "A", 1, [1: (5, "x")]), facts(2, "A", 1, [:])], expected: .known(1)),
+    Case(
       name: "without install, one edit unchanged and none gone is one device",
       candidate: facts([1: (5, "x"), 2: (9, "y")]), known: [facts(1, [1: (5, "x")])],
       expected: .known(1)),

@@ -100,7 +100,7 @@ struct OwnSyncsTests {
     let detail = try #require(try day.details().first)
     #expect(detail.fields.map(\.name) == ["Phone"])
     #expect(detail.fields.map(\.isConflicting) == [true])
-    #expect(detail.message?.contains("what it was given in Phone") == true)
+    #expect(detail.message?.contains("that it was issued in Phone") == true)
     if overwrites { return }
     try day.state.decide([EditDecision(1, .device)], by: "the office")
     #expect(day.verdicts(try await day.run()) == "updated 1")

@@ -197,7 +197,7 @@ struct ReportPageTests {
     try await browser.open(path, .init(width: 390, isDark: true, hasScript: false))
     #expect(try await browser.run("document.querySelectorAll('article').length") == 300)
     #expect(try await browser.text("#conflict").contains("700 more are not shown"))
-    #expect(try await browser.text(".totals").contains("100000 edits were taken up"))
+    #expect(try await browser.text(".totals").contains("100000 edits processed"))
     if Browser.hasAxe {
       for look in Browser.Look.all {
         try await browser.open(path, look)

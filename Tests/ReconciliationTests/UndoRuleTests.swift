@@ -148,7 +148,7 @@ struct UndoRuleTests {
     }
     #expect(fields == ["A": "before"])
     #expect(expected.verdict == .partlyUndone)
-    #expect(expected.detail.message?.contains("what B held before is not known") == true)
+    #expect(expected.detail.message?.contains("the former values of B are unknown") == true)
   }
 
   @Test func `a ledger of version fourteen keeps its writes, and accepts undeletes`() async throws {

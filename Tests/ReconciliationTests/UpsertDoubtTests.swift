@@ -63,8 +63,8 @@ struct UpsertDoubtTests {
     var message: String? {
       switch (answer, office) {
       case (.arrived, .changes): "Name"
-      case (.arrived, .deletes): "deleted since"
-      case (.lost, .deletes): mode == .overwrite ? "made anew" : nil
+      case (.arrived, .deletes): "it has been deleted"
+      case (.lost, .deletes): mode == .overwrite ? "recreated" : nil
       default: nil
       }
     }

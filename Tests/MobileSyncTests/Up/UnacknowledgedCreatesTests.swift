@@ -114,7 +114,7 @@ import Testing
       return made.words
     }
     #expect(words(record(1, a)) == nil)
-    #expect(words(record(1, a, ["IsDeleted": true]))?.contains("deleted since") == true)
+    #expect(words(record(1, a, ["IsDeleted": true]))?.contains("it has been deleted") == true)
     let merged = record(1, a, ["IsDeleted": true, "MasterRecordId": "001000000000009AAA"])
     #expect(words(merged)?.contains("merged into 001000000000009AAA") == true)
     let given = record(1, a, touched: true, ["OwnerId": .string(Self.other)])
