@@ -59,7 +59,7 @@ struct InitQuestions {
       return "there is no login \"\(answer)\"; \(nearest)it is one of \(list)"
     }
     let method = LoginSettings.Method(rawValue: answer) ?? .jwt
-    // A secret is never typed here: it is where the nights find it.
+    // A secret is never typed here: it stays where scheduled runs find it.
     switch method {
     case .jwt: options.keyFile = try askFile("the private key")
     case .clientCredentials: options.secretFile = try askFile("the app's secret")

@@ -183,7 +183,7 @@ struct PipelineCall {
       return
     }
     if options.quiet {
-      // With `--quiet`, tell where to look, because the exit status says no more.
+      // With `--quiet`, tell where to look, because the exit status alone does not.
       if let line = SummaryText.attention(summary) { program.note(line) }
       return
     }

@@ -205,8 +205,9 @@ import Testing
     ] {
       #expect(run.everything.contains(answer), "\(answer) in \(run.everything)")
     }
-    for question in ["the login method", "the file with the private key", "the users", "the objects"]
-    {
+    for question in [
+      "the login method", "the file with the private key", "the users", "the objects",
+    ] {
       #expect(run.everything.contains(question), "\(question) in \(run.everything)")
     }
     try await expectRuns("asked")

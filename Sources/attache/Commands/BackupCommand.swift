@@ -16,7 +16,7 @@ struct BackupCommand: Command {
   static let examples = [
     Note("attache backup field-service /mnt/backups", "a new file in a directory"),
     Note(
-      "attache backup field-service - | ssh vault 'cat > night.backup.tar.zst'",
+      "attache backup field-service - | ssh vault 'cat > daily.backup.tar.zst'",
       "to another machine"),
   ]
   static var parameters: [Parameter<Self>] {

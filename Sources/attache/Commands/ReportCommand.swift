@@ -47,7 +47,7 @@ struct ReportCommand: Command {
     defer { ledger?.close() }
     let reports = try written(data)
     guard let name = try run ?? ledger?.latestRun(of: reports) else {
-      // A run without open items has no report, which is no error; neither is a pipeline that never
+      // A run without open items has no report, which is not an error; neither is a pipeline that never
       // ran.
       if format == .json {
         context.print(.null)
