@@ -1,6 +1,7 @@
 import Arguments
 import System
 
+/// The commands of attache, in the order in which help lists them.
 package enum AttacheTool {
   static let version = "1.0.0"
 
