@@ -17,7 +17,7 @@ package struct GivenOption: Sendable, Hashable {
   let word: String
 }
 
-/// One command of a program, declared once: its words, its help and its work.
+/// One command of a program, declared once: its name, its help and its work.
 ///
 /// `Context` is the program's own type for its environment (terminal, variables, clock). A command
 /// uses nothing else.

@@ -48,7 +48,7 @@ struct WordParser<C: Command> {
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     if name.hasPrefix("-") {
-      // Dashes too many: it is no option's value and no option.
+      // With too many dashes, it is not an option's value and no option.
       let bare = String(name.drop { $0 == "-" })
       let known = parameters.filter { !$0.kind.isPositional }.map(\.name) + ["help"]
       throw UsageError(

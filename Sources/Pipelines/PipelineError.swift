@@ -62,7 +62,7 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
 
   /// The error for a name that is not among the pipeline's users.
   init(unknownUser name: String, in pipeline: Pipeline, near names: [String]) {
-    // Another name before the @ is another person.
+    // A different name before the @ is a different user.
     func local(_ name: String) -> String { String(name.lowercased().prefix { $0 != "@" }) }
     let nearest = Spelling.nearest(name, among: names.filter { local($0) == local(name) })
     self.init(

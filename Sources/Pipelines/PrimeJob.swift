@@ -253,7 +253,7 @@ struct PrimeJob: Sendable {
 
   /// The values of a query's variables.
   ///
-  /// `:userId` is the user of the snapshot, whoever fetches.
+  /// `:userId` is the user of the snapshot, whichever user fetches.
   func variables(_ session: Session) -> [String: String] {
     var values = pipeline.prime.variables
     values["userId"] = isGlobal ? session.identity.userID : user.id

@@ -279,7 +279,7 @@ struct PrimeStage {
     row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
     try run.ledger.save(row)
     try run.ledger.notePrimed(snapshotID: id, at: run.now, run: run.row.number)
-    // An incomplete listing is no evidence of deletions.
+    // An incomplete listing does not show deletions.
     if output.outcome.isIncomplete { return }
     try run.ledger.noteRead(snapshotID: id, generation: output.generation, at: run.times.org)
   }

@@ -232,7 +232,7 @@ struct ReturnIntake: Sendable {
 
   /// Returns the record of the return's generation; nil if it is no longer kept.
   ///
-  /// An unreadable record is no reason to refuse a return: it is reported, and the return is read
+  /// An unreadable record does not refuse a return: it is reported, and the return is read
   /// without it.
   private func issued(
     _ stamp: Provenance, _ name: String, _ warnings: inout [String]

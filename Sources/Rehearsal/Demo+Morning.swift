@@ -22,7 +22,7 @@ extension Demo {
     expect(
       byFile.count == (keepsOpen ? 1 : 2) && byCommand.count == (keepsOpen ? 0 : 2)
         && byPage.count == 2,
-      "nobody thought of these edits: \(open.map(\.verdict.rawValue))")
+      "unexpected edits: \(open.map(\.verdict.rawValue))")
     try decideByFile(byFile, decisions, pipeline)
     if !byCommand.isEmpty { try decideByCommand(byCommand, decisions, pipeline) }
     try await decideOnPage(byPage, pipeline, org)

@@ -179,7 +179,7 @@ package struct Demo {
   private mutating func homecoming(
     _ pipeline: Pipeline, _ day: FieldDay, _ org: DemoOrg
   ) async throws {
-    chapter("Back in the office: ingest and reconcile")
+    chapter("Back from the field: ingest and reconcile")
     say(
       "Each file is copied, opened as untrusted input, and verified by its stamp before it is read."
     )

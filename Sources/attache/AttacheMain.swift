@@ -37,7 +37,7 @@ package enum AttacheMain {
     let ready = program
     if let trouble = ProcessLimits.threadTrouble() {
       let error = PipelineError(
-        .failed, "process.threads", "attache cannot have the threads that it needs",
+        .failed, "process.threads", "attache cannot start the threads that it needs",
         reason: trouble.reason,
         fix: "raise the limits of processes (ulimit -u) and of memory (ulimit -v)")
       ProcessEnvironment.leave(told(error, words, ready).rawValue)

@@ -1,16 +1,17 @@
 import Arguments
 import System
 
+/// The commands of attache, in the order in which help lists them.
 package enum AttacheTool {
   static let version = "1.0.0"
 
   package static let tool = Tool<Program>(
     name: "attache",
-    summary: "prime SmartStore snapshots from an org, pack them, and reconcile what comes back",
+    summary: "prime SmartStore snapshots from an org, pack them, and reconcile returned stores",
     version: version, date: "November 21, 2026",
     discussion: """
-      A pipeline is one JSON file. `attache run PIPELINE` does what is due: it ingests returned stores, \
-      sends their edits to the org, primes what changed, and packs bundles for offline distribution.
+      A pipeline is one JSON file. `attache run PIPELINE` runs all stages: it ingests returned stores, \
+      sends their edits to the org, primes changes, and packs bundles for offline distribution.
       """,
     groups: [
       Note("bundle", "one bundle"),
@@ -42,8 +43,8 @@ package enum AttacheTool {
       Note("ATTACHE_DATA", "the directory of snapshots, if --data is not given"),
       Note("ATTACHE_ORG_URL", "the org's address, if --org-url is not given"),
       Note("ATTACHE_CLIENT_ID", "the connected app, if --client-id is not given"),
-      Note("NO_COLOR", "no colour, if it is set and --color is not given"),
-      Note("HTTPS_PROXY, NO_PROXY", "the proxy, and the hosts that are reached without it"),
+      Note("NO_COLOR", "no color, if it is set and --color is not given"),
+      Note("HTTPS_PROXY, NO_PROXY", "the proxy, and the hosts reached without it"),
       Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
     ], former: former)
 

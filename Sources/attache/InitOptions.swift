@@ -10,16 +10,16 @@ struct InitOptions: Sendable {
       .option(
         "from", "FILE", "the app's own store file; its sync file follows", completes: .files, \.from
       ),
-      .option("object", "NAMES", "objects to take along, by API name", commas: true, \.objects),
-      .option("user", "USERNAMES", "whose data is primed", commas: true, \.users),
+      .option("object", "NAMES", "objects to include, by API name", commas: true, \.objects),
+      .option("user", "USERNAMES", "the users to prime", commas: true, \.users),
       .option("users-query", "SOQL", "a query of Id and Username instead", \.usersQuery),
       .option("platform", "PLATFORMS", "the platforms", commas: true, \.platforms),
       .option("target-org", "ALIAS", "log in as the sf command does under this alias", \.alias),
       .option(
-        "org-url", "URL", "the org's address, or its login host (else $ATTACHE_ORG_URL)", \.url),
+        "org-url", "URL", "the org's URL, or its login host (default: $ATTACHE_ORG_URL)", \.url),
       .option(
         "client-id", "ID",
-        "the connected app, of every login but sf and a token (else $ATTACHE_CLIENT_ID)",
+        "the connected app, for every login but sf and a token (default: $ATTACHE_CLIENT_ID)",
         \.clientID),
       .option(
         "key-file", "PATH", "log in by JWT with the private key in this file", completes: .files,
@@ -46,7 +46,8 @@ struct InitOptions: Sendable {
         "token-env", "NAME", "the same with the token in this environment variable", \.tokenVariable
       ),
       .option(
-        "integration-user", "USERNAME", "who lists users and sees everything", \.integrationUser),
+        "integration-user", "USERNAME", "the user who lists users and can see every record",
+        \.integrationUser),
       .option("ca-file", "FILE", "certificate authorities to trust", completes: .files, \.caFile),
     ]
   }
@@ -128,7 +129,7 @@ struct InitOptions: Sendable {
     if alias != nil { return .plain("https://login.salesforce.com") }
     guard program.variables["ATTACHE_ORG_URL"] != nil else {
       throw UsageError(
-        "the org's address is needed", hint: "give --org-url URL, or --target-org ALIAS")
+        "the org's URL is needed", hint: "give --org-url URL, or --target-org ALIAS")
     }
     return .source(.env("ATTACHE_ORG_URL"))
   }
@@ -139,7 +140,7 @@ struct InitOptions: Sendable {
     if !users.isEmpty { return .list(users) }
     guard login.method == .jwt else { return .loginUser }
     throw UsageError(
-      "a login by JWT can be anybody, and nobody is named",
+      "a login by JWT needs a user name",
       hint: "give --user USERNAME, or --users-query SOQL")
   }
 }

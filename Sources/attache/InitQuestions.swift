@@ -13,21 +13,22 @@ struct InitQuestions {
     if options.ways.isEmpty { try askLogin(&options) }
     let isKnown = options.url != nil || program.variables["ATTACHE_ORG_URL"] != nil
     if options.alias == nil, !isKnown {
-      options.url = try ask("the org's address, as https://….my.salesforce.com:") {
-        Self.isAddress($0) ? nil : "\"\($0)\" is not an https address"
+      options.url = try ask("the org's URL, such as https://….my.salesforce.com:") {
+        Self.isAddress($0) ? nil : "\"\($0)\" is not an https URL"
       }
     }
     let hasApp = [LoginSettings.Method.jwt, .clientCredentials, .refreshToken].contains {
       options.ways.contains($0)
     }
     if hasApp, options.clientID == nil, program.variables["ATTACHE_CLIENT_ID"] == nil {
-      options.clientID = try ask("the client id of the connected app:")
+      options.clientID = try ask("the client ID of the connected app:")
     }
     if options.users.isEmpty, options.usersQuery == nil {
       let isAnybody = options.ways == [.jwt]
-      let question = "whose data is primed, user names with commas between them"
+      let question = "the users to prime, as user names separated by commas"
       let answer = try ask(
-        isAnybody ? question + ":" : question + " (nothing for who logs in):", isRequired: isAnybody
+        isAnybody ? question + ":" : question + " (empty: the user who logs in):",
+        isRequired: isAnybody
       ) { answer in
         Self.list(answer).compactMap(Self.wrongUserName).first
       }
@@ -35,13 +36,13 @@ struct InitQuestions {
     }
     if options.integrationUser == nil, options.ways == [.jwt] {
       let answer = try ask(
-        "the integration user, who lists users and sees every record (nothing for none):",
+        "the integration user, who lists users and can see every record (empty: none):",
         isRequired: false
       ) { Self.wrongUserName($0) }
       options.integrationUser = answer.isEmpty ? nil : answer
     }
     if options.from == nil, options.objects.isEmpty {
-      let answer = try ask("the objects, as Account,Contact,Site_Visit__c:") { answer in
+      let answer = try ask("the objects, such as Account,Contact,Site_Visit__c:") { answer in
         Self.list(answer).first { !Self.isAPIName($0) }.map { "\"\($0)\" is not an API name" }
       }
       options.objects = Self.list(answer)
@@ -52,19 +53,19 @@ struct InitQuestions {
   private func askLogin(_ options: inout InitOptions) throws(UsageError) {
     let words = LoginSettings.Method.allCases.map(\.rawValue)
     let list = words.joined(separator: ", ")
-    let answer = try ask("how to log in, one of \(list):") { answer in
+    let answer = try ask("the login method, one of \(list):") { answer in
       if words.contains(answer) { return nil }
       let nearest = Spelling.nearest(answer, among: words).map { "did you mean \($0)? " } ?? ""
       return "there is no login \"\(answer)\"; \(nearest)it is one of \(list)"
     }
     let method = LoginSettings.Method(rawValue: answer) ?? .jwt
-    // A secret is never typed here: it is where the nights find it.
+    // A secret is never typed here: it stays where scheduled runs find it.
     switch method {
     case .jwt: options.keyFile = try askFile("the private key")
     case .clientCredentials: options.secretFile = try askFile("the app's secret")
     case .refreshToken: options.refreshFile = try askFile("the refresh token")
     case .accessToken: options.tokenFile = try askFile("the access token")
-    case .sf: options.alias = try ask("the alias that sf knows the org by:")
+    case .sf: options.alias = try ask("the alias of the org in the sf command:")
     }
   }
 
@@ -75,7 +76,7 @@ struct InitQuestions {
     while let answer = program.ask(question) {
       if answer.isEmpty {
         if !isRequired { return answer }
-        program.note("  an answer is needed; Ctrl-C ends without writing anything")
+        program.note("  an answer is needed; Ctrl-C quits without writing anything")
       } else if let fault = fault(answer) {
         program.note("  \(fault)")
       } else {

@@ -21,7 +21,7 @@ final class LogFile: Sendable {
     } catch {
       throw PipelineError(
         .failed, "log.file", "the log file cannot be opened: \(error.reason)", location: path,
-        fix: "make its directory, writable for the user who runs attache")
+        fix: "create its directory, writable for the user who runs attache")
     }
   }
 

@@ -14,13 +14,13 @@ struct Options: Sendable {
   static let orgDirectory = ".org"
 
   private static var json: Parameter<Options> {
-    .flag("json", "print JSON: a document, or a line for each event with a summary last", \.json)
+    .flag("json", "print JSON: one document, or one line per event with a summary last", \.json)
       .shared
   }
 
   private static var quiet: Parameter<Options> {
     .flag(
-      "quiet", short: "q", "print nothing but errors and, in a line, what waits for a person",
+      "quiet", short: "q", "print only errors and a one-line summary of items that need review",
       \.quiet
     ).shared
   }
@@ -28,7 +28,7 @@ struct Options: Sendable {
   private static var data: Parameter<Options> {
     .option(
       "data", "DIR",
-      "where snapshots are kept (else $ATTACHE_DATA, else ../snapshots; for /etc/attache, /var/lib/attache)",
+      "data directory (default: $ATTACHE_DATA, or ../snapshots; for /etc/attache, /var/lib/attache)",
       completes: .directories, \.data
     ).shared
   }
@@ -46,9 +46,9 @@ struct Options: Sendable {
   static var run: [Parameter<Options>] {
     let log: [Parameter<Options>] = [
       .option(
-        "log-file", "FILE", "add what happens to a file, a line for each event, with its time",
+        "log-file", "FILE", "append events to FILE, one line each, with the time",
         completes: .files, \.logFile),
-      .option("log-format", "FORMAT", "how: text for people, json for programs", \.logFormat),
+      .option("log-format", "FORMAT", "the format of FILE: text or json", \.logFormat),
     ]
     return pipeline + log.map(\.shared)
   }
@@ -77,13 +77,13 @@ extension Parameter {
 
   /// `--dry-run` of a command that writes.
   static func dryRun(_ path: WritableKeyPath<Root, Bool>) -> Parameter {
-    .flag("dry-run", short: "n", "show the plan, send and write nothing", path)
+    .flag("dry-run", short: "n", "show the plan without sending or writing anything", path)
   }
 
   /// `--report` of a command with `--dry-run`.
   static func report(_ path: WritableKeyPath<Root, String?>) -> Parameter {
     .option(
-      "report", "DIR", "with --dry-run: write the report that the run is expected to have into DIR",
+      "report", "DIR", "with --dry-run: write the expected report into DIR",
       completes: .directories, path)
   }
 
@@ -91,13 +91,13 @@ extension Parameter {
   static func maxDeletes(_ path: WritableKeyPath<Root, Percentage?>) -> Parameter {
     .option(
       "max-deletes", "N%",
-      "the share of a soup that may be removed in this run, instead of prime.ghosts.maxDeletes",
+      "the largest share of a soup to remove in this run, instead of prime.ghosts.maxDeletes",
       path)
   }
 
   /// `--deadline` of a command that can be resumed.
   static func deadline(_ path: WritableKeyPath<Root, Seconds?>) -> Parameter {
-    .option("deadline", "SECONDS", "end after so many seconds", path)
+    .option("deadline", "SECONDS", "stop after SECONDS", path)
   }
 }
 
@@ -142,7 +142,7 @@ struct ClockStart: ArgumentValue {
     milliseconds = start
   }
 
-  static var expectation: String { "a time, as in 2026-01-31T00:00:00.000Z" }
+  static var expectation: String { "a time, such as 2026-01-31T00:00:00.000Z" }
   var argumentText: String { Dates.utc(milliseconds) }
 }
 
@@ -155,6 +155,6 @@ extension Percentage: ArgumentValue {
     self.init(number)
   }
 
-  package static var expectation: String { "a percentage, as in 10%" }
+  package static var expectation: String { "a percentage, such as 10%" }
   package var argumentText: String { description }
 }

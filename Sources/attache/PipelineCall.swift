@@ -183,7 +183,7 @@ struct PipelineCall {
       return
     }
     if options.quiet {
-      // With `--quiet`, tell where to look, because the exit status says no more.
+      // With `--quiet`, tell where to look, because the exit status alone does not.
       if let line = SummaryText.attention(summary) { program.note(line) }
       return
     }
@@ -217,7 +217,7 @@ enum SummaryText {
       }
     }
     let open = summary.open.values.reduce(0, +)
-    if open > 0 { lines.append("not settled, from all runs: \(EventText.count(open, "edit"))") }
+    if open > 0 { lines.append("open, from all runs: \(EventText.count(open, "edit"))") }
     for kind in Finding.Kind.allCases {
       if let count = summary.waiting[kind], count > 0 { lines.append("\(name(kind)): \(count)") }
     }
@@ -230,7 +230,7 @@ enum SummaryText {
   static func attention(_ summary: RunSummary) -> String? {
     var parts: [String] = []
     let open = summary.open.values.reduce(0, +)
-    if open > 0 { parts.append("edits that are not settled: \(open)") }
+    if open > 0 { parts.append("open edits: \(open)") }
     for kind in Finding.Kind.allCases {
       if let count = summary.waiting[kind], count > 0 { parts.append("\(name(kind)): \(count)") }
     }

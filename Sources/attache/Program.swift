@@ -143,7 +143,7 @@ package struct Program: CommandContext {
       return status
     }
     note("attache: \(error)   [output]")
-    note("  fix    make room where the output goes, and ask again")
+    note("  fix    free space on the output's disk, and run it again")
     return .failed
   }
 

@@ -28,7 +28,7 @@ final class RequestTrace: Sendable {
     } catch {
       throw PipelineError(
         .failed, "debug-http.file", "the file of --debug-http cannot be opened: \(error.reason)",
-        location: path, fix: "name a file in a directory that you may write to")
+        location: path, fix: "name a file in a directory that is writable for you")
     }
   }
 

@@ -11,16 +11,18 @@ struct SealOptions: Sendable {
   static var parameters: [Parameter<SealOptions>] {
     [
       .option(
-        "passphrase-env", "NAME", "the environment variable that holds the passphrase",
+        "passphrase-env", "NAME", "the environment variable with the passphrase",
         \.environment),
       .option(
-        "passphrase-file", "PATH", "the file that holds the passphrase, readable by you alone",
+        "passphrase-file", "PATH", "the file with the passphrase, readable only by you",
         completes: .files, \.file),
       .option(
         "kdf-iterations", "N",
-        "rounds of key derivation; \(SQLCipherKey.sdkIterations) is the SDK's", \.iterations),
+        "iterations of the key derivation; \(SQLCipherKey.sdkIterations) is the SDK's number",
+        \.iterations),
       .option(
-        "salt", "HEX", "the salt of a plain header, 32 hexadecimal digits: it is not in the file",
+        "salt", "HEX",
+        "the salt of a plain header, 32 hexadecimal digits, which the file does not contain",
         \.salt),
     ]
   }
@@ -33,13 +35,13 @@ struct SealOptions: Sendable {
   func validate() throws(UsageError) {
     guard environment.isEmpty != file.isEmpty else {
       throw UsageError(
-        "a passphrase is needed, from one place",
+        "a passphrase from one source is needed",
         hint: "give --passphrase-env NAME or --passphrase-file PATH")
     }
     guard SQLCipherKey.iterationRange.contains(iterations) else {
       throw UsageError(
-        "--kdf-iterations is a number from 1 to \(SQLCipherKey.iterationRange.upperBound)",
-        hint: "\(SQLCipherKey.sdkIterations) is the SDK's")
+        "--kdf-iterations must be a number from 1 to \(SQLCipherKey.iterationRange.upperBound)",
+        hint: "\(SQLCipherKey.sdkIterations) is the SDK's number")
     }
     _ = try saltBytes
   }
@@ -49,7 +51,7 @@ struct SealOptions: Sendable {
     get throws(UsageError) {
       if salt.isEmpty { return nil }
       guard let bytes = Hex.decode(salt), bytes.count == SQLCipherKey.saltBytes else {
-        throw UsageError("--salt is 32 hexadecimal digits", hint: "store seal printed it")
+        throw UsageError("--salt must be 32 hexadecimal digits", hint: "store seal printed it")
       }
       return bytes
     }

@@ -314,7 +314,7 @@ def leaves_a_decision(debian, _):
     assert number, listed
     debian.run(f"attache decide {PIPELINE} {number[1]} --discard --now", user=ATTACHE)
     status = debian.run(f"attache status {PIPELINE}", user=ATTACHE)
-    assert "edits not settled: 0" in status, status
+    assert "open edits: 0" in status, status
     debian.run("rm -r /tmp/phone /tmp/return.sqlite")
 
 
@@ -375,7 +375,7 @@ def recovers(debian, _):
     said = other.run(f"attache run {PIPELINE}", user=ATTACHE)
     assert "1  already in org" in said, said
     status = other.run(f"attache status {PIPELINE}", user=ATTACHE)
-    assert "edits not settled: 0" in status and "quarantine: 0 returns" in status, status
+    assert "open edits: 0" in status and "quarantine: 0 returns" in status, status
     debian.run("rm -r /tmp/phone /tmp/return.sqlite")
 
 

@@ -106,7 +106,7 @@ extension BrokenConfiguration {
       #"pipeline.json:18:25: stores[0].prime[1]: "up" is a sync up; move it to "reconcile""#,
       .pipeline(#"["down"]"#, #"["down", "up"]"#)),
     .init(
-      "a global store whose edits nobody can send",
+      "a global store whose edits no user can send",
       #"pipeline.json:20:20: stores[0].reconcile: a global store belongs to no user, so no user can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile"#,
       .pipeline(#""schema""#, "\"scope\": \"global\",\n      \"schema\"")),
     .init(
@@ -124,7 +124,7 @@ extension BrokenConfiguration {
       .pipeline(
         #""limits""#, "\"keep\": {\"issuedRecordDays\": 30, \"runsDays\": 20},\n  \"limits\"")),
     .init(
-      "a metrics file that nobody would read",
+      "a metrics file that no program reads",
       #"pipeline.json:23:29: report.metricsFile: "attache.prom" is not a file that node exporter reads; write an absolute path that ends with .prom"#,
       .pipeline(#""limits""#, "\"report\": {\"metricsFile\": \"attache.prom\"},\n  \"limits\"")),
     .init(

@@ -50,7 +50,7 @@ extension BrokenConfiguration {
       #"store.json:4:19: soups[0].soupName: the soup name "con{tacts" cannot be used in Smart SQL, which writes {soup:path}; leave out "{""#,
       .store(#""contacts""#, #""con{tacts""#), .syncs(#""contacts""#, #""con{tacts""#)),
     .init(
-      "a soup of our own",
+      "a reserved soup",
       #"""
       store.json:4:19: soups[0].soupName: the soup name "syncs_soup" is taken: Mobile Sync registers it; choose another name
       syncs.json:6:19: syncs[0].soupName: the sync "down" uses the soup "contacts", which is not in store.json; add the soup to store.json, or name one of "syncs_soup"

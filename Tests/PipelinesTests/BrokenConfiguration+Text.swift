@@ -5,7 +5,7 @@ extension BrokenConfiguration {
       "an empty file", #"pipeline.json:1:1: the file is empty; write an object in braces"#,
       .whole(.pipeline, "")),
     .init(
-      "a file that is no object",
+      "a file that is not an object",
       #"pipeline.json:1:1: this must be an object, not an array; write a pipeline file in braces: { … }"#,
       .whole(.pipeline, "[]")),
     .init(
@@ -65,7 +65,7 @@ extension BrokenConfiguration {
       #"pipeline.json:22:3: platform: a pipeline file has no key "platform"; did you mean "platforms"?"#,
       .pipeline(#""platforms""#, #""platform""#)),
     .init(
-      "a key that nobody can guess",
+      "a key without a near match",
       #"pipeline.json:23:3: zzz: a pipeline file has no key "zzz"; remove it; the keys are "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox", "reconcile", "report", "notify", "keep", "limits""#,
       .pipeline(#""limits""#, #""zzz": 1, "limits""#)),
     .init(

@@ -27,7 +27,7 @@ import Testing
   @Test func `open edits are listed with their values and possible decisions`() async throws {
     let none = try await decide("1", "--discard")
     #expect(none.status == 4 && none.messages.contains("decide.no-ledger"))
-    #expect(try await decide("--list").output == "nothing is open\n")
+    #expect(try await decide("--list").output == "no open edits\n")
     let id = try await scene.conflict()
     let list = try await decide("--list")
     #expect(list.status == 0)
@@ -42,7 +42,7 @@ import Testing
     #expect(json[0]?["possible"] == ["device", "server", "set", "retry"])
     #expect(json[0]?["fields"]?[0]?["server"] == "office")
     #expect(
-      try await decide("--list", "--verdict", "device-conflict").output == "nothing is open\n")
+      try await decide("--list", "--verdict", "device-conflict").output == "no open edits\n")
   }
 
   @Test func `a decision is recorded for the system's user, shown, replaced and applied`()
@@ -80,7 +80,7 @@ import Testing
     #expect(try scene.edits(of: run).first?.detail.decision?.by == "grace")
     let none = try await decide("--verdict", "conflict", "--take", "server")
     #expect(none.status == 0)
-    #expect(none.output == "no edit is open that could be decided so\n")
+    #expect(none.output == "no open edit allows this decision\n")
   }
 
   /// The keywords that select edits by their verdicts.
@@ -102,7 +102,7 @@ import Testing
       let list = try await decide("--list", "--verdict", word)
       #expect(list.output.hasPrefix("edit 1: \(verdict.rawValue), "), "\(word): \(list.output)")
       let other = Self.words[(place + 1) % Self.words.count].word
-      #expect(try await decide("--list", "--verdict", other).output == "nothing is open\n")
+      #expect(try await decide("--list", "--verdict", other).output == "no open edits\n")
     }
     // A record is named, and an edit is discarded.
     try turn(into: .notAttempted)

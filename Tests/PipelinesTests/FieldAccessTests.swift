@@ -159,7 +159,7 @@ import Testing
     #expect(try Self.hits("canary", "ben", world, key: key) == [])
     guard !isSealed else { return }
 
-    // Both change the shared account; ben conflicts with another user in one of his own.
+    // Both change the shared account; one of ben's own accounts conflicts with another user's change.
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))
     #expect(try ben.elements("accounts").allSatisfy { $0["Tradestyle"] == nil })
     #expect(try ada.elements("accounts").count { $0["Tradestyle"] == "canary of the night" } == 4)
@@ -170,7 +170,7 @@ import Testing
     try ben.edit("accounts", id: bens[0], ["Phone": "3"], now: now)
     try ben.edit("accounts", id: bens[1], ["Site": "4"], now: now)
     try ben.edit("accounts", id: bens[2], ["Site": "6"], now: now)
-    try world.change(bens[0], ["Phone": "5", "Tradestyle": "canary of the office"])
+    try world.change(bens[0], ["Phone": "5", "Tradestyle": "canary of another user"])
     try world.change(bens[1], ["Tradestyle": "canary of the day"])
     try world.handBack(ada, as: "ada.sqlite")
     let summary = try await world.run(ben, as: "ben.sqlite")

@@ -78,7 +78,7 @@ import Testing
     #expect(disk.status == 0, "\(disk.everything)")
     #expect(disk.output.contains("would be removed: "))
     let list = try await onFullDisk(["decide", "--list"])
-    #expect(list.status == 0 && list.output == "nothing is open\n", "\(list.everything)")
+    #expect(list.status == 0 && list.output == "no open edits\n", "\(list.everything)")
   }
 
   /// Issued records are removed without free space.

@@ -181,7 +181,7 @@ import Testing
       ]
         + Self.jwt)
     #expect(run.status == 6, "\(run.everything)")
-    #expect(run.output.contains("the org was not asked:"))
+    #expect(run.output.contains("the org was not contacted:"))
     #expect(run.output.contains("attache org check \(place)/app.json"))
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
@@ -205,8 +205,9 @@ import Testing
     ] {
       #expect(run.everything.contains(answer), "\(answer) in \(run.everything)")
     }
-    for question in ["how to log in", "the file with the private key", "whose data", "the objects"]
-    {
+    for question in [
+      "the login method", "the file with the private key", "the users", "the objects",
+    ] {
       #expect(run.everything.contains(question), "\(question) in \(run.everything)")
     }
     try await expectRuns("asked")

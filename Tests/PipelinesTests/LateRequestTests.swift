@@ -83,7 +83,7 @@ import Testing
     #expect(later.open == [.conflict: 1])
   }
 
-  @Test func `a late update by attache is no conflict with itself`() async throws {
+  @Test func `a late update by attache does not conflict with itself`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(
@@ -118,7 +118,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
-  @Test func `an unverified write of a run is no conflict with itself`() async throws {
+  @Test func `an unverified write of a run does not conflict with itself`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
     world.server.faults.add(.kind(.retrieve), nth: 2, .limitExceeded)

@@ -98,7 +98,7 @@ import Testing
     let lock = try FileLock.waiting(world.data.lock, exclusive: true, seconds: 1)
     #expect(try await world.program(["prune"]).status == 7)
     let disk = try await world.program(["status"], ["--disk"])
-    #expect(disk.status == 0 && disk.output.contains("a run is at work"))
+    #expect(disk.status == 0 && disk.output.contains("a run is active"))
     lock.close()
   }
 }

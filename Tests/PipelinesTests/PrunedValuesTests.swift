@@ -53,7 +53,7 @@ import Testing
     #expect(!told.output.contains("→"))
     let report = try await world.program(["report"], [story.run])
     #expect(report.status == 0 && report.messages.contains("the values of 2 edits are pruned"))
-    #expect(report.messages.contains("its report is pruned"))
+    #expect(report.messages.contains("the report of run \(story.run) is pruned"))
     let undo = try await world.program(["reconcile", "undo"], [story.run])
     #expect(undo.status == 3 && undo.messages.contains("are pruned (keep.runsDays)"))
     #expect(undo.output.contains("there is nothing to undo"))

@@ -9,7 +9,7 @@ import Review
 import System
 import Testing
 
-/// What the review page is told, and what it may request.
+/// The answers and permitted requests of the review page.
 @Suite struct ReviewTests {
   let scene: DecisionScene
 

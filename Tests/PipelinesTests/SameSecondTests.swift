@@ -48,7 +48,7 @@ import Testing
     #expect(try await retrieves { try await world.run() } == 0)
   }
 
-  @Test func `a recent change is read once more later, not in every run`() async throws {
+  @Test func `a recent change is read again later, not in every run`() async throws {
     _ = try await firstChange()
     try world.org.moveClock(by: 86_400_000)
     let generations = try world.data.generations(of: world.user("ada").id)

@@ -45,7 +45,7 @@ import Testing
   /// The number of undelete calls.
   private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
 
-  /// The recycle bin's own words at the end of a reason.
+  /// The org's message at the end of a reason.
   private var bin: String {
     ": restore it from the recycle bin of the org, " + scene.world.server.url
       + "/lightning/o/DeleteEvent/home"

@@ -224,7 +224,7 @@ import Testing
     #expect(plan.output.contains("undo: edit 1, Account \(id)  →  Phone back to \(before)"))
     let digest = try scene.undoing.plan(run: sent.run).digest
     let command = "attache reconcile undo \(scene.world.called) \(sent.run) --confirm \(digest)"
-    #expect(plan.messages.contains("nothing is done yet; this does it: \(command)"))
+    #expect(plan.messages.contains("nothing is done yet; to apply the plan: \(command)"))
     #expect(try await undo("--dry-run").status == 0)
     let lines = try await undo("--json").output.split(separator: "\n")
     let told = try #require(try lines.map { try JSONValue(parsing: String($0)) }.last)

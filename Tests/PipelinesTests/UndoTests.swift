@@ -197,7 +197,8 @@ import Testing
     try await scene.scene.expectClosed(handback: 3)
   }
 
-  @Test func `after undoing two edits of a field the second value is no new edit`() async throws {
+  @Test func `after undoing two edits of a field the second value is not a new edit`() async throws
+  {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     let first = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "first"])

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// The story of the README, in a directory of its own.
+/// The story of the README, in a separate directory.
 @Suite struct DemoTests {
   @Test func `the demo's verdicts are as played`() async throws {
     let directory = TemporaryDirectory("demo")
@@ -153,7 +153,7 @@ import Testing
         }
       }
     }
-    // Two edits of one record are in each other's story. Six waited for a person.
+    // Two edits of one record are in each other's story. Six needed a decision.
     for (kind, least) in [
       ("edited", 13), ("returned", 13), ("settled", 13), ("decided", 6), ("issued", 10),
       ("written", 8), ("carried", 5),
@@ -193,15 +193,15 @@ import Testing
     let generations = try users.map { user in
       try Files.list("\(data)/users/\(user)").filter { Int($0) != nil }
     }
-    // The night carried open edits to each of the three, and the morning after settled them.
+    // The first run redelivered open edits to each of the three, and the decisions resolved them.
     #expect(generations.map(\.count) == [3, 3, 3])
     let stores = try StoreFile.all(in: data)
-    // Those that carry edits stand beside what the next ones are made from.
+    // Stores with redelivered edits are next to those that the next ones are built from.
     #expect(stores.count == 23)
     #expect(stores.count { $0.path.contains("/clean/") } == 3)
     #expect(try ForeignReader.violations(stores) == [])
     let reports = try Files.list(data + "/reports")
-    // That of the edits, and one of each later night: some of them wait for a person still.
+    // The report of the edits, and one of each later run, because some edits are still open.
     #expect(reports.count == 3)
     for report in reports {
       #expect(try Files.list("\(data)/reports/\(report)").contains("report.html"))

@@ -6,24 +6,24 @@ import System
 /// `attache backup`: backs up the state that cannot be rebuilt.
 struct BackupCommand: Command {
   static let name = "backup"
-  static let summary = "back up everything of a pipeline that could not be made anew"
+  static let summary = "back up the pipeline state that cannot be rebuilt"
   static let discussion = """
-    One file, PIPELINE-TIME.backup.tar.zst: the ledger, the key of the stamps, refresh tokens, what was issued, \
-    returns, reports, the pipeline file and its configurations. Stores and bundles are not in it; the next prime \
-    makes them. It holds secrets and records: keep it as you keep them. A run that begins meanwhile waits. \
-    attache recover --from brings it back.
+    One file, PIPELINE-TIME.backup.tar.zst: the ledger, the key of the stamps, refresh tokens, issued records, \
+    returns, reports, the pipeline file and its configurations. Stores and bundles are left out; the next prime \
+    builds them. The backup contains secrets and records: protect it accordingly. A run that starts meanwhile waits. \
+    attache recover --from restores it.
     """
   static let examples = [
-    Note("attache backup field-service /mnt/backups", "a file of its own in a directory"),
+    Note("attache backup field-service /mnt/backups", "a new file in a directory"),
     Note(
-      "attache backup field-service - | ssh vault 'cat > night.backup.tar.zst'",
+      "attache backup field-service - | ssh vault 'cat > daily.backup.tar.zst'",
       "to another machine"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
       .argument(
-        "to", "a directory, which is made if it is not there; - is standard output", \.directory),
+        "to", "a directory, created if it does not exist; - is standard output", \.directory),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -38,7 +38,7 @@ struct BackupCommand: Command {
     if streams, context.outputIsTerminal {
       throw PipelineError(
         .usage, "backup.terminal", "a backup is not written to a terminal",
-        fix: "name a directory, or send it on: attache backup \(read.called) - > FILE")
+        fix: "name a directory, or redirect the output: attache backup \(read.called) - > FILE")
     }
     let done = try PipelineBackup.write(
       read, root: call.root(of: read), to: streams ? nil : context.absolute(directory))

@@ -28,7 +28,7 @@ struct BundleVerifyCommand: Command {
   static let name = "bundle verify"
   static let summary = "compare every store of a bundle with its manifest"
   static let examples = [
-    Note("attache bundle verify ios.bundle.zip", "exit status 8 if a byte is not as it was issued")
+    Note("attache bundle verify ios.bundle.zip", "exit status 8 if a store has changed")
   ]
   static var parameters: [Parameter<Self>] {
     [.argument("bundle", "the archive", completes: .files, \.bundle)]
@@ -43,7 +43,7 @@ struct BundleVerifyCommand: Command {
     if options.json {
       context.print(.object(["sound": true, "stores": JSONValue(manifest.stores.count)]))
     } else if !options.quiet {
-      context.print("\(bundle) is sound: \(EventText.count(manifest.stores.count, "store"))")
+      context.print("\(bundle) is valid: \(EventText.count(manifest.stores.count, "store"))")
     }
     return .done
   }
@@ -52,15 +52,15 @@ struct BundleVerifyCommand: Command {
 /// `attache bundle extract`: unpacks a bundle after verifying it.
 struct BundleExtractCommand: Command {
   static let name = "bundle extract"
-  static let summary = "unpack a verified bundle, stores at their paths"
+  static let summary = "unpack a verified bundle, with the stores at their paths"
   static let examples = [
-    Note("attache bundle extract ios.bundle.zip out", "the stores below the new directory out")
+    Note("attache bundle extract ios.bundle.zip out", "the stores, in the new directory out")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument("bundle", "the archive", completes: .files, \.bundle),
       .argument(
-        "directory", "a directory that is not there yet", completes: .directories, \.directory),
+        "directory", "a directory that does not exist yet", completes: .directories, \.directory),
     ] + Options.output.map { $0.within(\.options) }
   }
 
@@ -72,7 +72,7 @@ struct BundleExtractCommand: Command {
     let target = context.absolute(directory)
     if Files.exists(target) {
       throw UsageError(
-        "\(directory) is there already", hint: "name a directory that is not there",
+        "\(directory) already exists", hint: "name a directory that does not exist",
         command: "attache bundle extract")
     }
     let manifest = try BundleReader.extract(Files.resolved(context.existing(bundle)), to: target)

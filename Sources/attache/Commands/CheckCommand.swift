@@ -5,27 +5,25 @@ import System
 /// `attache check`: validates a pipeline with all its files, offline, and prints its meaning.
 struct CheckCommand: Command {
   static let name = "check"
-  static let summary = "read a pipeline and everything it names, offline"
+  static let summary = "validate a pipeline and every file it names, offline"
   static let discussion = """
-    All problems are listed at once, each with file, line, column, JSON path and what to write instead. A \
+    All problems are listed at once, each with file, line, column, JSON path and suggested fix. A \
     pipeline without problems is printed with every default filled in. A table of users, \
-    private keys and certificates of authorities are read too, and what is wrong in one is named; a file that \
-    is missing is a problem, and with --offline-secrets, on a machine without the secrets, a note. A file that is \
-    not yours to read is a note, and so is a pipeline that has another name than \
-    its file. With --notify it \
-    sends a notice that is marked as a test to whom "notify" names, whatever its "on" says, asks for the \
-    heartbeat, and tells what each answered.
+    private keys and certificates of authorities are also validated. A missing file is a problem; with \
+    --offline-secrets, on a machine without the secrets, it is only a note. A file that you cannot read is a note, \
+    and so is a pipeline whose name differs from that of its file. With --notify, check sends a test message to \
+    the targets in "notify", whatever its "on" says, requests the heartbeat, and prints the answers.
     """
   static let examples = [
     Note("attache check field-service", "the effective pipeline, or its problems"),
-    Note("attache check field-service --notify", "a test to whoever is told of a run's end"),
+    Note("attache check field-service --notify", "send a test to the notification targets"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
       .flag(
-        "offline-secrets", "only note the files of secrets that are missing", \.offlineSecrets),
-      .flag("notify", "send a test to whoever is told of a run's end", \.notify),
+        "offline-secrets", "only note missing files of secrets", \.offlineSecrets),
+      .flag("notify", "send a test to the notification targets", \.notify),
     ] + Options.output.map { $0.within(\.options) }
   }
 
@@ -61,8 +59,9 @@ struct CheckCommand: Command {
     let (answers, signal) = await Interruption.brief(spent: 0) { await notices.test() }
     guard !answers.isEmpty else {
       throw PipelineError(
-        .configuration, "notify.nobody", "the pipeline names nobody who is told of a run's end",
-        location: pipeline, fix: "give its section \"notify\" a command, a webhook or a heartbeat")
+        .configuration, "notify.nobody", "the pipeline has no notification target",
+        location: pipeline, fix: "add a command, a webhook or a heartbeat to its section \"notify\""
+      )
     }
     if options.json {
       context.print([

@@ -11,21 +11,20 @@ struct CompleteCommand: Command {
   }
 
   static let name = "complete"
-  static let summary = "print the names that a shell offers"
+  static let summary = "print the names that a shell completes"
   static let isHidden = true
   static let discussion = """
-    What the scripts of attache completion ask for, a name on each line. Pipelines are those of pipelines/ and \
-    /etc/attache; users are those of the first pipeline among the words, as its file lists them and its ledger \
-    knows them.
+    The completion scripts call this command, which prints one name per line: the pipelines in pipelines/ and \
+    /etc/attache, or the users of the first pipeline among the words, from its file and its ledger.
     """
   static let examples = [
-    Note("attache complete pipelines", "every pipeline that a name calls"),
-    Note("attache complete users field-service", "the users of one"),
+    Note("attache complete pipelines", "every pipeline that can be called by name"),
+    Note("attache complete users field-service", "the users of one pipeline"),
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument("kind", "what is named", \.kind),
-      .arguments("word", "the words of a command line; -- before them", \.words),
+      .argument("kind", "the kind of names", \.kind),
+      .arguments("word", "the words of a command line, after --", \.words),
     ]
   }
 

@@ -8,42 +8,46 @@ import System
 /// `attache decide`: lets an operator decide open edits.
 struct DecideCommand: Command {
   static let name = "decide"
-  static let summary = "decide about edits that a run left: whose values stand, what is sent"
+  static let summary = "decide edits that a run left open"
   static let discussion = """
-    A decision holds for the org's values that the last report shows; where they have moved when it is \
-    carried out, nothing is sent and it is asked again. The next reconciliation carries decisions out, --now \
-    does it at once, for these edits alone. Without EDITS, verdicts or a file it needs --list.
+    A decision applies to the org's values in the last report. If they have changed when it is \
+    applied, nothing is sent and a new decision is needed. The next reconciliation applies decisions; --now \
+    applies them at once, for these edits alone. Without EDITS, a verdict or a file, it needs --list.
 
-    Which decisions are possible depends on the verdict; --list names them with the values of all sides. \
-    --set FIELD=VALUE sends values that you enter (nothing behind the equals sign empties the field); the \
-    other fields that the device edited are sent as it has them, or, with --take server, left as they are in \
-    the org. --file reads many decisions from JSON, or from a report's conflicts.csv whose column decision \
-    somebody has filled.
+    Which decisions are possible depends on the verdict; --list shows them with the values of all sides. \
+    --set FIELD=VALUE sends values that you enter (an empty VALUE clears the field). The \
+    other edited fields are sent with the device's values or, with --take server, left as they are in \
+    the org. --file reads many decisions from JSON, or from a report's conflicts.csv with the column decision \
+    filled in.
     """
   static let examples = [
-    Note("attache decide field-service --list", "what is open, and what may be decided about it"),
+    Note("attache decide field-service --list", "the open edits, and the possible decisions"),
     Note("attache decide field-service 12 --take device --now", "send the device's edit, at once"),
     Note("attache decide field-service 12 --set Phone=+15550100", "send another value"),
     Note(
       "attache decide field-service --verdict conflict --take server",
-      "all conflicts: the org is right"
+      "for all conflicts, keep the org's values"
     ),
-    Note("attache decide field-service --file conflicts.csv --dry-run", "what a table would do"),
+    Note(
+      "attache decide field-service --file conflicts.csv --dry-run",
+      "what the decisions in a table would do"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .arguments("edits", "the numbers of the edits, as reports have them", \.edits),
-      .option("take", "SIDE", "whose values stand: device or server", \.take),
+      .arguments("edits", "the numbers of the edits, as shown in reports", \.edits),
+      .option("take", "SIDE", "the side whose values are used: device or server", \.take),
       .option("set", "FIELD=VALUE", "send this value", \.set),
-      .option("record", "ID", "this is the edit's record", \.record),
+      .option("record", "ID", "the ID of the edit's record", \.record),
       .flag("retry", Decision.Kind.retry.meaning, \.retry),
       .flag("discard", Decision.Kind.discard.meaning, \.discard),
       .option("file", "FILE", "read decisions from JSON or CSV", completes: .files, \.file),
-      .flag("list", "show what is open, and what may be decided", \.list),
-      .flag("now", "carry it out at once", \.now),
-      .flag("dry-run", short: "n", "show what it would do, decide and send nothing", \.dryRun),
-      .option("by", "NAME", "who decides; else the name of the system's user", \.by),
+      .flag("list", "list the open edits and the possible decisions", \.list),
+      .flag("now", "apply the decision at once", \.now),
+      .flag(
+        "dry-run", short: "n", "show the effect without deciding or sending anything", \.dryRun),
+      .option(
+        "by", "NAME", "the name recorded with the decision (default: the system's user name)", \.by),
       .option(
         "verdict", "VERDICTS", "all open edits with these verdicts", commas: true, \.verdicts),
     ] + Options.run.map { $0.within(\.options) }
@@ -76,18 +80,18 @@ struct DecideCommand: Command {
     let isAimed = !edits.isEmpty || !chosen.isEmpty
     if list {
       if asked > 0 || file != nil || now || dryRun {
-        throw UsageError("--list only shows", hint: "leave out what decides")
+        throw UsageError("--list only lists", hint: "remove the option that decides")
       }
     } else if file != nil {
       if asked > 0 || isAimed {
         throw UsageError(
-          "--file says itself what is decided about which edits", hint: "leave out the rest")
+          "--file contains both the edits and the decisions", hint: "remove the other options")
       }
     } else if !isAimed {
       throw UsageError("no edit is named", hint: "name numbers or a verdict, or ask for --list")
     } else if asked != 1 {
       throw UsageError(
-        asked == 0 ? "nothing is decided" : "several things are decided at once",
+        asked == 0 ? "no decision is given" : "there is more than one decision",
         hint: "one of --take, --set, --record, --retry and --discard")
     }
     _ = try choice()
@@ -165,15 +169,15 @@ struct DecideCommand: Command {
     if options.quiet { return }
     for one in result.replaced {
       let words = one.pending.decision.kind.meaning
-      context.print("edit \(one.edit): what \(one.pending.by) had decided is taken back: \(words)")
+      context.print("edit \(one.edit): the decision by \(one.pending.by) was replaced: \(words)")
     }
     for decided in result.decided {
       context.print("edit \(decided.edit): \(decided.decision.kind.meaning)")
     }
     if result.decided.isEmpty {
-      context.print("no edit is open that could be decided so")
+      context.print("no open edit allows this decision")
     } else if !now, !dryRun {
-      context.print("the next run carries it out; attache reconcile \(called) does it at once")
+      context.print("the next run applies it; attache reconcile \(called) does so at once")
     }
   }
 
@@ -189,7 +193,7 @@ struct DecideCommand: Command {
       context.print(.array(open.map { $0.json(decisions.shown, pipeline: called) }))
       return .done
     }
-    if open.isEmpty, !options.quiet { context.print("nothing is open") }
+    if open.isEmpty, !options.quiet { context.print("no open edits") }
     for edit in open {
       for line in DecisionText.lines(edit, decisions.shown, called) { context.print(styled: line) }
     }

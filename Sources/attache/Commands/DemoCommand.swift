@@ -6,24 +6,25 @@ import System
 /// `attache demo`: plays a whole scenario on an embedded org.
 struct DemoCommand: Command {
   static let name = "demo"
-  static let summary = "show the whole job on an embedded org"
+  static let summary = "play the whole cycle on an embedded org"
   static let discussion = """
     Starts its own org on a free port, primes three technicians' snapshots, plays a day in the field, ingests and \
     reconciles the returned stores, and primes again. It checks itself and exits with status 1 if the result is \
-    not what was played. On a terminal it asks whether to leave the org running and three edits open, so that \
+    not as played. On a terminal it asks whether to leave the org running and three edits open, so that \
     every command it prints can be tried; --keep-open does so without the question. The demo writes its own \
     pipeline into the scratch directory, and its results stay under snapshots/demo. It empties only directories \
-    that an earlier demo made.
+    that an earlier demo created.
     """
-  static let examples = [Note("attache demo", "in any directory that you may write to")]
+  static let examples = [Note("attache demo", "in any directory in which you can write")]
   static var parameters: [Parameter<Self>] {
     [
       .option(
-        "pipeline", "FILE", "a pipeline to play instead of the demo's own", completes: .files,
+        "pipeline", "FILE", "another pipeline to play", completes: .files,
         \.pipeline),
-      .option("data", "DIR", "where snapshots are kept", completes: .directories, \.data),
+      .option("data", "DIR", "data directory", completes: .directories, \.data),
       .option(
-        "scratch", "DIR", "where the org and the devices live; emptied first if a demo made it",
+        "scratch", "DIR",
+        "directory of the org and the devices; emptied first if a demo created it",
         completes: .directories, \.scratch),
       .flag(
         "keep-open", "leave the org running and three edits open, until Ctrl-C", \.keepOpen),
@@ -49,7 +50,7 @@ struct DemoCommand: Command {
         }, say: { context.print($0) })
     }
     if let signal {
-      throw Interruption.error(.demo, signal: signal, fix: "start it again: it begins anew")
+      throw Interruption.error(.demo, signal: signal, fix: "start it again")
     }
     do {
       guard let org = try outcome.get() else { return .done }
@@ -68,7 +69,7 @@ struct DemoCommand: Command {
         "\(RehearsalError.overlapping(scratch, other))", fix: "name another --scratch")
     } catch let error as RehearsalError {
       throw PipelineError(
-        .failed, "demo", "the demo came out another way", reason: error.description,
+        .failed, "demo", "the demo's self-check failed", reason: error.description,
         fix: "please report it, with the output above")
     }
   }

@@ -7,22 +7,24 @@ import System
 /// `attache explain`: shows the history of one record or edit.
 struct ExplainCommand: Command {
   static let name = "explain"
-  static let summary = "tell the whole life of one record or edit"
+  static let summary = "show the history of one record or edit"
   static let discussion = """
-    Whose snapshots held the record and since which generation, what devices changed, which returns brought \
-    it, every request with its answer, every verdict: in order of time, from the ledger and from what the \
-    generations issued. The org is not asked. Values follow report.mask and report.showValues of the \
+    Lists in order of time which snapshots have the record and since which generation, what devices changed, \
+    which returns contained it, every request with its answer, and every verdict, from the ledger and the \
+    issued records. The org is not contacted. Values follow report.mask and report.showValues of the \
     pipeline file.
     """
   static let examples = [
-    Note("attache explain field-service 37", "edit 37 of a report, and all else of its record"),
-    Note("attache explain field-service 001xx000003DGb2AAG", "a record, by its Id"),
+    Note(
+      "attache explain field-service 37",
+      "edit 37 of a report, and the rest of its record's history"),
+    Note("attache explain field-service 001xx000003DGb2AAG", "a record, by its ID"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
       .argument(
-        "record", "a record's Id, a device's own id of it, or the number of an edit", \.record),
+        "record", "a record's ID, a device's local ID, or the number of an edit", \.record),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

@@ -5,11 +5,11 @@ import System
 /// `attache ingest`: validates returns and records their edits.
 struct IngestCommand: Command {
   static let name = "ingest"
-  static let summary = "take returned stores and bundles, and record their edits"
+  static let summary = "ingest returned stores and bundles, and record their edits"
   static let discussion = """
-    Without a file, everything in the inbox that has stood still for a minute is taken. A return is copied, \
-    opened defensively and proved: org, user, pipeline and platform by its stamp. What fails goes into \
-    quarantine with its reason; the rest goes on. Ingesting a return twice records nothing twice.
+    Without a file, takes everything in the inbox that has been unchanged for a minute. A return is copied, \
+    opened as untrusted input and validated: org, user, pipeline and platform by its stamp. An invalid return is \
+    quarantined with its reason; the others continue. Ingesting a return twice records nothing twice.
     """
   static let examples = [
     Note("attache ingest field-service", "everything in the inbox"),
@@ -18,10 +18,11 @@ struct IngestCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .arguments("file", "returns to take at once; they are copied", completes: .files, \.files),
+      .arguments("file", "files to ingest at once; they are copied", completes: .files, \.files),
       .option(
-        "as", "SNAPSHOT/GENERATION", "whose a file is that lost its stamp", \.identity),
-      .flag("dry-run", short: "n", "tell what the files hold, take nothing", \.dryRun),
+        "as", "SNAPSHOT/GENERATION", "the snapshot of a file that lost its stamp", \.identity),
+      .flag(
+        "dry-run", short: "n", "show the contents of the files without ingesting them", \.dryRun),
     ] + Options.run.map { $0.within(\.options) }
   }
 
@@ -36,7 +37,7 @@ struct IngestCommand: Command {
     if snapshot == nil {
       throw UsageError(
         "--as cannot be \"\(identity)\"",
-        hint: "write the user's 18-character id, a slash and the generation")
+        hint: "write the user's 18-character ID, a slash and the generation")
     }
     if files.count != 1 {
       throw UsageError("--as is for one file", hint: "name the file that lost its stamp")

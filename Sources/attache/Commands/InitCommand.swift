@@ -9,30 +9,31 @@ struct InitCommand: Command {
   static let name = "init"
   static let summary = "write a new pipeline, from an app's own files or from the org's objects"
   static let discussion = """
-    Writes NAME.json, NAME/userstore.json and NAME/usersyncs.json, and says what to do next. What stands there \
-    already is never changed. With --from the app's store file and sync file are taken as they are. With --object \
-    the org is asked, as the first of the users, what the objects have: a soup for each, a sync down of the fields \
-    on the user's page layout and of names and external ids, and a sync up of those that the user may change. Then the pipeline is \
-    held against the org, as attache org check does.
+    Writes NAME.json, NAME/userstore.json and NAME/usersyncs.json, and prints the next steps. Existing files \
+    are never changed. With --from, the app's store file and sync file are used unchanged. With --object, \
+    the objects are described by the org, as the first of the users: init writes a soup for each, a sync down of \
+    the fields on the user's page layout, of names and external IDs, and a sync up of the fields that the user \
+    can edit. Then the pipeline is validated against the org, as attache org check does.
 
-    On a terminal it asks for what the options do not say, and asks again after a wrong answer. The pipeline keeps \
-    the defaults of "keep", and "notify" has no command yet: add one to be notified of failed runs. Secrets stay where they are: the pipeline names their \
-    file or their variable.
+    On a terminal it asks for missing options, and asks again after a wrong answer. The pipeline has \
+    the defaults of "keep", and "notify" has no command yet: add one to be notified of failed runs. Secrets are \
+    not copied: the pipeline names their files or variables.
     """
   static let examples = [
     Note(
       "attache init visits --object Account,Contact --user ada@example.com --key-file jwt.key "
-        + "--client-id APP --org-url https://example.my.salesforce.com", "a pipeline of two objects"
+        + "--client-id APP --org-url https://example.my.salesforce.com",
+      "a pipeline with two objects"
     ),
     Note(
       "attache init app --from userstore.json usersyncs.json --target-org field",
-      "a pipeline of an app's own files, for the user of an sf login"),
+      "a pipeline with an app's own files, for the user of an sf login"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument("name", "the pipeline's name", \.pipeline),
       .argument("syncs", "with --from, the app's sync file", completes: .files, \.syncs),
-      .option("in", "DIR", "where pipelines are", completes: .directories, \.directory),
+      .option("in", "DIR", "the directory of pipelines", completes: .directories, \.directory),
     ] + InitOptions.parameters.map { $0.within(\.told) }
       + Options.pipeline.map { $0.within(\.options) }
   }
@@ -46,7 +47,7 @@ struct InitCommand: Command {
   func validate() throws(UsageError) {
     if told.from != nil, !told.objects.isEmpty {
       throw UsageError(
-        "--from and --object exclude each other", hint: "an app's files say which objects there are"
+        "--from and --object exclude each other", hint: "an app's files already name the objects"
       )
     }
     if (told.from == nil) != (syncs == nil) {
@@ -61,7 +62,7 @@ struct InitCommand: Command {
     let told = try InitQuestions(program: context).completed(told)
     if told.from == nil, told.objects.isEmpty {
       throw UsageError(
-        "what the devices take along is needed",
+        "the objects are missing",
         hint: "give --object Account,Contact, or --from userstore.json usersyncs.json")
     }
     let place = context.absolute(directory)
@@ -116,7 +117,7 @@ struct InitCommand: Command {
       status = check.exitStatus
     case .failure(let error):
       let diagnostic = Diagnostic(error)
-      lines += ["the org was not asked:"] + diagnostic.lines.map { "  " + $0 }
+      lines += ["the org was not contacted:"] + diagnostic.lines.map { "  " + $0 }
       answer["error"] = diagnostic.json
       status = diagnostic.status
     }

@@ -8,10 +8,10 @@ struct ListCommand: Command {
   static let name = "list"
   static let summary = "list the pipelines in reach: last run, exit status, open edits"
   static let discussion = """
-    The pipelines in reach are the files in pipelines/ and in /etc/attache. The org is not asked. A file that \
-    cannot be used is listed with its fault, and the exit status stays 0: attache check explains the fault.
+    The pipelines are the files in pipelines/ and in /etc/attache. The org is not contacted. An invalid file \
+    is listed with its fault, and the exit status stays 0: attache check explains the fault.
     """
-  static let examples = [Note("attache list", "every pipeline that a name calls")]
+  static let examples = [Note("attache list", "every pipeline that can be called by name")]
   static var parameters: [Parameter<Self>] { Options.pipeline.map { $0.within(\.options) } }
 
   var options = Options()

@@ -5,7 +5,7 @@ import System
 /// `attache org ca`: creates a certificate authority for a local org with TLS.
 struct OrgCACommand: Command {
   static let name = "org ca"
-  static let summary = "make a certificate authority for the embedded org"
+  static let summary = "create a certificate authority for the embedded org"
   static let examples = [
     Note(
       "attache org ca --data .org",
@@ -13,7 +13,7 @@ struct OrgCACommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .option("data", "DIR", "where the org keeps its data", completes: .directories, \.data)
+      .option("data", "DIR", "data directory of the org", completes: .directories, \.data)
     ]
   }
 

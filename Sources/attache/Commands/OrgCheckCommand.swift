@@ -8,13 +8,14 @@ import System
 struct OrgCheckCommand: Command {
   static let name = "org check"
   static let summary =
-    "try a pipeline's logins, and hold its syncs against the org's objects and fields"
+    "check logins, and validate the syncs against the org's objects and fields"
   static let discussion = """
     Logs in as the integration user and as up to three of the pipeline's users, and prints the org, its \
-    limits, and how many records of each object the briefcases assign to each. An empty briefcase mostly means \
-    that it is assigned to another connected app. What the syncs name and the org has not is listed at once, \
-    with its line in the sync file: objects and fields that are not there or that a user may not read, set or \
-    change, external ids that are none, filters that no query can make, fields that bear no date. Nothing is written but a refresh token that the org replaces.
+    limits, and how many records of each object the briefcases assign to each user. An empty briefcase usually means \
+    that it is assigned to another connected app. Whatever the syncs need and the org lacks is listed at once, \
+    with its line in the sync file: objects and fields that do not exist or that a user cannot read, set or \
+    edit, fields that are not external IDs, filters on fields that cannot be queried, and date fields that are \
+    not dates. Nothing is written except a refresh token that the org replaces.
     """
   static let examples = [Note("attache org check field-service", "before the first run")]
   static var parameters: [Parameter<Self>] {

@@ -9,24 +9,24 @@ struct OrgSeedCommand: Command {
   static let summary = "fill the embedded org with related records"
   static let discussion = """
     Accounts, contacts, cases, work orders, service appointments, products and site visits, dated over the \
-    30 days before the org's clock, with technicians who may see different, overlapping sets and briefcases \
-    for them. The same scale and seed make the same records. A setup file says what an \
-    administrator sets up in an org beside its records: docs/local-org.md.
+    30 days before the org's clock, technicians who see different, overlapping sets, and briefcases \
+    for them. The same scale and seed make the same records. A setup file describes what an \
+    administrator sets up in an org besides records: docs/local-org.md.
     """
   static let examples = [
-    Note("attache org seed --data .org --scale 1", "a small org, as the demo has it"),
+    Note("attache org seed --data .org --scale 1", "a small org, as in the demo"),
     Note(
       "attache org seed --data .org --scale 0 --setup setup.json",
-      "no more records, but what the file sets up"),
+      "no more records, only what the file sets up"),
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .option("data", "DIR", "where the org keeps its data", completes: .directories, \.data),
-      .option("scale", "N", "how much; the number of records grows in proportion", \.scale),
-      .option("seed", "N", "the start of the random choices", \.seed),
+      .option("data", "DIR", "data directory of the org", completes: .directories, \.data),
+      .option("scale", "N", "the scale; the number of records is proportional to it", \.scale),
+      .option("seed", "N", "the seed of the random choices", \.seed),
       .option("clock", "START", "the clock of a deterministic org", \.clock),
       .option(
-        "setup", "FILE", "what is set up in the org, instead of what was set up before",
+        "setup", "FILE", "the setup file, which replaces an earlier one",
         \.setup),
       .flag("json", "print the counts as JSON", \.json),
     ]
@@ -40,7 +40,7 @@ struct OrgSeedCommand: Command {
   var json = false
 
   func validate() throws(UsageError) {
-    if scale < (setup == nil ? 1 : 0) { throw UsageError("--scale is at least 1") }
+    if scale < (setup == nil ? 1 : 0) { throw UsageError("--scale must be at least 1") }
   }
 
   func run(_ context: Program) async throws -> ExitStatus {

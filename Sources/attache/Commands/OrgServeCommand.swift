@@ -10,7 +10,7 @@ struct OrgServeCommand: Command {
   static let name = "org serve"
   static let summary = "serve the embedded org over HTTP"
   static let discussion = """
-    The org lives in one directory and answers as Salesforce does: logins, query, priming records, rows, \
+    The org is one directory and answers as Salesforce does: logins, query, priming records, rows, \
     collections, composite and bulk jobs. It listens on the loopback address, prints its URL, and stops on SIGINT or \
     SIGTERM. A connected app is registered with the certificate whose key signs its logins.
     """
@@ -21,25 +21,26 @@ struct OrgServeCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .option("data", "DIR", "where the org keeps its data", completes: .directories, \.data),
-      .option("address", "ADDRESS", "the address to listen at", \.address),
-      .option("port", "PORT", "the port; 0 takes a free one", \.port),
+      .option("data", "DIR", "data directory of the org", completes: .directories, \.data),
+      .option("address", "ADDRESS", "the address to listen on", \.address),
+      .option("port", "PORT", "the port; 0 selects a free one", \.port),
       .option("app", "ID=CERT.pem", "a connected app and its certificate", \.apps),
       .option(
         "client", "ID=USERNAME", "an app that logs in with the secret in $ATTACHE_CLIENT_SECRET",
         \.clients),
       .option(
-        "clock", "START", "a clock of one second a write from START, and ids in sequence", \.clock),
-      .option("tls", "DIR", "also speak TLS, with a certificate made in DIR", \.tls),
+        "clock", "START",
+        "a clock that advances one second per write from START, and sequential IDs", \.clock),
+      .option("tls", "DIR", "also serve TLS, with a certificate created in DIR", \.tls),
       .option(
-        "tls-name", "NAME", "another name that the certificate is for", \.tlsNames),
+        "tls-name", "NAME", "another host name for the certificate", \.tlsNames),
       .option(
-        "session", "MINUTES", "how long a session lasts without a request", \.session),
+        "session", "MINUTES", "the lifetime of a session without requests", \.session),
       .flag(
         "passwords", "let every user log in with the password in $ATTACHE_USER_PASSWORD",
         \.passwords),
       .flag(
-        "admin", "let other processes order faults; the secret is in DATA/admin-secret", \.admin),
+        "admin", "let other processes inject faults; the secret is in DATA/admin-secret", \.admin),
       .flag("json", "print the addresses as JSON", \.json),
     ]
   }
@@ -59,10 +60,10 @@ struct OrgServeCommand: Command {
 
   func validate() throws(UsageError) {
     if session < 1 || session > 1440 {
-      throw UsageError("--session is a number of minutes from 1 to 1440")
+      throw UsageError("--session must be a number of minutes from 1 to 1440")
     }
     for pair in apps + clients where pair.split(separator: "=", maxSplits: 1).count != 2 {
-      throw UsageError("\"\(pair)\" has to have an equals sign between its two parts")
+      throw UsageError("\"\(pair)\" must have an equals sign between its two parts")
     }
   }
 

@@ -7,10 +7,10 @@ struct PackCommand: Command {
   static let name = "pack"
   static let summary = "write the bundles of the newest generations"
   static let discussion = """
-    A bundle is one archive a platform: the manifest first, then the stores at the paths where an app looks \
+    A bundle is one archive per platform: the manifest first, then the stores at the paths where an app looks \
     for them.
     """
-  static let examples = [Note("attache pack field-service", "the bundles that are not there yet")]
+  static let examples = [Note("attache pack field-service", "the missing bundles")]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),

@@ -5,21 +5,24 @@ import System
 /// `attache prune`: removes what the pipeline's `keep` no longer covers.
 struct PruneCommand: Command {
   static let name = "prune"
-  static let summary = "remove what is old, as the pipeline's keep says"
+  static let summary = "remove expired files, as the pipeline's keep says"
   static let discussion = """
-    Every run that ends well does the same at its end, where the pipeline has keep. What is old and needed still stays: what a good bundle \
-    issued, what an open edit came from or stands in, the last that a device handed back from. The plan names \
-    each with the reason. No return in quarantine goes by its age. The org is not asked; ages are counted to \
+    If the pipeline has keep, every successful run does the same at its end. Files that are still needed stay \
+    even if they are old: the issued records of a valid bundle, the source of an open edit, the generation that \
+    redelivers it, and the last generation that a device returned. The plan lists each with the reason. \
+    Quarantined returns never expire. The org is not contacted; ages are measured to \
     the time of the last run.
     """
   static let examples = [
-    Note("attache prune field-service --dry-run", "what would go, and what stays for which reason"),
+    Note(
+      "attache prune field-service --dry-run",
+      "what would be removed, and what stays for which reason"),
     Note("attache prune field-service", "remove it"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .flag("dry-run", short: "n", "show the plan, remove nothing", \.dryRun),
+      .flag("dry-run", short: "n", "show the plan without removing anything", \.dryRun),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -62,7 +65,7 @@ enum KeepText {
   private static func words(_ item: KeepPlan.Item) -> String {
     switch item.kind {
     case .generation: item.name
-    case .issued: "what \(item.name) issued"
+    case .issued: "the issued records of \(item.name)"
     case .record: "the record of \(item.name)"
     case .returned: "the return \(item.name)"
     case .quarantined: "the refused return \(item.name)"

@@ -7,18 +7,18 @@ struct ReconcileCommand: Command {
   static let name = "reconcile"
   static let summary = "send the edits of returned stores to the org, and report each one"
   static let discussion = """
-    The sync-ups that the pipeline names are run over all open edits, with their field lists and merge modes. \
-    The plan is in the ledger before the first request; what a dead run left in doubt is looked up, never sent \
-    blindly again. The report says of every edit what became of it.
+    The syncs up that the pipeline names process all open edits, with their field lists and merge modes. \
+    The plan is in the ledger before the first request. What an interrupted run left unconfirmed is looked up, \
+    never resent blindly. The report lists the outcome of every edit.
     """
   static let examples = [
-    Note("attache reconcile field-service --dry-run", "the plan with its verdicts; nothing is sent")
+    Note("attache reconcile field-service --dry-run", "the plan with the verdicts; nothing is sent")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
-      .flag("dry-run", short: "n", "show the plan, send nothing", \.dryRun),
+      .option("confirm", "DIGEST", "confirm a held plan", \.confirm),
+      .flag("dry-run", short: "n", "show the plan without sending anything", \.dryRun),
       .report(\.report),
     ] + Options.run.map { $0.within(\.options) }
   }
@@ -32,7 +32,7 @@ struct ReconcileCommand: Command {
   func validate() throws(UsageError) {
     if report != nil, !dryRun {
       throw UsageError(
-        "--report needs --dry-run", hint: "a run writes its report where attache report finds it")
+        "--report needs --dry-run", hint: "a run writes its report to its own directory")
     }
   }
 

@@ -8,29 +8,30 @@ import System
 /// `attache reconcile undo`: undoes what a run changed in the org.
 struct ReconcileUndoCommand: Command {
   static let name = "reconcile undo"
-  static let summary = "take back what a run changed in the org"
+  static let summary = "undo what a run changed in the org"
   static let discussion = """
-    Shows a plan first, with the digest that --confirm takes. Fields get back the values that the org held \
-    before the run wrote, new records are deleted, and deleted ones come back from the recycle bin, but only \
-    where a record stands as the run left it: what somebody has changed since is left, and listed with the \
-    reason. It is a run of its own, with its report. An edit that is undone is settled: \
+    Shows a plan first, with the digest for --confirm. Fields get back the values that the org had \
+    before the run, new records are deleted, and deleted ones are restored from the recycle bin. A record that \
+    has been changed since the run is left as it is, and is listed with the \
+    reason. An undo is a separate run with its own report. An edit that is undone is resolved: \
     no later run sends it again.
     """
   static let examples = [
     Note("attache reconcile undo field-service 20260131T020000Z-12", "the plan"),
     Note(
       "attache reconcile undo field-service 20260131T020000Z-12 --confirm 8c1f0e6bd02a77d4",
-      "carry it out"),
+      "apply the plan"),
     Note("attache reconcile undo field-service 20260131T020000Z-12 37 38", "two of its edits"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .argument("run", "the run, as attache status and the report name it", \.run),
-      .arguments("edits", "the numbers of the edits; all that the run wrote, if none", \.edits),
-      .option("confirm", "DIGEST", "carry out the plan with this digest", \.confirm),
-      .flag("dry-run", short: "n", "show the plan, and end with status 0", \.dryRun),
-      .option("by", "NAME", "who undoes it; else the name of the system's user", \.by),
+      .argument("run", "the run's ID, as shown by attache status and in the report", \.run),
+      .arguments("edits", "the numbers of the edits; without any, all that the run wrote", \.edits),
+      .option("confirm", "DIGEST", "apply the plan with this digest", \.confirm),
+      .flag("dry-run", short: "n", "show the plan, and exit with status 0", \.dryRun),
+      .option(
+        "by", "NAME", "the name recorded with the undo (default: the system's user name)", \.by),
     ] + Options.run.map { $0.within(\.options) }
   }
 
@@ -44,7 +45,7 @@ struct ReconcileUndoCommand: Command {
 
   func validate() throws(UsageError) {
     if dryRun, confirm != nil {
-      throw UsageError("--dry-run does not go with --confirm", hint: "leave one of them out")
+      throw UsageError("--dry-run and --confirm exclude each other", hint: "remove one of them")
     }
   }
 
@@ -70,7 +71,7 @@ struct ReconcileUndoCommand: Command {
     }
     let status = try await call.run(
       undo.runOptions(plan, by: name, isDryRun: true), isUndoPlan: true)
-    let words = "nothing is done yet; this does it: \(undo.command(plan, edits: numbers))"
+    let words = "nothing is done yet; to apply the plan: \(undo.command(plan, edits: numbers))"
     if options.json {
       context.print(
         .object([

@@ -5,30 +5,34 @@ import System
 /// `attache recover`: recovers a pipeline whose ledger does not know what was sent last.
 struct RecoverCommand: Command {
   static let name = "recover"
-  static let summary = "go on after a restore, a lost ledger, a cloned machine, a refreshed sandbox"
+  static let summary =
+    "resume after a restore, a lost ledger, a cloned machine or a sandbox refresh"
   static let discussion = """
-    What a bundle of before brings from now on may have been sent by a run that nobody remembers. So new records \
-    are searched in the org before they are sent, no change goes over what somebody made of a record since, and \
-    what stays unsure waits for a person. Devices keep their bundles, and may hand them back as ever. What the \
-    ledger does not know and lies there as done with is ingested again. The org is not asked.
+    Edits from older bundles may already have been sent by a run that the ledger does not know. New records are \
+    therefore searched for in the org before they are sent, no update overwrites a later change of another user, and \
+    ambiguous edits are left for review. Devices keep their bundles, and may return them as before. Processed \
+    returns that the ledger does not know are ingested again. The org is not contacted.
     """
   static let examples = [
     Note(
-      "attache recover field-service", "after the ledger was lost, or an older one was put back"),
+      "attache recover field-service", "after the ledger was lost, or an older one was restored"),
     Note(
       "attache recover field-service --from /mnt/backups/field-service-20260131T050000Z.backup.tar.zst",
       "on another machine"),
-    Note("attache recover field-service --restored", "the whole directory was restored, or cloned"),
-    Note("attache recover field-service --new-org", "the sandbox was refreshed: it is another org"),
+    Note(
+      "attache recover field-service --restored", "after the whole directory was restored or cloned"
+    ),
+    Note("attache recover field-service --new-org", "after the sandbox was refreshed"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("from", "FILE", "begin with a backup, where no data directory is", \.backup),
-      .flag("restored", "the data directory is a restored or a cloned one", \.restored),
-      .flag("new-org", "the pipeline's org is another one from now on", \.newOrg),
-      .flag("dry-run", short: "n", "say what was found, change nothing", \.dryRun),
-      .option("by", "NAME", "who recovers; else the name of the system's user", \.by),
+      .option("from", "FILE", "restore a backup if there is no data directory", \.backup),
+      .flag("restored", "the data directory was restored or cloned", \.restored),
+      .flag("new-org", "the pipeline's org has been replaced", \.newOrg),
+      .flag("dry-run", short: "n", "show the findings without changing anything", \.dryRun),
+      .option(
+        "by", "NAME", "the name recorded with the recovery (default: the system's user name)", \.by),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

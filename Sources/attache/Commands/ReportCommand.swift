@@ -10,10 +10,10 @@ struct ReportCommand: Command {
   static let name = "report"
   static let summary = "show a run's report: the last one, or a run's"
   static let discussion = """
-    The counts of the verdicts that are news in it, of the edits of earlier runs that are still open, and of \
-    what else waits for a person; then its files. Of a run that died before its report it shows what is known. \
+    The number of new verdicts, of open edits from earlier runs, and of other items that need review; then the \
+    report's files. For a run that was interrupted before its report, it shows what is known. \
     --format prints the report itself: html the page, json the document, csv the table of its edits. --user \
-    keeps to what one user's devices brought; a part of the name will do where it fits one user only.
+    selects the edits of one user's devices; a part of the name is enough if it matches one user only.
     """
   static let examples = [
     Note("attache report field-service", "the verdicts of the last reconciliation and its files"),
@@ -22,10 +22,10 @@ struct ReportCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .argument("run", "the run; else the last that has a report", \.run),
-      .option("format", "FORM", "what is printed (default: text)", \.format),
+      .argument("run", "the run; default: the last one with a report", \.run),
+      .option("format", "FORM", "the output format (default: text)", \.format),
       .option(
-        "user", "NAME", "only what this user's devices brought",
+        "user", "NAME", "only the edits of this user's devices",
         completes: .asked("users", orFiles: false), \.user),
     ] + Options.formatted.map { $0.within(\.options) }
   }
@@ -47,7 +47,7 @@ struct ReportCommand: Command {
     defer { ledger?.close() }
     let reports = try written(data)
     guard let name = try run ?? ledger?.latestRun(of: reports) else {
-      // A run without open items has no report, which is no error; neither is a pipeline that never
+      // A run without open items has no report, which is not an error; neither is a pipeline that never
       // ran.
       if format == .json {
         context.print(.null)
@@ -124,7 +124,7 @@ struct ReportCommand: Command {
     if let whole = known.first(where: { $0.lowercased() == part }) { return whole }
     if found.count == 1 { return found[0] }
     throw UsageError(
-      found.isEmpty ? "no user is called \(word)" : "\(word) names several users",
+      found.isEmpty ? "no user name contains \(word)" : "\(word) matches several users",
       hint: "name one of \((found.isEmpty ? known : found).joined(separator: ", "))",
       command: "attache report")
   }
@@ -146,17 +146,19 @@ struct ReportCommand: Command {
   private static func words(for run: RunRow, _ state: LedgerDatabase) throws -> String {
     let others = try state.reportsShowing(run: run.id).filter { $0 != run.id }
     if !others.isEmpty {
-      return "run \(run.id) died before its report; it is told by that of "
+      return "run \(run.id) was interrupted before its report; see that of "
         + others.joined(separator: ", ")
     }
     if run.summary == RunRow.prunedSummary {
       return
-        "run \(run.id) is older than keep.runsDays: its report is pruned, and this is what the ledger keeps"
+        "the report of run \(run.id) is pruned (keep.runsDays); this is what the ledger still has"
     }
-    if run.ended == nil { return "run \(run.id) has not ended; this is what it settled so far" }
+    if run.ended == nil {
+      return "run \(run.id) is not finished; this is what it has resolved so far"
+    }
     return run.hasReport
-      ? "the report of run \(run.id) is not there: it was not written, or was taken away; this is what the "
-        + "ledger knows"
+      ? "the report of run \(run.id) is missing: it was not written, or was removed; this is what the "
+        + "ledger has"
       : "run \(run.id) had nothing for a report"
   }
 

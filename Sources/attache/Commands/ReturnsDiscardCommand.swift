@@ -5,21 +5,22 @@ import System
 /// `attache returns discard`: removes refused returns.
 struct ReturnsDiscardCommand: Command {
   static let name = "returns discard"
-  static let summary = "remove refused returns, and keep who did it and when"
+  static let summary = "remove refused returns, and record who removed them"
   static let discussion = """
-    What is in them is gone then: nobody else has their edits. Who discarded which file, when, and why it was \
-    refused stays in quarantine/.
+    The content is lost: the edits in it exist nowhere else. Who discarded which file, when, and why it was \
+    refused is kept in quarantine/.
     """
   static let examples = [
-    Note("attache returns discard field-service holiday.jpg", "what was no store is gone")
+    Note("attache returns discard field-service holiday.jpg", "remove a file that is not a store")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
       .arguments(
-        "return", "the names of files, or the beginnings of their digests", required: true,
+        "return", "file names, or beginnings of digests", required: true,
         \.words),
-      .option("by", "NAME", "who discards them; else the name of the system's user", \.by),
+      .option(
+        "by", "NAME", "the name recorded with the removal (default: the system's user name)", \.by),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -34,7 +35,7 @@ struct ReturnsDiscardCommand: Command {
     if options.json {
       context.print(.array(gone.map(\.json)))
     } else if !options.quiet {
-      for one in gone { context.print("\(one.name) is discarded") }
+      for one in gone { context.print("\(one.name) was discarded") }
     }
     return .done
   }

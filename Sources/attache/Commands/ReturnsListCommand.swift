@@ -5,18 +5,20 @@ import System
 /// `attache returns list`: lists returns with their locations.
 struct ReturnsListCommand: Command {
   static let name = "returns list"
-  static let summary = "show the returns that wait, arrive, were taken or refused"
+  static let summary = "list the returns in the inbox, in processing and in quarantine"
   static let discussion = """
-    Each with where it lies, since when, whose it is and why. --all adds the returns that are done with, and \
-    those that somebody discarded.
+    Each with its location, age, user and reason. --all includes the processed and the \
+    discarded returns.
     """
   static let examples = [
-    Note("attache returns list field-service", "what waits, and what was refused for which reason")
+    Note(
+      "attache returns list field-service",
+      "the waiting returns, and the refused ones with their reasons")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .flag("all", "show those that are done with, too", \.all),
+      .flag("all", "include processed and discarded returns", \.all),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -32,7 +34,7 @@ struct ReturnsListCommand: Command {
     if options.json {
       context.print(.array(found.map(\.json)))
     } else if !options.quiet {
-      if found.isEmpty { context.print("no return waits, and none is in quarantine") }
+      if found.isEmpty { context.print("no return is waiting or in quarantine") }
       for one in found { for line in ReturnText.lines(one, isWhole: false) { context.print(line) } }
     }
     return .done

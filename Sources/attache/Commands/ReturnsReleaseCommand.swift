@@ -5,19 +5,19 @@ import System
 /// `attache returns release`: releases refused returns.
 struct ReturnsReleaseCommand: Command {
   static let name = "returns release"
-  static let summary = "put refused returns back, so that the next ingest proves them again"
+  static let summary = "release refused returns, so that the next ingest validates them again"
   static let discussion = """
-    For a return whose reason is mended: a passphrase, a limit, a pipeline that has its stores again. One that \
-    is refused again goes to quarantine again.
+    For returns whose reason is fixed: a passphrase, a limit, a pipeline that has its stores again. A return that \
+    is refused again is quarantined again.
     """
   static let examples = [
-    Note("attache returns release field-service ada.sqlite", "the next run takes it in")
+    Note("attache returns release field-service ada.sqlite", "the next run ingests it")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
       .arguments(
-        "return", "the names of files, or the beginnings of their digests", required: true,
+        "return", "file names, or beginnings of digests", required: true,
         \.words),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
@@ -32,7 +32,9 @@ struct ReturnsReleaseCommand: Command {
     if options.json {
       context.print(.array(released.map(\.json)))
     } else if !options.quiet {
-      for one in released { context.print("\(one.name) is proved again by the next ingest") }
+      for one in released {
+        context.print("\(one.name) will be validated again by the next ingest")
+      }
     }
     return .done
   }

@@ -5,15 +5,15 @@ import System
 /// `attache returns show`: shows one return.
 struct ReturnsShowCommand: Command {
   static let name = "returns show"
-  static let summary = "show one return: where it lies, why, and what became of its edits"
-  static let discussion = "A return is named by its file's name, or by the beginning of its digest."
+  static let summary = "show one return: its location, its reason, and the outcome of its edits"
+  static let discussion = "A return is named by its file name, or by the beginning of its digest."
   static let examples = [
-    Note("attache returns show field-service ada.sqlite", "where it lies, and its edits")
+    Note("attache returns show field-service ada.sqlite", "its location, and its edits")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .argument("return", "the file's name, or the beginning of its digest", \.word),
+      .argument("return", "the file name, or the beginning of the digest", \.word),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -27,7 +27,7 @@ struct ReturnsShowCommand: Command {
     if found.isEmpty {
       throw PipelineError(
         .configuration, "returns.unknown", "there is no return \(word)",
-        fix: "attache returns list \(pipeline) --all shows what lies where")
+        fix: "attache returns list \(pipeline) --all shows all returns")
     }
     if options.json {
       context.print(.array(found.map(\.json)))

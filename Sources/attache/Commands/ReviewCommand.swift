@@ -7,26 +7,27 @@ import System
 /// `attache review`: serves a page on which an operator decides open edits.
 struct ReviewCommand: Command {
   static let name = "review"
-  static let summary = "decide about open edits on a page in the browser"
+  static let summary = "decide open edits on a page in the browser"
   static let discussion = """
-    The page is served on the loopback interface of this machine. Its address is printed; it holds a token \
-    that opens the page once, for one browser. The org is asked anew for the records on the page, nothing \
-    is sent before its plan was shown, and decisions hold for the values that the page showed. It ends with \
-    ^C, or when nobody has used it for an hour.
+    The page is served on the loopback interface of this machine. The printed address contains a token \
+    that opens the page once, for one browser. The page reads the org's current values. Nothing \
+    is sent before its plan was shown, and decisions apply to the values that the page showed. It stops on \
+    ^C, or after an hour without use.
 
-    To use it from another machine, lead the same port there: ssh -L 8417:127.0.0.1:8417 HOST, with \
+    To use it from another machine, forward the port: ssh -L 8417:127.0.0.1:8417 HOST, with \
     --port 8417 here.
     """
   static let examples = [
-    Note("attache review field-service", "open the address that it prints"),
-    Note("attache review field-service --port 8417 --by grace", "on a port, in grace's name"),
+    Note("attache review field-service", "open the printed address"),
+    Note("attache review field-service --port 8417 --by grace", "on a fixed port, in grace's name"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("port", "PORT", "the port; 0 takes a free one", \.port),
-      .option("by", "NAME", "who decides; else the name of the system's user", \.by),
-      .option("idle", "SECONDS", "end when nobody has used it for so long", \.idle),
+      .option("port", "PORT", "the port; 0 selects a free one", \.port),
+      .option(
+        "by", "NAME", "the name recorded with decisions (default: the system's user name)", \.by),
+      .option("idle", "SECONDS", "stop after SECONDS without use", \.idle),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -37,7 +38,7 @@ struct ReviewCommand: Command {
   var options = Options()
 
   func validate() throws(UsageError) {
-    if idle < 1 { throw UsageError("--idle is a number of seconds, at least 1") }
+    if idle < 1 { throw UsageError("--idle must be a number of seconds, at least 1") }
   }
 
   func run(_ context: Program) async throws -> ExitStatus {
@@ -53,7 +54,7 @@ struct ReviewCommand: Command {
     } else {
       context.print(server.address)
       if !options.quiet {
-        context.note("attache: open it in a browser, once; ^C ends it")
+        context.note("attache: open it in a browser, once; ^C stops it")
       }
     }
     let idle = idle
@@ -65,7 +66,7 @@ struct ReviewCommand: Command {
     timer.cancel()
     await server.stop()
     if signal == 0, !options.quiet {
-      context.note("attache: nobody used it for \(idle) seconds, so it ended")
+      context.note("attache: stopped after \(idle) seconds without use")
     }
     return .done
   }

@@ -5,10 +5,10 @@ import System
 /// `attache run`: runs the stages ingest, reconcile, prime and pack.
 struct RunCommand: Command {
   static let name = "run"
-  static let summary = "do what is due: ingest, reconcile, prime, pack"
+  static let summary = "run all stages: ingest, reconcile, prime, pack"
   static let discussion = """
-    What cron calls. Returned stores are proved and their edits recorded, the edits are sent and reported, \
-    what changed in the org is fetched, and new bundles are written. A run that died is gone on with.
+    The command for cron. It validates returned stores and records their edits, sends and reports the edits, \
+    fetches changes from the org, and writes new bundles. An interrupted run is resumed.
     """
   static let examples = [Note("attache run field-service", "the whole pipeline")]
   static var parameters: [Parameter<Self>] {
@@ -17,10 +17,10 @@ struct RunCommand: Command {
       .option("only", "STAGES", "only these stages", commas: true, \.only),
       .user("USERNAME", "prime and pack only this user's snapshot", \.users),
       .maxDeletes(\.maxDeletes),
-      .option("confirm", "DIGEST", "confirm a plan that was held", \.confirm),
+      .option("confirm", "DIGEST", "confirm a held plan", \.confirm),
       .deadline(\.deadline),
       .option(
-        "api-budget", "REQUESTS", "make no more requests than so many, nor than org.apiBudget has",
+        "api-budget", "REQUESTS", "limit API requests (never above org.apiBudget)",
         \.apiBudget),
       .dryRun(\.dryRun),
       .report(\.report),
@@ -41,7 +41,7 @@ struct RunCommand: Command {
   func validate() throws(UsageError) {
     if report != nil, !dryRun {
       throw UsageError(
-        "--report needs --dry-run", hint: "a run writes its report where attache report finds it")
+        "--report needs --dry-run", hint: "a run writes its report to its own directory")
     }
   }
 

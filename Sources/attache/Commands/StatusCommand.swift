@@ -8,15 +8,15 @@ import System
 /// `attache status`: shows open items and the last runs.
 struct StatusCommand: Command {
   static let name = "status"
-  static let summary = "show what is open: edits, returns that wait, snapshots, last runs"
+  static let summary = "show open edits, waiting returns, snapshots and the last runs"
   static let discussion = """
-    Reads the ledger and the directories; the org is not asked. Doubts and refused edits stay here until a \
-    later return or a person settles them. --all shows every pipeline that attache list lists. --disk says what lies on the disk, by kind and snapshot, and what \
-    attache prune would remove.
+    Reads the ledger and the directories; the org is not contacted. Unconfirmed and refused edits are listed \
+    until a later return or an operator resolves them. --all shows every pipeline that attache list lists. --disk \
+    shows the disk use by kind and snapshot, and what attache prune would remove.
     """
   static let examples = [
     Note("attache status field-service", "the state of one pipeline"),
-    Note("attache status field-service --disk", "what lies on the disk"),
+    Note("attache status field-service --disk", "the disk use"),
     Note("attache status --all", "the state of every pipeline in reach"),
   ]
   static var parameters: [Parameter<Self>] {
@@ -25,7 +25,7 @@ struct StatusCommand: Command {
         "pipeline", "the pipeline file, or a name in pipelines/ or /etc/attache",
         completes: .asked("pipelines", orFiles: true), \.pipeline),
       .flag("all", short: "a", "show every pipeline in pipelines/ and /etc/attache", \.all),
-      .flag("disk", "show what lies on the disk instead", \.disk),
+      .flag("disk", "show the disk use instead", \.disk),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
@@ -107,11 +107,11 @@ struct StatusCommand: Command {
       ]
     }
     let table = TextTable.lines(
-      header: ["what", "whose", "how many", "size"], rows: rows, isCut: context.outputIsTerminal)
+      header: ["what", "whose", "count", "size"], rows: rows, isCut: context.outputIsTerminal)
     for line in table { context.print(line) }
     context.print("\(ByteCount.text(Int(use.bytes))) in \(data.path)")
     guard let plan else {
-      context.print("a run is at work: what attache prune would remove is not known")
+      context.print("a run is active: what attache prune would remove is unknown")
       return .done
     }
     for line in KeepText.lines(plan, isDone: false) { context.print(line) }
@@ -131,10 +131,10 @@ struct StatusCommand: Command {
       lines.append("taken and not finished: \(EventText.count(status.processing.count, "return"))")
     }
     if status.unjudged > 0 {
-      lines.append("edits that wait for the next reconciliation: \(status.unjudged)")
+      lines.append("edits waiting for the next reconciliation: \(status.unjudged)")
     }
     let open = status.unsettled.values.reduce(0, +)
-    lines.append("edits not settled: \(open)")
+    lines.append("open edits: \(open)")
     for verdict in Verdict.allCases {
       if let count = status.unsettled[verdict], count > 0 {
         lines.append("  \(count) \(verdict.rawValue, verdict.style)")
@@ -160,7 +160,7 @@ struct StatusCommand: Command {
   }
 
   private func findings(_ findings: [Finding]) -> [String] {
-    let head = findings.isEmpty ? [] : ["for a person to look at: \(findings.count)"]
+    let head = findings.isEmpty ? [] : ["items that need review: \(findings.count)"]
     return head
       + ShortList.lines(findings, indent: "  ") { finding in
         let name = finding.text("name") ?? finding.text("username") ?? finding.subject

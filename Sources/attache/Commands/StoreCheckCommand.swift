@@ -6,25 +6,26 @@ import System
 /// `attache store check`: validates a SmartStore file.
 struct StoreCheckCommand: Command {
   static let name = "store check"
-  static let summary = "say whether a file is a sound SmartStore, and what is wrong with it"
+  static let summary = "validate a SmartStore file and list its faults"
   static let discussion = """
-    The file is opened for reading only, as one from outside. Each violation is printed with its table, row \
+    The file is opened read-only, as untrusted input. Each violation is printed with its table, row \
     and path, never with a value. Soups that an app added are checked like the others.
     """
   static let examples = [
     Note("attache store check store.sqlite", "exit status 8 if there is a violation"),
     Note(
       "attache store check store.sqlite --config userstore.json",
-      "whether it has the soups and indexes of a store configuration, too"),
+      "also check for the soups and indexes of a store configuration"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument("store", "the store file", completes: .files, \.store),
       .option(
-        "config", "FILE", "the store configuration whose soups have to be there", completes: .files,
+        "config", "FILE", "the store configuration with the required soups", completes: .files,
         \.config),
-      .option("platform", "PLATFORM", "what the file has to be; else what it says", \.platform),
-      .flag("server", "hold it to what a pipeline issues, not to what a device leaves", \.server),
+      .option(
+        "platform", "PLATFORM", "the expected platform (default: that of the file)", \.platform),
+      .flag("server", "require what a pipeline issues, not what a device leaves", \.server),
     ] + Options.output.map { $0.within(\.options) }
   }
 
@@ -51,7 +52,7 @@ struct StoreCheckCommand: Command {
         ]))
     } else if !options.quiet {
       for violation in violations { context.print(violation.description) }
-      if violations.isEmpty { context.print("\(store) is a sound SmartStore") }
+      if violations.isEmpty { context.print("\(store) is a valid SmartStore") }
     }
     return violations.isEmpty ? .done : .damaged
   }

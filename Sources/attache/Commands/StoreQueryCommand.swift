@@ -9,10 +9,10 @@ import System
 /// `attache store query`: queries a store with Smart SQL.
 struct StoreQueryCommand: Command {
   static let name = "store query"
-  static let summary = "ask a store with Smart SQL"
+  static let summary = "query a store with Smart SQL"
   static let discussion = """
-    Soups and paths stand in braces: {Account}, {Account:Name}. Only SELECT is accepted and the store \
-    is opened for reading. A column that holds a whole element, {Account:_soup}, is printed as JSON.
+    Soups and paths are written in braces: {Account}, {Account:Name}. Only SELECT is accepted, and the store \
+    is opened read-only. A column with a whole element, {Account:_soup}, is printed as JSON.
     """
   static let examples = [
     Note(
@@ -27,8 +27,8 @@ struct StoreQueryCommand: Command {
       .flag("json", "print an array of rows as JSON", \.json),
       .flag("csv", "print CSV with a header", \.csv),
       .flag("table", "print a table (the default)", \.table),
-      .option("limit", "N", "rows at most", \.limit),
-      .option("deadline", "SECONDS", "give up after so many seconds", \.deadline),
+      .option("limit", "N", "the maximum number of rows", \.limit),
+      .option("deadline", "SECONDS", "stop after SECONDS", \.deadline),
     ]
   }
 
@@ -64,8 +64,8 @@ struct StoreQueryCommand: Command {
     } catch {
       if Self.isInterrupted(error) {
         throw PipelineError(
-          .tryLater, "query.deadline", "the query was not over after \(deadline.value) seconds",
-          fix: "ask for less, or give it more with --deadline")
+          .tryLater, "query.deadline", "the query was stopped after \(deadline.value) seconds",
+          fix: "query less, or raise --deadline")
       }
       throw Self.isOfQuery(error)
         ? UsageError("\(error)", hint: "correct the query", command: "attache store query") : error
@@ -82,8 +82,8 @@ struct StoreQueryCommand: Command {
       let text = String(decoding: writer.bytes, as: UTF8.self)
       if VisibleText.cell(text) != text {
         context.note(
-          "warning: characters that a terminal obeys were left out of the CSV, such as controls; "
-            + "--json writes them out")
+          "warning: terminal control characters were removed from the CSV; "
+            + "--json prints them escaped")
       }
     } else {
       let texts = rows.map { $0.map(ColumnNames.text) }

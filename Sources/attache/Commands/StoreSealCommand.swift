@@ -7,11 +7,11 @@ import System
 /// `attache store seal`: encrypts a plain store as a SQLCipher 4 file.
 struct StoreSealCommand: Command {
   static let name = "store seal"
-  static let summary = "seal a plain store: a SQLCipher 4 file under a passphrase"
+  static let summary = "seal a plain store as a SQLCipher 4 file with a passphrase"
   static let discussion = """
-    The store stays as it is. One without 80 reserved bytes a page is rebuilt on the way, which is said; one \
+    The original store stays unchanged. A store without 80 reserved bytes per page is rebuilt, with a message; one \
     with changes in a -wal or a -journal is refused. With --plain-header the first 32 bytes stay readable, as \
-    iOS wants it of a store that an app group shares, and the salt, which is then not in the file, is printed.
+    iOS requires of a store in an app group, and the salt, which is then not in the file, is printed.
     """
   static let examples = [
     Note(
@@ -22,7 +22,7 @@ struct StoreSealCommand: Command {
     [
       .argument("store", "the plain store", completes: .files, \.store),
       .option(
-        "out", "FILE", "the sealed file, which must not be there yet", required: true,
+        "out", "FILE", "the sealed file, which must not exist yet", required: true,
         completes: .files, \.out),
       .flag(
         "plain-header", "leave the first 32 bytes readable; the salt is printed", \.plainHeader),
@@ -52,7 +52,7 @@ struct StoreSealCommand: Command {
         ]))
     } else if !options.quiet {
       if outcome.wasRebuilt {
-        context.note("\(store) had no room for sealing in its pages and was rebuilt on the way")
+        context.note("\(store) had no space for sealing in its pages and was rebuilt")
       }
       context.print("\(out) is sealed: \(EventText.count(outcome.pages, "page"))")
       if isOutside { context.print("salt \(Hex.encode(outcome.salt))") }

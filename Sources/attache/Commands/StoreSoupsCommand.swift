@@ -8,9 +8,9 @@ struct StoreSoupsCommand: Command {
   static let name = "store soups"
   static let summary = "list the soups of a store, with their elements and indexes"
   static let discussion =
-    "The store is opened for reading only. The paths are those that Smart SQL can name."
+    "The store is opened read-only. The paths are those that Smart SQL can use."
   static let examples = [
-    Note("attache store soups store.sqlite", "what store query can be asked about")
+    Note("attache store soups store.sqlite", "the soups that store query can read")
   ]
   static var parameters: [Parameter<Self>] {
     [.argument("store", "the store file", completes: .files, \.store)]

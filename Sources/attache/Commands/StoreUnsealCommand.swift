@@ -6,21 +6,21 @@ import System
 /// `attache store unseal`: decrypts a SQLCipher 4 file to a plain store.
 struct StoreUnsealCommand: Command {
   static let name = "store unseal"
-  static let summary = "unseal a store: a plain file again"
+  static let summary = "unseal a store to a plain file"
   static let discussion = """
-    Every page is verified. A wrong passphrase, a changed page and a file that was cut off end with status 8 \
-    and the number of the page, and nothing is written.
+    Every page is verified. If the passphrase is wrong, a page was changed or the file is truncated, the command \
+    exits with status 8 and names the page, and nothing is written.
     """
   static let examples = [
     Note(
       "attache store unseal sealed.sqlite --out store.sqlite --passphrase-env STORE_KEY",
-      "the passphrase stands in the environment variable STORE_KEY")
+      "with the passphrase in the environment variable STORE_KEY")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument("store", "the sealed store", completes: .files, \.store),
       .option(
-        "out", "FILE", "the plain file, which must not be there yet", required: true,
+        "out", "FILE", "the plain file, which must not exist yet", required: true,
         completes: .files, \.out),
     ] + SealOptions.parameters.map { $0.within(\.seal) }
       + Options.output.map { $0.within(\.options) }

@@ -7,10 +7,10 @@ import System
 /// `attache sync delete`: removes syncs from a store.
 struct SyncDeleteCommand: Command {
   static let name = "sync delete"
-  static let summary = "forget syncs of a store; the records that they brought stay"
+  static let summary = "remove syncs from a store; their records stay"
   static let discussion = """
-    A sync of the same name that is set up afterwards fetches everything again. The records stay, marked with \
-    the id of the sync that is gone: it no longer removes them when the org deletes them.
+    If a sync of the same name is set up later, it fetches everything again. The records stay marked with \
+    the ID of the removed sync, and the new one does not remove them when the org deletes them.
     """
   static let examples = [
     Note("attache sync delete --store store.sqlite --name contactsDown", "one sync")
@@ -18,7 +18,7 @@ struct SyncDeleteCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
-      .option("name", "NAME", "the sync's name; several are allowed", commas: true, \.names),
+      .option("name", "NAME", "the sync's name; may be repeated", commas: true, \.names),
     ] + Options.output.map { $0.within(\.options) }
   }
 

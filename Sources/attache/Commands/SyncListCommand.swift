@@ -7,8 +7,8 @@ import System
 /// `attache sync list`: lists the syncs of a store.
 struct SyncListCommand: Command {
   static let name = "sync list"
-  static let summary = "list the syncs of a store and where they stand"
-  static let discussion = "The store is opened for reading."
+  static let summary = "list the syncs of a store and their states"
+  static let discussion = "The store is opened read-only."
   static let examples = [Note("attache sync list --store store.sqlite", "as a table")]
   static var parameters: [Parameter<Self>] {
     [.option("store", "FILE", "the store file", required: true, completes: .files, \.store)]

@@ -11,22 +11,22 @@ struct SyncRunCommand: Command {
   static let name = "sync run"
   static let summary = "run named syncs of one store, as an app with the Mobile SDK does"
   static let discussion = """
-    Syncs are run in the order in which they are named: everything the first time, then what changed. With \
-    --all every sync is run, those up first, so that nothing that comes down overwrites a change that was not \
-    sent. Syncs of --config that the store does not have are set up; those that it has are kept, with where \
-    they stand, and a difference is said. A store that is not there is made from --store-config.
+    Syncs are run in the given order: everything the first time, then only changes. With \
+    --all every sync is run, syncs up first, so that fetched records do not overwrite unsent \
+    changes. Syncs of --config that the store lacks are set up; existing ones keep their definitions \
+    and states, and differences are reported. A store that does not exist is created from --store-config.
 
-    A sync that fails ends the command, and the syncs after it are not run. Changes that the org refused, or \
-    that were left because the org's record is newer, stay in the store, are listed, and end with status 3.
+    A failing sync ends the command, and later syncs are not run. Changes that the org refused, or \
+    that were left because the org's record is newer, stay in the store, are listed, and give exit status 3.
     """
   static let examples = [
     Note(
       "attache sync run --store store.sqlite --config usersyncs.json --all --target-org field",
-      "every sync of the file, as the user whom the sf command is logged in as"),
+      "every sync of the file, as the user of the sf login"),
     Note(
       "attache sync run --store store.sqlite --name contactsUp,contactsDown --token-env TOKEN "
         + "--org-url https://example.my.salesforce.com",
-      "two syncs that the store has, with an access token"),
+      "two syncs of the store, with an access token"),
     Note(
       "attache sync run --store new.sqlite --platform ios --store-config userstore.json "
         + "--config usersyncs.json --all --username ada@example.com --key-file jwt.key "
@@ -36,18 +36,19 @@ struct SyncRunCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
-      .option("name", "NAME", "a sync to run; several in this order", commas: true, \.names),
-      .flag("all", "run all named syncs, those up first", \.all),
       .option(
-        "config", "FILE", "the syncs, as usersyncs.json has them", completes: .files, \.config),
+        "name", "NAME", "a sync to run; several are run in this order", commas: true, \.names),
+      .flag("all", "run all named syncs, syncs up first", \.all),
       .option(
-        "store-config", "FILE", "the soups, as userstore.json has them", completes: .files,
+        "config", "FILE", "the sync file", completes: .files, \.config),
+      .option(
+        "store-config", "FILE", "the store file of the SDK, with the soups", completes: .files,
         \.storeConfig),
-      .option("platform", "PLATFORM", "the layout of a store that is made", \.platform),
-      .flag("replace", "give syncs that are there the definition of --config", \.replace),
-      .flag("clean-ghosts", "remove what the org no longer gives", \.cleanGhosts),
+      .option("platform", "PLATFORM", "the layout of a new store", \.platform),
+      .flag("replace", "replace the definitions of existing syncs by those of --config", \.replace),
+      .flag("clean-ghosts", "remove records that the org no longer returns", \.cleanGhosts),
       .option(
-        "max-deletes", "N%", "the share of a soup that may be removed at once, 10% unless given",
+        "max-deletes", "N%", "the largest share of a soup to remove at once (default: 10%)",
         \.maxDeletes),
       .deadline(\.deadline),
     ] + LoginOptions.parameters.map { $0.within(\.login) }

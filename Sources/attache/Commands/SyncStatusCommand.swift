@@ -7,9 +7,9 @@ import System
 /// `attache sync status`: shows one sync of a store in full.
 struct SyncStatusCommand: Command {
   static let name = "sync status"
-  static let summary = "show one sync of a store: its definition and where it stands"
+  static let summary = "show the definition and the state of one sync"
   static let discussion = """
-    The store is opened for reading. A sync without a name is found by its id, which attache sync list shows.
+    The store is opened read-only. A sync without a name is named by its ID, which attache sync list shows.
     """
   static let examples = [
     Note("attache sync status --store store.sqlite --name contactsDown", "by its name"),
@@ -19,7 +19,7 @@ struct SyncStatusCommand: Command {
     [
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
       .option("name", "NAME", "the sync's name", \.sync),
-      .option("id", "ID", "the sync's id", \.id),
+      .option("id", "ID", "the sync's ID", \.id),
     ] + Options.output.map { $0.within(\.options) }
   }
 
@@ -30,7 +30,7 @@ struct SyncStatusCommand: Command {
 
   func validate() throws(UsageError) {
     if (sync == nil) == (id == nil) {
-      throw UsageError("one sync has to be named", hint: "give --name NAME or --id ID")
+      throw UsageError("the name or ID of a sync is needed", hint: "give --name NAME or --id ID")
     }
   }
 

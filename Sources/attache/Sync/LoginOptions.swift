@@ -10,9 +10,9 @@ struct LoginOptions: Sendable {
   static var parameters: [Parameter<LoginOptions>] {
     [
       .option(
-        "target-org", "ALIAS", "log in as the sf command is logged in under this alias", \.alias),
+        "target-org", "ALIAS", "log in as the sf command does under this alias", \.alias),
       .option(
-        "org-url", "URL", "the org's address, or its login host (else $ATTACHE_ORG_URL)", \.url),
+        "org-url", "URL", "the org's URL, or its login host (default: $ATTACHE_ORG_URL)", \.url),
       .option(
         "token-file", "PATH", "log in with the access token in this file", completes: .files,
         \.tokenFile),
@@ -26,13 +26,13 @@ struct LoginOptions: Sendable {
         "key-env", "NAME", "log in by JWT with the private key in this environment variable",
         \.keyVariable),
       .option(
-        "client-id", "ID", "the connected app of a JWT login (else $ATTACHE_CLIENT_ID)",
+        "client-id", "ID", "the connected app of a JWT login (default: $ATTACHE_CLIENT_ID)",
         \.clientID),
-      .option("username", "USERNAME", "the user to act as; a JWT login needs one", \.username),
+      .option("username", "USERNAME", "the user to act as; required for a JWT login", \.username),
       .option(
         "ca-file", "FILE", "certificate authorities to trust", completes: .files, \.caFile),
       .option(
-        "api-version", "VERSION", "the API version, else the org's newest", \.apiVersion),
+        "api-version", "VERSION", "the API version (default: the org's newest)", \.apiVersion),
     ]
   }
 
@@ -63,7 +63,7 @@ struct LoginOptions: Sendable {
     }
     guard key == nil || username != nil else {
       throw UsageError(
-        "a JWT login is for a user, and none is named", hint: "give --username USERNAME")
+        "a JWT login needs a user name", hint: "give --username USERNAME")
     }
   }
 
@@ -77,7 +77,7 @@ struct LoginOptions: Sendable {
         concurrency: Org.defaultConcurrency, keepsObjects: true)
     }
     guard let url = url ?? program.variables["ATTACHE_ORG_URL"], !url.isEmpty else {
-      throw UsageError("the org's address is needed", hint: "give --org-url URL")
+      throw UsageError("the org's URL is needed", hint: "give --org-url URL")
     }
     return try Org(
       url: url, credentials: try credentials(program), apiVersion: apiVersion, caFile: caFile,

@@ -17,6 +17,6 @@ extension Provenance {
     }
     if stamp.user == globalUser || stamp.user == identity.userID { return nil }
     return "the store was issued for the user \(stamp.user) and is synced as "
-      + "\(identity.username): it will hold what that user may see"
+      + "\(identity.username): it will contain what that user can see"
   }
 }

@@ -67,8 +67,9 @@ struct SyncCall: Sendable {
     }
     return PipelineError(
       .configuration, told.code, told.message, location: told.location, reason: told.reason,
-      fix: told.fix ?? "check the sync's query, and that the user may see its object and fields; "
-        + "a sync that the store has takes a mended one with --config and --replace")
+      fix: told.fix
+        ?? "check the sync's query, and that the user has access to its object and fields; "
+        + "replace a sync that the store already has with --config and --replace")
   }
 
   private static let wrongQueries: Set<String> = [
@@ -76,7 +77,7 @@ struct SyncCall: Sendable {
   ]
 
   private static let budgetFix =
-    "run it again when fewer requests of the last 24 hours are counted: a tenth of the org's is left for others"
+    "run it again later: a tenth of the org's requests of 24 hours is left for others"
 
   private func work() async throws -> Result {
     let path = program.absolute(command.store)
@@ -125,7 +126,7 @@ struct SyncCall: Sendable {
       for name in setUp.differing {
         let text =
           "sync \"\(name)\" in the store differs from \(plan.syncsFile) and was kept; "
-          + "--replace takes the new definition"
+          + "--replace applies the new definition"
         result.warnings.append(text)
         warn(text)
       }
@@ -162,9 +163,9 @@ struct SyncCall: Sendable {
     }
     if faults.isEmpty { return }
     throw PipelineError(
-      .configuration, "sync.names", "the syncs name fields in other letters than the org",
+      .configuration, "sync.names", "the syncs name fields in a different case than the org",
       reason: faults.map(\.problem.description).joined(separator: "; "),
-      fix: "correct the file of the syncs, and give it with --config FILE and --replace")
+      fix: "correct the sync file, and apply it with --config FILE and --replace")
   }
 
   /// Refuses a sync whose soup is missing, before anything is sent.
@@ -176,8 +177,8 @@ struct SyncCall: Sendable {
     guard let missing else { return }
     throw PipelineError(
       .configuration, "sync.soup",
-      "the store has no soup \"\(missing)\", which sync \"\(state.name ?? "")\" is for",
-      fix: "give the file that has the soup with --store-config FILE")
+      "the store has no soup \"\(missing)\", which sync \"\(state.name ?? "")\" needs",
+      fix: "name the file with the soup with --store-config FILE")
   }
 
   /// Returns all named syncs, or those of the file if there is one: syncs up before syncs down.

@@ -19,7 +19,7 @@ struct SyncStore: ~Copyable {
     if isNew, !mayCreate {
       throw UsageError(
         "there is no file \(path)",
-        hint: "correct the name, or give --store-config FILE and --platform to make a store")
+        hint: "correct the name, or give --store-config FILE and --platform to create a store")
     }
     if !isNew { try Self.checkReadable(path) }
     do throws(LockError) {
@@ -29,7 +29,7 @@ struct SyncStore: ~Copyable {
       guard case .held = error else { throw PipelineError(.failed, "disk", "\(error)") }
       throw PipelineError(
         .locked, "sync.locked", "another process is syncing \(path)",
-        fix: "wait for its end, and run it again")
+        fix: "wait until it has finished, and run it again")
     }
     self.path = path
     self.isNew = isNew
@@ -42,7 +42,7 @@ struct SyncStore: ~Copyable {
       if let platform, platform != store.platform {
         throw UsageError(
           "\(path) has the layout of \(store.platform.rawValue), not of \(platform.rawValue)",
-          hint: "leave --platform out: it is for a store that is made")
+          hint: "remove --platform, which is only for a new store")
       }
       return store
     }
@@ -62,7 +62,8 @@ struct SyncStore: ~Copyable {
   static func checkReadable(_ path: String) throws {
     guard try SQLCipherFile.mayBeSealed(path) else { return }
     throw PipelineError(
-      .configuration, "sync.sealed", "\(path) is sealed or no store: it cannot be synced as it is",
+      .configuration, "sync.sealed",
+      "\(path) is sealed or not a store: it cannot be synced as it is",
       fix: "unseal it first with attache store unseal, and seal it again afterwards")
   }
 

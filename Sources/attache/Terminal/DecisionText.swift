@@ -45,7 +45,7 @@ enum DecisionText {
     if let pending = open.pending {
       lines.append(
         "  decided by \(pending.by) on \(Dates.utcSeconds(pending.time)): "
-          + "\(pending.decision.kind.meaning); not carried out yet")
+          + "\(pending.decision.kind.meaning); not applied yet")
     }
     lines.append(
       "  attache decide \(pipeline) \(edit.number) "

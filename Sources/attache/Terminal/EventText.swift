@@ -6,7 +6,7 @@ enum EventText {
   static func line(for event: RunEvent) -> String? {
     switch event {
     case .runStarted(let run, _, let resumed):
-      return resumed ? "run \(run) goes on where it stopped" : nil
+      return resumed ? "run \(run) is resumed" : nil
     // The summary contains the report's path and the open items.
     case .stageStarted, .stageFinished, .soupProgress, .editsSettled, .reportWritten, .leftOpen,
       .snapshotStarted, .retrying:
@@ -14,13 +14,13 @@ enum EventText {
     case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
       return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
-        + (known > 0 ? ", \(known) seen before" : "")
+        + (known > 0 ? ", \(known) known before" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
       return "ingest: \(name) was refused: \(reason)   [\(code)]"
     case .returnLeft(let name, let code, let reason):
-      return "ingest: \(name) was left where it is: \(reason)   [\(code)]"
+      return "ingest: \(name) was left in place: \(reason)   [\(code)]"
     case .snapshotPrimed(_, let username, let generation, let changed, let soups):
       guard changed else { return "prime: \(username): nothing changed" }
       let list = soups.filter { $0.fetched > 0 || $0.removed > 0 }.map(soup).joined(separator: ", ")
@@ -96,7 +96,7 @@ enum EventText {
 
   /// The number of edits that have a verdict.
   static func settled(_ done: Int, of total: Int) -> String {
-    "reconcile: \(done) of \(total) edits have their verdict"
+    "reconcile: \(done) of \(total) edits processed"
   }
 
   /// The progress of a sync of a live store.

@@ -77,7 +77,7 @@ struct KillRounds {
       // A point outside the stage, such as the login, does not count: try another one.
       for _ in 0..<10 where !isDone { isDone = try playOne(dice.below(points)) }
       if !isDone { problems.append("\(scene.name): no run died in part \(part)") }
-      // One difference is reported in full; thirty of the same kind say no more.
+      // One difference is reported in full; thirty of the same kind do not help.
       if problems.count > 20 { return }
     }
   }

@@ -71,7 +71,7 @@ struct BulkWork {
     func account(_ place: Int) -> JSONObject {
       all.first { $0["Id"]?.string == accounts[place] } ?? [:]
     }
-    expect(account(0)["Phone"] == "+1 555 9", "the office's number was overwritten")
+    expect(account(0)["Phone"] == "+1 555 9", "another user's number was overwritten")
     expect(account(1)["Phone"] != "none", "no rule held")
     for place in 2..<12 {
       expect(account(place)["Phone"]?.string == "+1 777 \(place)", "the number of \(place)")

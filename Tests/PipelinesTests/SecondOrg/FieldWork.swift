@@ -55,8 +55,8 @@ struct FieldWork {
     try li.edit("accounts", id: shared, ["Phone": "+1 555 4"], now: now)
     // Meanwhile, changes by other users.
     try await scene.org.change("Account", id: accounts[0], ["Phone": "+1 555 9"])
-    try await scene.org.change("Account", id: accounts[7], ["Name": "Changed by the office"])
-    try await scene.org.change("Case", ["Subject": "From the office", "Status": "New"])
+    try await scene.org.change("Account", id: accounts[7], ["Name": "Changed by another user"])
+    try await scene.org.change("Case", ["Subject": "From another user", "Status": "New"])
     try await scene.org.delete("Contact", id: contact)
     before = try await scene.org.log().count
     try scene.handBack(rosa, as: "rosa.sqlite")
@@ -69,13 +69,13 @@ struct FieldWork {
     func expect(_ holds: Bool, _ what: String) { if !holds { faults.append(what) } }
     let all = try await scene.org.records("Account")
     func account(_ id: String) -> JSONObject { all.first { $0["Id"]?.string == id } ?? [:] }
-    expect(account(accounts[0])["Phone"] == "+1 555 9", "the office's number was overwritten")
+    expect(account(accounts[0])["Phone"] == "+1 555 9", "another user's number was overwritten")
     expect(account(accounts[1])["Phone"] == "+1 555 2", "a number did not arrive")
     expect(account(accounts[1])["AnnualRevenue"]?.double == 1.5e9, "a revenue did not arrive")
     expect(account(accounts[2])["Phone"]?.string?.hasPrefix("+1 555") == true, "no rule held")
     expect(
       account(accounts[3])["Description"] == "a \"quote\", a 🚲\nand a \\", "a text did not arrive")
-    expect(account(accounts[7])["Name"] == "Changed by the office", "the office's name is gone")
+    expect(account(accounts[7])["Name"] == "Changed by another user", "another user's name is gone")
     expect(account(shared)["Phone"] == "+1 555 4", "the number of the shared account is another")
     let shops = all.filter { $0["Name"] == "New shop" }
     expect(shops.count == 1, "\(shops.count) new shops")
