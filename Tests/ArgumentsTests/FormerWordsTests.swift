@@ -25,9 +25,17 @@ import Testing
     func run(_ context: Int) async throws -> ExitStatus { .done }
   }
 
+  private struct Names: Command {
+    static let name = "names"
+    static let summary = "print names for a shell"
+    static let isHidden = true
+
+    func run(_ context: Int) async throws -> ExitStatus { .done }
+  }
+
   private let tool = Tool<Int>(
     name: "tool", summary: "a tool", version: "1", date: "today",
-    commands: [Decide.self, Show.self],
+    commands: [Decide.self, Show.self, Names.self],
     exitStatuses: [],
     former: FormerWords(
       options: ["again": "--retry", "rehearse": "--retry --report DIR"],
@@ -59,5 +67,13 @@ import Testing
         == "there is no command \"decide again\" (write tool decide --retry)")
     #expect(
       error("decide", "other") == "unexpected argument \"other\" (--help shows what is expected)")
+  }
+
+  @Test func `a hidden command can be called, and no page and no script lists it`() {
+    #expect(error("names") == nil)
+    let description = tool.description
+    let scripts = Shell.allCases.map { description.completion(for: $0) }
+    let pages = [description.help, description.manual] + scripts
+    #expect(pages.allSatisfy { !$0.contains("print names") && !$0.contains("'names'") })
   }
 }

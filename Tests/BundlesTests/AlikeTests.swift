@@ -53,7 +53,9 @@ import Testing
     let path = try pack(issued, format)
     // Deflate cannot compress text across pages to a two-hundredth.
     let limits = ArchiveReader.Limits(ratio: format == .tarZst ? 200 : 20)
-    #expect(try Files.size(of: path) * limits.ratio < issued.entry.bytes, "or nothing is shown")
+    #expect(
+      try Files.size(of: path) * limits.ratio < issued.entry.bytes,
+      "otherwise the test shows nothing")
     #expect(try BundleReader.verify(path, limits: limits) == issued.manifest)
     try BundleReader.extract(path, to: directory.file("out"), limits: limits)
     // The store has grown on the device and is returned.

@@ -190,7 +190,7 @@ import Testing
     let candidate = try #require(try inbox.candidate(named: path))
     guard case .taken(let taken) = try inbox.take(candidate, now: Issued.now, keepsOriginal: true)
     else { throw Lost() }
-    #expect(Files.exists(path), "as if the run had died before the removal")
+    #expect(Files.exists(path), "as if the run was interrupted before the removal")
     try Files.makeDirectory(inbox.processing + "/.tmp-half")
     #expect(try inbox.unfinished() == [taken])
     #expect(try Files.list(inbox.processing) == [taken.sha256])

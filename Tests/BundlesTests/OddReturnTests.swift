@@ -73,7 +73,7 @@ import Testing
     changing.betweenReadings = { try DurableFile.write([3, 4, 5], to: path) }
     guard case .left(let refusal) = try take("a.db", changing) else { throw Lost() }
     #expect(refusal.code == .changing)
-    #expect(try Files.list(inbox.processing) == [], "nothing half-made stays")
+    #expect(try Files.list(inbox.processing) == [], "no partial copy is left")
     guard case .taken(let taken) = try take("a.db", inbox) else { throw Lost() }
     #expect(try Files.read(taken.path) == [3, 4, 5])
   }
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test func `a file that cannot be read or removed is left, and the reason is reported`() throws {
-    try #require(geteuid() == 0, "only root can be somebody else")
+    try #require(geteuid() == 0, "only root can act as another user")
     let path = try put("closed.db")
     try Files.setMode(of: path, 0o000)
     try Files.setMode(of: try put("open.db", [7]), 0o644)

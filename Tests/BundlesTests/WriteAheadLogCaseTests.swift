@@ -131,7 +131,7 @@ struct HandMadeLog {
         try opened.close()
         return .read(
           try JSONValue(parsing: text)["Name"]?.string ?? "",
-          told: validated.notes.contains { $0.contains("never finished") })
+          told: validated.notes.contains { $0.contains("never committed") })
       } catch let refusal as Refusal {
         return .refused(refusal.code)
       }
@@ -140,22 +140,23 @@ struct HandMadeLog {
 
   static let both = Outcome.read("two", told: false)
   static let cases: [(String, @Sendable (inout HandMadeLog, Int) -> Void, Outcome)] = [
-    ("as SQLite would write it", { _, _ in }, both),
+    ("as SQLite writes it", { _, _ in }, both),
     ("with checksums of big-endian words", { log, _ in log.isBigEndian = true }, both),
-    ("without a frame", { log, _ in log.frames = [] }, .read("Account é 0", told: false)),
+    ("without frames", { log, _ in log.frames = [] }, .read("Account é 0", told: false)),
     ("of another version", { log, _ in log.version = 3_007_001 }, .refused(.log)),
-    ("of other pages", { log, _ in log.pageSize = 8192 }, .refused(.log)),
+    ("with another page size", { log, _ in log.pageSize = 8192 }, .refused(.log)),
     (
       "without its second commit",
       { log, first in log.frames.removeLast(log.frames.count - first) },
       .read("one", told: false)
     ),
     (
-      "whose second change has no commit", { log, _ in log.frames[log.frames.count - 1].pages = 0 },
+      "whose second change is not committed",
+      { log, _ in log.frames[log.frames.count - 1].pages = 0 },
       .read("one", told: true)
     ),
     (
-      "with a torn frame behind", { log, _ in add(&log) { $0.removeLast(100) } }, .refused(.log)
+      "followed by a torn frame", { log, _ in add(&log) { $0.removeLast(100) } }, .refused(.log)
     ),
     (
       "with the salts of a torn frame", { log, _ in add(&log) { $0.removeLast(24 + 4096 - 16) } },
@@ -166,45 +167,45 @@ struct HandMadeLog {
       { log, _ in add(&log) { $0.removeLast(24 + 4096 - 9) } }, .refused(.log)
     ),
     (
-      "with a wrong frame behind", { log, _ in add(&log) { $0[2000] ^= 1 } }, .refused(.log)
+      "followed by an invalid frame", { log, _ in add(&log) { $0[2000] ^= 1 } }, .refused(.log)
     ),
     (
-      "with a frame behind that bears one salt", { log, _ in add(&log) { $0[13] ^= 1 } },
+      "followed by a frame with one matching salt", { log, _ in add(&log) { $0[13] ^= 1 } },
       .refused(.log)
     ),
     (
-      "with a wrong and a right frame behind",
+      "followed by an invalid and a valid frame",
       { log, _ in
         add(&log) { $0[2000] ^= 1 }
         add(&log) { _ in }
       }, .refused(.log)
     ),
     (
-      "with a wrong and half a frame behind",
+      "followed by an invalid frame and half a frame",
       { log, _ in
         add(&log) { $0[2000] ^= 1 }
         add(&log) { $0.removeLast(3000) }
       }, .refused(.log)
     ),
     (
-      "with old frames behind",
+      "followed by old frames",
       { log, _ in
         for _ in 0..<3 { add(&log, isOld: true) { _ in } }
       }, both
     ),
     (
-      "with an old frame behind that journal_size_limit has cut",
+      "followed by an old frame that journal_size_limit truncated",
       { log, _ in
         add(&log, isOld: true) { _ in }
         add(&log, isOld: true) { $0.removeLast(4000) }
       }, both
     ),
     (
-      "with an old frame cut before its salts",
+      "followed by an old frame truncated before its salts",
       { log, _ in add(&log, isOld: true) { $0.removeLast(24 + 4096 - 15) } }, .refused(.log)
     ),
     (
-      "with a frame of a later round behind",
+      "followed by a frame of a later round",
       { log, _ in
         add(&log) {
           $0[11] &+= 1
@@ -213,34 +214,34 @@ struct HandMadeLog {
       }, .refused(.log)
     ),
     (
-      "with an old frame before one of its own",
+      "with an old frame before a current one",
       { log, _ in
         add(&log, isOld: true) { _ in }
         add(&log) { _ in }
       }, .refused(.log)
     ),
     (
-      "with an old frame in the midst",
+      "with an old frame in the middle",
       { log, _ in
         log.frames.insert(
           .init(page: 1, pages: 0, content: log.frames[0].content, isOld: true), at: 1)
       }, .refused(.log)
     ),
     (
-      "wrong in its first frame", { log, _ in log.frames[0].change = { $0[100] ^= 0x10 } },
+      "damaged in its first frame", { log, _ in log.frames[0].change = { $0[100] ^= 0x10 } },
       .refused(.log)
     ),
     (
-      "wrong in its first commit",
+      "damaged in its first commit",
       { log, first in log.frames[first - 1].change = { $0[4] ^= 0x10 } }, .refused(.log)
     ),
     (
-      "wrong in its last commit",
+      "damaged in its last commit",
       { log, _ in log.frames[log.frames.count - 1].change = { $0[30] ^= 1 } }, .refused(.log)
     ),
-    ("with a frame of page 0", { log, _ in log.frames[0].page = 0 }, .refused(.log)),
+    ("with a frame for page 0", { log, _ in log.frames[0].page = 0 }, .refused(.log)),
     (
-      "that says it makes the file larger than any",
+      "that declares an impossible file size",
       { log, _ in log.frames[log.frames.count - 1].pages = 1 << 30 }, .refused(.tooLarge)
     ),
   ]
@@ -368,7 +369,7 @@ struct HandMadeLog {
       for harm in [[UInt8](repeating: 0, count: extra), (0..<extra).map { _ in next() }] {
         number += 1
         let outcome = try device.outcome(device.log + harm, number)
-        #expect(outcome == .refused(.log), "\(extra) bytes behind the last commit")
+        #expect(outcome == .refused(.log), "\(extra) bytes after the last commit")
       }
     }
   }

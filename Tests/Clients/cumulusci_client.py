@@ -1,4 +1,4 @@
-"""CumulusCI, as it is installed: loads, extracts and deletes a data set, by Bulk, by REST and by its own choice."""
+"""CumulusCI, unmodified: loads, extracts and deletes a data set, by Bulk, by REST and by its own choice."""
 
 import json
 import os
@@ -52,7 +52,7 @@ Account:
 
 
 def data():
-    """The rows of the tables, as they stand in the org afterwards."""
+    """The rows of the tables, as they are in the org afterwards."""
     sites = ["plain", 'say "hi"', "two\nlines", "a,b", "naïve ☃"]
     accounts = [(f"Account-{n}", f"A{n}", sites[n % 5], f"cci-{n}") for n in range(450)]
     contacts = [
@@ -84,7 +84,7 @@ def cci(folder, task, *words):
 
 
 def extracted(path):
-    """The contacts and accounts of an extracted script, joined by the ids that it made up."""
+    """The contacts and accounts of an extracted script, joined by its generated IDs."""
     database = sqlite3.connect(":memory:")
     database.executescript(path.read_text())
     accounts = database.execute('SELECT "Name", "Site", "External_Id__c" FROM "Account"').fetchall()
@@ -115,7 +115,7 @@ def prepare(folder, org):
     for api in APIS:
         (folder / f"{api}.yml").write_text(MAPPING.format(api=api))
         (folder / f"upsert-{api}.yml").write_text(UPSERT.format(api=api))
-    # Without it the tool asks elsewhere for its newest version.
+    # Otherwise the tool looks online for its newest version.
     home = folder / ".home" / ".cumulusci"
     home.mkdir(parents=True)
     (home / "cumulus_timestamp").write_text(str(time.time()))
@@ -123,7 +123,7 @@ def prepare(folder, org):
 
 
 def connect(folder, org):
-    """Names the org to the tool."""
+    """Registers the org with the tool."""
     identity = org.call("GET", "/services/oauth2/userinfo")
     os.environ.update(
         HOME=str(folder / ".home"), CUMULUSCI_KEY="0123456789abcdef", CUMULUSCI_DISABLE_REFRESH="1",

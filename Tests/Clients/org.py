@@ -1,4 +1,4 @@
-"""A look at the local org past every client: what is compared with what a client saw or did."""
+"""Direct access to the local org, to compare it with what a client read or wrote."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Org:
         return json.loads(text) if text else None
 
     def query(self, soql, resource="query"):
-        """All records, without what describes them."""
+        """All records, without their attributes."""
         page = self.call("GET", f"/services/data/v66.0/{resource}?q=" + urllib.parse.quote(soql))
         records = page["records"]
         while not page["done"]:
@@ -38,7 +38,7 @@ class Org:
         return records
 
     def create(self, name, records):
-        """Creates many records, answers their ids."""
+        """Creates many records and returns their IDs."""
         ids = []
         for start in range(0, len(records), 200):
             body = {
@@ -67,7 +67,7 @@ class Org:
 
 
 def same(left, right, what):
-    """Fails where two lists of records differ, with the first difference."""
+    """Fails if two lists of records differ, and shows the first difference."""
     left, right = (sorted(side, key=lambda one: json.dumps(one, sort_keys=True)) for side in (left, right))
     assert len(left) == len(right), f"{what}: {len(left)} records against {len(right)}"
     for one, other in zip(left, right):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lets other people's clients work on a local org that is served, each unchanged: `run.py ATTACHE SCRATCH`.
+"""Runs third-party clients, unmodified, on a served local org: `run.py ATTACHE SCRATCH`.
 
-They are installed once into SCRATCH. One that cannot be installed is skipped, and the reason is said.
+They are installed once into SCRATCH. A client that cannot be installed is skipped, and the reason is reported.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ NAMES = ("login.salesforce.com", "test.salesforce.com", "local.my.salesforce.com
 
 
 def install(scratch):
-    """A virtual environment with the clients; answers its Python and why some of them are missing."""
+    """A virtual environment with the clients; returns its Python and the reasons for missing ones."""
     wanted = (HERE / "requirements.txt").read_text() + (HERE / "constraints.txt").read_text()
     place = scratch / ("clients-" + hashlib.sha256(wanted.encode()).hexdigest()[:12])
     python = place / "bin" / "python"
@@ -47,7 +47,7 @@ def install(scratch):
 
 
 def entrance():
-    """The environment of a served org, with what its clients log in by."""
+    """The environment of a served org, with the credentials of its clients."""
     return {
         **os.environ, "ATTACHE_CLIENT_SECRET": secrets.token_hex(8),
         "ATTACHE_USER_PASSWORD": "pass & <word> " + secrets.token_hex(4),
@@ -55,7 +55,7 @@ def entrance():
 
 
 def directions(folder, addresses):
-    """The variables by which clients find the org that is served, trust it and log in."""
+    """The variables by which clients find and trust the served org, and log in."""
     return {
         "ATTACHE_ORG_URL": addresses["url"], "ATTACHE_ORG_PORT": addresses["secureUrl"].rsplit(":", 1)[1],
         "ATTACHE_ADMIN_SECRET": (folder / "org" / "admin-secret").read_text(),
@@ -65,7 +65,7 @@ def directions(folder, addresses):
 
 
 def serve(attache, folder, environment):
-    """Starts the org; answers its process and its addresses."""
+    """Starts the org; returns its process and its addresses."""
     key, certificate = folder / "app.key", folder / "app.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=clients",

@@ -1,4 +1,4 @@
-"""simple-salesforce, as it is installed: every login, reading, writing, and both Bulk APIs."""
+"""simple-salesforce, unmodified: all logins, reading, writing, and both Bulk APIs."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ TRICKY = ["plain", 'say "hi"', "two\nlines", "a,b;c", "naïve ☃ 𝄞", "back\\
 
 
 def logins(organization):
-    # The password and the security token are one word to the org.
+    # To the org, the password and the security token are one word.
     logins = {
         "SOAP": dict(username=USER, password=PASSWORD[:-3], security_token=PASSWORD[-3:]),
         "SOAP, from a trusted address": dict(username=USER, password=PASSWORD, organizationId=organization),
@@ -46,7 +46,7 @@ def logins(organization):
 
 
 def rows(sf, org):
-    """One record at a time, and all of them."""
+    """Records one at a time, and all of them."""
     made = sf.Account.create({"Name": 'A "1"\nå', "External_Id__c": "ss-1", "NumberOfEmployees": 7})
     assert made["success"], made
     assert sf.Account.update(made["id"], {"Site": "here", "NumberOfEmployees": None}) == 204

@@ -1,4 +1,4 @@
-"""tap-salesforce, as it is installed: discovers an org and copies it, by REST and by Bulk."""
+"""tap-salesforce, unmodified: discovers an org and copies it, by REST and by Bulk."""
 
 import json
 import os
@@ -72,7 +72,7 @@ if __name__ == "__main__":
         for name, fields in STREAMS.items():
             seen = [{field: record.get(field) for field in fields} for record in found[name]]
             for record in seen:
-                # To the tap every date is a moment.
+                # The tap treats every date as a moment.
                 if record.get("Birthdate"):
                     record["Birthdate"] = record["Birthdate"].removesuffix("T00:00:00.000000Z")
             same(seen, org.query(f"SELECT {', '.join(fields)} FROM {name}", "queryAll"), f"{api} {name}")

@@ -65,8 +65,12 @@ struct ConformancePart {
       strange
       + rows.compactMap { row in
         let name = (row.item.row.map { "\($0) " } ?? "") + row.item.name
-        if row.ports.isEmpty, row.item.reason.isEmpty { return "\(name): no test, no reason" }
-        if !row.ports.isEmpty, !row.item.reason.isEmpty { return "\(name): a test and a reason" }
+        if row.ports.isEmpty, row.item.reason.isEmpty {
+          return "\(name): neither a test nor a reason"
+        }
+        if !row.ports.isEmpty, !row.item.reason.isEmpty {
+          return "\(name): both a test and a reason"
+        }
         if !row.ports.allSatisfy(\.isEnabled) { return "\(name): its test is disabled" }
         return nil
       }

@@ -32,7 +32,7 @@ import Testing
       let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       #expect(cells.count == 4, "\(row)")
       let name = try #require(cells.last).trimmingCharacters(in: ["`"])
-      #expect(names.contains(name[...]), "no test is called \(name)")
+      #expect(names.contains(name[...]), "no test is named \(name)")
     }
   }
 }

@@ -93,7 +93,7 @@ import Testing
           let lines = block.split(separator: "\n").map { $0.drop { $0 == " " } }
             .prefix { $0.hasPrefix("///") && $0 != "/// ```" }.map { $0.dropFirst(3) }
           let example = Self.words(lines.joined(separator: "\n"))
-          #expect(page.contains(example), "\(name): the example is in no program of the page")
+          #expect(page.contains(example), "\(name): no program of the page contains the example")
         }
       }
     }

@@ -1,4 +1,4 @@
-"""The ids that a user's briefcases hold, page by page."""
+"""The IDs in a user's briefcases, page by page."""
 
 import moments
 from refusal import Refusal
@@ -42,7 +42,7 @@ def priming_records(org, request):
 
 
 def assigned(org, user, after):
-    """The living rows of a user's briefcases that changed after a moment."""
+    """The existing rows in a user's briefcases that changed after a moment."""
     return [
         (one, row) for name in org.data.get("briefcase", []) if (one := org.catalog.object(name))
         for row in org.records.rows[one.name].values()

@@ -1,7 +1,7 @@
-"""Jobs of Bulk API 2.0: queries whose result the org makes by itself, and rows that it writes by itself.
+"""Jobs of Bulk API 2.0: queries and writes that the org executes asynchronously.
 
-A job belongs to whoever made it, is done some looks after it was begun, and answers in rows of text: in an order of
-its own, with line ends and quotes as it pleases, and in pages as long as it likes.
+A job belongs to the user who created it and finishes after a few polls. It returns rows of text in any order, with
+any line ends and quotes, in pages of any length.
 """
 
 import base64
@@ -25,7 +25,7 @@ BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 class Table:
-    """An answer of rows, which is written as it stands."""
+    """A response with rows, sent unchanged."""
 
     def __init__(self, content, headers=()):
         self.content = content
@@ -33,7 +33,7 @@ class Table:
 
 
 class Job:
-    """One job: what it was made with, and how far it is."""
+    """A job: its parameters and its state."""
 
     def __init__(self, identifier, kind, request, body):
         self.id = identifier
@@ -44,7 +44,7 @@ class Job:
         self.state = "UploadComplete" if kind == "query" else "Open"
         self.looks = request.chance.randrange(MOST_LOOKS)
         self.failure = None
-        # What is in it, and what came of it.
+        # The content and the results.
         self.columns = []
         self.rows = []
         self.content = None
@@ -57,7 +57,7 @@ class Job:
         return "\r\n" if self.body.get("lineEnding") == "CRLF" else "\n"
 
     def told(self):
-        """The job as its resource shows it."""
+        """The job as shown by its resource."""
         shown = {
             "id": self.id, "operation": self.body["operation"], "object": self.body.get("object"),
             "createdById": self.user.id, "state": self.state, "concurrencyMode": "Parallel", "contentType": "CSV",
@@ -80,10 +80,10 @@ class Jobs:
         self.org = org
         self.jobs = {}
 
-    # Of both kinds
+    # Both kinds
 
     def make(self, request, kind):
-        """A new job."""
+        """Creates a job."""
         body = request.json()
         if body.get("contentType", "CSV") != "CSV" or body.get("columnDelimiter", "COMMA") != "COMMA":
             raise invalid("only CSV with commas is taken")
@@ -91,7 +91,7 @@ class Jobs:
             raise invalid("lineEnding is LF or CRLF")
         check = self._check_query if kind == "query" else self._check_ingest
         check(body)
-        # Not a count: jobs of several users are made in any order.
+        # Not a counter: jobs of several users are created in any order.
         identifier = long_form(f"750Fo0{request.chance.randrange(10 ** 9):09d}")
         job = self.jobs[identifier] = Job(identifier, kind, request, body)
         if kind == "query":
@@ -99,7 +99,7 @@ class Jobs:
         return 200, job.told()
 
     def show(self, request, kind, identifier):
-        """How far a job is; it gets on by being looked at."""
+        """Returns the state of a job; each poll advances it."""
         job = self._found(request, kind, identifier)
         if job.state in RUNNING:
             job.looks -= 1
@@ -109,7 +109,7 @@ class Jobs:
         return 200, job.told()
 
     def change(self, request, kind, identifier):
-        """Begins an ingest job whose rows are there, or gives a job up."""
+        """Starts an ingest job whose rows are uploaded, or aborts a job."""
         job = self._found(request, kind, identifier)
         state = request.json().get("state")
         if state == "UploadComplete" and kind == "ingest" and job.state == "Open":
@@ -123,7 +123,7 @@ class Jobs:
         return 200, job.told()
 
     def remove(self, request, kind, identifier):
-        """Forgets a job that is over."""
+        """Deletes a finished job."""
         job = self._found(request, kind, identifier)
         if job.state in RUNNING:
             raise Refusal(400, "INVALIDJOBSTATE", f"the job is {job.state}")
@@ -137,7 +137,7 @@ class Jobs:
         return job
 
     def _results_of(self, request, kind, identifier):
-        """A job whose results are asked for; the org may have forgotten it by then."""
+        """Finds a job whose results are requested; the org may have deleted it."""
         job = self._found(request, kind, identifier)
         if self.org.mishaps.strikes("forgotten", request, request.chance):
             del self.jobs[identifier]
@@ -186,7 +186,7 @@ class Jobs:
         return one.name, columns, texts
 
     def results(self, request, identifier):
-        """A page of a query's result, from where the locator says."""
+        """A page of a query's result, starting at the locator."""
         job = self._results_of(request, "query", identifier)
         if job.state != "JobComplete":
             raise Refusal(400, "INVALIDJOBSTATE", f"the job is {job.state}")
@@ -196,7 +196,7 @@ class Jobs:
         chance, size = request.chance, self._own_size()
         if request.query.get("maxRecords", "").isdigit():
             size = min(size, max(1, int(request.query["maxRecords"])))
-        # As many as it pleases; none at all at times, but not twice at one place.
+        # Pages have any size; sometimes none, but not twice at one position.
         if self.org.data.get("uneven") and chance.random() < 0.2:
             size = chance.randrange(size) if is_next else 1 + chance.randrange(size)
         end = min(len(job.rows), place + size)
@@ -209,7 +209,7 @@ class Jobs:
         return 200, Table(written(lines, chance, job.line_end), headers)
 
     def places(self, request, identifier):
-        """Where the pages of a result are, five at a time."""
+        """The locators of a result's pages, five at a time."""
         job = self._results_of(request, "query", identifier)
         begin, _ = place_of(request.query.get("locator", locator(0)))
         if job.state != "JobComplete" or begin is None:
@@ -229,7 +229,7 @@ class Jobs:
     def _own_size(self):
         return self.org.data.get("bulkPageSize", 70)
 
-    # Rows that are written
+    # Ingest
 
     def _check_ingest(self, body):
         if body.get("operation") not in ("insert", "update", "upsert", "delete"):
@@ -243,7 +243,7 @@ class Jobs:
             raise invalid("an upsert, and nothing else, names an external id")
 
     def upload(self, request, identifier):
-        """Takes the rows, once."""
+        """Accepts the rows, once."""
         job = self._found(request, "ingest", identifier)
         if job.state != "Open" or job.content is not None:
             raise Refusal(400, "INVALIDJOBSTATE", "the job has its rows, or takes none")
@@ -256,7 +256,7 @@ class Jobs:
 
     @staticmethod
     def _read(job):
-        """The rows that were sent, as they stand; nobody has looked at them yet."""
+        """The uploaded rows, not processed yet."""
         try:
             text = job.content.decode("utf-8")
             lines = list(csv.reader(io.StringIO(text, newline=""), strict=True))
@@ -273,11 +273,11 @@ class Jobs:
             raise Refusal(400, "InvalidBatch", "a row has more or fewer fields than the header")
 
     def _write(self, request, job, line):
-        """Does one row."""
+        """Processes one row."""
         org, one, operation = self.org, self.org.catalog.object(job.body["object"]), job.body["operation"]
 
         def change():
-            # What is empty is left as it is.
+            # An empty cell leaves the field unchanged.
             given = {name: value_of(one.field(name), text) for name, text in zip(job.columns, line) if text != ""}
             identifier = given.pop(next((name for name in given if name.lower() == "id"), ""), None)
             if operation == "insert":
@@ -312,7 +312,7 @@ class Jobs:
         return self.org.records.insert(request.user, one, given | {field.name: value}), True
 
     def outcome(self, request, identifier, part):
-        """What became of rows: those that were done, refused, or never looked at."""
+        """The outcomes of rows: successful, rejected, or not processed."""
         job = self._results_of(request, "ingest", identifier)
         part = part.lower()
         if part == "successfulresults":
@@ -323,7 +323,7 @@ class Jobs:
         else:
             above, found = [], job.left
         chance = request.chance
-        # In any order, and its columns too; but what the org adds stands first.
+        # Rows and columns are in any order, but the org's own columns come first.
         order = list(range(len(job.columns)))
         chance.shuffle(order)
         order = list(range(len(above))) + [len(above) + at for at in order]
@@ -340,12 +340,12 @@ def invalid(words):
 
 
 def locator(place, is_next=True):
-    """A place in a result as nobody is to read it; that of an empty page is not the one that led there."""
+    """An opaque locator of a position; that of an empty page differs from the one that led to it."""
     return base64.urlsafe_b64encode(f"{place}{'' if is_next else '.'}".encode()).decode().rstrip("=")
 
 
 def place_of(text):
-    """The place that a locator names, and whether it is the first time that one leads there."""
+    """The position in a locator, and whether it is the first one for that position."""
     try:
         words = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode()
         return int(words.rstrip(".")), not words.endswith(".")
@@ -354,7 +354,7 @@ def place_of(text):
 
 
 def cell(field, value, chance):
-    """A value as a result's cell has it: nothing for null."""
+    """A value as a cell of a result; empty for null."""
     if value is None:
         return ""
     if field.type == "boolean":
@@ -362,16 +362,16 @@ def cell(field, value, chance):
     if field.type == "datetime":
         return moment_text(value, "Z")
     if isinstance(value, float):
-        # The digits of the number, or a power of ten: whoever reads takes both for the same.
+        # The digits of the number, or a power of ten: clients must accept both.
         if chance.random() < 0.3 and value == int(value):
             return f"{int(value)}.0" if chance.random() < 0.5 else str(int(value))
         return number(value)
-    # Every character of the value, a NUL too, as a page of a query has it.
+    # Every character of the value, including NUL, as in a page of a query.
     return str(value)
 
 
 def value_of(field, text):
-    """The value that a cell says."""
+    """The value of a cell."""
     if text == NULL:
         return None
     if field.type == "boolean":
@@ -392,19 +392,19 @@ def wrong(field, text):
 
 
 def written(lines, chance, line_end):
-    """Rows as text: quoted all, or where they must be, with ends of lines that were asked for or not."""
+    """Rows as text, with all fields quoted or only where needed, and with any line ends."""
     out = io.StringIO(newline="")
     quoting = chance.choice((csv.QUOTE_ALL, csv.QUOTE_MINIMAL))
     end = chance.choice((line_end, line_end, "\r\n", "\n"))
     writer = csv.writer(out, quoting=quoting, lineterminator=end)
     for line in lines:
         writer.writerow(line)
-    # An org may have half of a character, which no text can.
+    # An org may have an unpaired surrogate, which text cannot contain.
     return out.getvalue().encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def route(name):
-    """The method of `Jobs` that answers a resource."""
+    """The method of `Jobs` for a resource."""
     return lambda org, request, *words: getattr(org.jobs, name)(request, *words)
 
 

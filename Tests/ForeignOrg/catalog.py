@@ -1,4 +1,4 @@
-"""The objects of the org and their fields, and what the org says of them."""
+"""The objects of the org and their fields, with their descriptions."""
 
 SOAP = {
     "id": "tns:ID", "reference": "tns:ID", "boolean": "xsd:boolean", "int": "xsd:int", "double": "xsd:double",
@@ -19,14 +19,14 @@ SYSTEM = [
 
 
 class Field:
-    """One field: what its line in the data file says, with the rest filled in."""
+    """A field: its line in the data file, with defaults for the rest."""
 
     def __init__(self, line, is_system=False):
         self.name = line["name"]
         self.type = line.get("type", "string")
         self.length = line.get("length", LENGTHS.get(self.type, 0))
         self.to = line.get("to")
-        # What else it may refer to; the org has no record of them.
+        # Further objects that it may refer to; the org has no records of them.
         self.others = line.get("others", [])
         self.children = line.get("children")
         self.values = line.get("values")
@@ -39,7 +39,7 @@ class Field:
 
     @property
     def relationship(self):
-        """The way to what it refers to: AccountId goes by Account, Account__c by Account__r."""
+        """The relationship name: AccountId uses Account, Account__c uses Account__r."""
         if not self.to:
             return None
         return self.name[:-3] + "__r" if self.name.endswith("__c") else self.name.removesuffix("Id")
@@ -64,7 +64,7 @@ class Field:
 
 
 class Object:
-    """One object: its name, what its ids begin with, and its fields by their lower-case names."""
+    """An object: its name, the prefix of its IDs, and its fields by lower-case name."""
 
     def __init__(self, line):
         self.name = line["name"]
@@ -94,7 +94,7 @@ class Catalog:
         return next((one for one in self.objects.values() if one.prefix == identifier[:3]), None)
 
     def children(self, parent):
-        """The fields that refer to an object, each with the object that has it."""
+        """The fields that refer to an object, each with its own object."""
         return [
             (child, field) for child in self.objects.values() for field in child.fields.values()
             if field.to == parent.name

@@ -1,4 +1,4 @@
-"""What was deleted and what was changed between two minutes."""
+"""The records deleted or changed between two minutes."""
 
 import moments
 from refusal import Refusal

@@ -1,4 +1,4 @@
-"""Several requests in one, which may refer to what those before them brought."""
+"""Several requests in one, which may refer to results of earlier ones."""
 
 import re
 import urllib.parse
@@ -43,7 +43,7 @@ def one(org, request, part, done):
 
 
 def filled(body, done):
-    """A body with what its references stand for."""
+    """A body with its references resolved."""
     if isinstance(body, dict):
         return {name: filled(member, done) for name, member in body.items()}
     if isinstance(body, list):
@@ -54,7 +54,7 @@ def filled(body, done):
 
 
 def value(found, done):
-    """What a reference stands for: `id`, or a way such as `records[0].Id`."""
+    """The value of a reference: `id`, or a path such as `records[0].Id`."""
     if found[1] not in done:
         raise Refusal(
             400, "PROCESSING_HALTED", f"Invalid reference specified. No value for {found[1]} found")

@@ -1,7 +1,7 @@
-"""How the org writes its answers: as orgs may, drawn by a seed, and each request's draw is its own.
+"""The variations in the org's responses, drawn from a seed for each request.
 
-A draw hangs on the seed, on who asked for what and on how often he did before, so that users who overtake each
-other change nothing. What one user asks at once may still come in another order.
+A draw depends on the seed, the user, the request and the number of earlier such requests, so that the order between
+users has no effect. Concurrent requests of one user may still arrive in another order.
 """
 
 import hashlib
@@ -12,31 +12,31 @@ ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b"
 
 
 class Habits:
-    """The seed, and how often each request was made."""
+    """The seed, and the count of each request."""
 
     def __init__(self, seed):
         self.seed = seed
         self.made = {}
-        # What one org does always, and another never.
+        # Habits that one org always has, and another never.
         own = random.Random(seed)
         self.blank = own.choice(("", "", " "))
         self.slash = own.choice(("/", "\\/"))
 
     def draw(self, *what):
-        """The chance of the next request that asks for this."""
+        """The random generator for the next request of this kind."""
         key = hashlib.sha256(repr(what).encode("utf-8", "surrogatepass")).hexdigest()
         self.made[key] = self.made.get(key, 0) + 1
         return random.Random(f"{self.seed}:{key}:{self.made[key]}")
 
     def write(self, value, chance):
-        """A value's JSON: members in any order, letters escaped or not, blanks or none."""
+        """A value as JSON: members in any order, letters escaped or not, with or without white space."""
         pieces = []
         Writer(chance, self.blank, self.slash, chance.choice((0.0, 0.0, 0.05, 1.0)), pieces.append).put(value)
         return "".join(pieces).encode("utf-8")
 
 
 class Writer:
-    """Writes one answer."""
+    """Writes one response."""
 
     def __init__(self, chance, blank, slash, escapes, put):
         self.chance = chance
@@ -78,7 +78,7 @@ class Writer:
             return self.slash
         if letter in ESCAPES:
             return ESCAPES[letter]
-        # Half of a pair has no other form: an org that cut a text in the middle of a character has written it so.
+        # An unpaired surrogate must be escaped; an org that truncated a text inside a character writes it this way.
         if code < 0x20 or 0xD800 <= code < 0xE000 or is_escaped:
             if code > 0xFFFF:
                 code -= 0x10000
@@ -102,7 +102,7 @@ def number(value):
 
 
 def with_extras(value, chance):
-    """An object with members that no client knows, at times."""
+    """An object that sometimes has members unknown to clients."""
     if chance.random() < 0.3:
         return value | {"futureMember": chance.choice((None, 1, [{"a": {}}], {"done": False, "records": []}))}
     return value

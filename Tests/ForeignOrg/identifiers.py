@@ -1,11 +1,11 @@
-"""Record ids: 15 characters in which case matters, or 18 of which the last three tell the case."""
+"""Record IDs: 15 case-sensitive characters, or 18 with a suffix that encodes the case."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def long_form(short):
-    """The 18 characters of a 15-character id."""
+    """The 18 characters of a 15-character ID."""
     tail = ""
     for start in (0, 5, 10):
         group = short[start : start + 5]
@@ -14,7 +14,7 @@ def long_form(short):
 
 
 def normal(text):
-    """The 18 characters of an id of either form; None for what is no id."""
+    """The 18 characters of an ID in either form; None for an invalid ID."""
     if not isinstance(text, str) or not text.isascii() or not text.isalnum():
         return None
     if len(text) == 15:
@@ -25,7 +25,7 @@ def normal(text):
 
 
 def make(prefix, number):
-    """The id of the record of this number."""
+    """The ID of the record with this number."""
     digits = ""
     for _ in range(9):
         number, digit = divmod(number, 62)

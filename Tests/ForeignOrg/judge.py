@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds stores against the org: `judge.py ADDRESS SYNCS.json STORE USERNAME …`, a store and its user each.
+"""Compares stores with the org: `judge.py ADDRESS SYNCS.json STORE USERNAME …`, a store and its user each.
 
-For each sync down it asks the org itself what the user sees, without any habits, and compares every field of every
-record with what the store's soup holds. A line for each difference; exit status 1 where there is one.
+For each sync down it gets the user's records directly from the org, without any habits, and compares every field of
+every record with the store's soup. Prints one line per difference; the exit status is then 1.
 """
 
 import json
@@ -15,7 +15,7 @@ REPLACED = re.compile("[\ud800-\udfff]")
 
 
 def expected(sync):
-    """For each soup of a sync down: the statement whose records it holds."""
+    """For each soup of a sync down: the statement that selects its records."""
     target = sync["target"]
     if target["type"] == "soql":
         return [(sync["soupName"], target["query"])]
@@ -36,25 +36,25 @@ def expected(sync):
 
 
 def asked(address, username, statement):
-    """What the org holds for a user, by id."""
+    """The org's records for a user, by ID."""
     order = json.dumps({"as": username, "q": statement}).encode()
     with urllib.request.urlopen(urllib.request.Request(address + "/foreign/select", order)) as answer:
         return {record["Id"]: record for record in json.load(answer)}
 
 
 def held(store, soup):
-    """What a soup holds, by id, and how many elements there are."""
+    """The content of a soup by ID, and the number of its elements."""
     table = store.execute("SELECT ROWID FROM soup_attrs WHERE soupName = ?", (soup,)).fetchone()[0]
     elements = [json.loads(text) for (text,) in store.execute(f"SELECT soup FROM TABLE_{table}")]
     return {element.get("Id"): element for element in elements}, len(elements)
 
 
 def plain(value):
-    """A value without what says the same in other words."""
+    """A value in a form that is equal for equal values."""
     if isinstance(value, dict):
         return {name: plain(member) for name, member in value.items() if name != "attributes"}
     if isinstance(value, str):
-        # Half of a character is none: a store holds the sign for it.
+        # A store has a replacement character for an unpaired surrogate.
         return REPLACED.sub("\ufffd", value)
     return value
 

@@ -13,7 +13,7 @@ JWT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
 class User:
-    """Who acts."""
+    """The acting user."""
 
     def __init__(self, identifier, line):
         self.id = identifier
@@ -22,7 +22,7 @@ class User:
 
 
 class Logins:
-    """The token endpoint, and the sessions that live."""
+    """The token endpoint, and the active sessions."""
 
     def __init__(self, organization, apps, lines, records, instances):
         self.organization = organization
@@ -31,7 +31,7 @@ class Logins:
         self.instances = instances
         self.users = {}
         self.tokens = {}
-        # The user names of all tokens, those that are good no more too.
+        # The user names of all tokens, including those no longer valid.
         self.owners = {}
         self.used = {}
         self.refresh_tokens = {}
@@ -60,7 +60,7 @@ class Logins:
     # Sessions
 
     def session(self, token):
-        """The user of a token, whose use is counted; None where it is good no more."""
+        """The user of a token, counting its use; None if it is no longer valid."""
         user = self.tokens.get(token)
         if user is not None:
             self.used[token] = self.used.get(token, 0) + 1
@@ -72,7 +72,7 @@ class Logins:
         self.tokens = {one: other for one, other in self.tokens.items() if other is not user}
 
     def grant(self, form, host, chance):
-        """What a login gives."""
+        """The result of a login."""
         kind = form.get("grant_type")
         rotated = None
         secret = self.apps.get(form.get("client_id"), {}).get("secret") or f"{chance.getrandbits(64):x}"
@@ -87,7 +87,7 @@ class Logins:
             app = self._app(form.get("client_id"))
             if app.get("secret") and form.get("client_secret") != app["secret"]:
                 raise Refusal(400, "invalid_client", "invalid client credentials")
-            # Each is good once.
+            # Each token is valid once.
             user = self.refresh_tokens.pop(form.get("refresh_token"), None)
             if user is None:
                 raise Refusal(400, "invalid_grant", "expired access/refresh token")
@@ -120,7 +120,7 @@ class Logins:
 
     @staticmethod
     def named(assertion):
-        """For whom an assertion asks, be it good or not; its times and its seal are others each time."""
+        """The user of an assertion, valid or not; its times and signature differ each time."""
         try:
             return json.loads(signature.decode(assertion.split(".")[1])).get("sub")
         except (AttributeError, IndexError, TypeError, ValueError):

@@ -1,8 +1,8 @@
-"""What goes wrong at the org: by order of a test, or by chance.
+"""Failures of the org: ordered by a test, or random.
 
-An order names a kind, and may name a method, a piece of the path, a user and which of the requests that it fits.
-By chance each kind has a rate and a bound for each user, so that a client which does its part arrives, and users
-who overtake each other change nothing.
+An order names a kind, and optionally a method, a part of the path, a user and the number of the matching request.
+For random failures, each kind has a rate and a limit per user, so that a client that retries properly succeeds, and
+the order between users has no effect.
 """
 
 from refusal import Refusal
@@ -12,11 +12,11 @@ REQUESTS_TO_A_SESSION = 8
 
 
 class Cut(Exception):
-    """The connection breaks; the request was done, or was not."""
+    """The connection breaks; the request was executed or not."""
 
 
 class Page(Exception):
-    """A page for people, with this status."""
+    """An HTML page with this status."""
 
     def __init__(self, status, headers=()):
         super().__init__()
@@ -25,7 +25,7 @@ class Page(Exception):
 
 
 class Mishaps:
-    """The orders, the rates, and what has happened."""
+    """The orders, the rates, and the failures so far."""
 
     def __init__(self, rates):
         self.rates = rates
@@ -37,7 +37,7 @@ class Mishaps:
         self.orders.append({"nth": 1, "times": 1, "seen": 0} | one)
 
     def strikes(self, kind, request, chance):
-        """Whether this happens to this request, which is asked once for each kind."""
+        """Whether this failure happens to this request; called once per kind."""
         by_order = False
         for one in self.orders:
             if one["kind"] == kind and self._fits(one, request):
@@ -59,7 +59,7 @@ class Mishaps:
         )
 
     def before(self, request, chance, logins):
-        """What happens before the org looks at a request."""
+        """Failures before the org processes a request."""
         is_new = logins.used.get(request.token, 0) < REQUESTS_TO_A_SESSION
         ordered = any(one["kind"] == "session" for one in self.orders)
         if (ordered or not is_new) and self.strikes("session", request, chance):
@@ -82,7 +82,7 @@ class Mishaps:
             raise Refusal(500, "UNKNOWN_EXCEPTION", "An unexpected error occurred. Please include this ErrorId: 1-2.")
 
     def after(self, request, chance):
-        """What happens once the org has done it."""
+        """Failures after the org has executed it."""
         if self.strikes("page 500 after", request, chance):
             raise Page(500)
         if self.strikes("cut after", request, chance):

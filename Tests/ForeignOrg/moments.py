@@ -1,4 +1,4 @@
-"""Moments as milliseconds since 1970, and the texts that an org writes and reads for them."""
+"""Moments in milliseconds since 1970, and the texts that an org writes and reads for them."""
 
 import datetime
 import email.utils
@@ -11,7 +11,7 @@ SHAPE = re.compile(
 
 
 def parse(text):
-    """Milliseconds of an ISO 8601 text; None for another shape."""
+    """The milliseconds of an ISO 8601 text; None for another form."""
     found = SHAPE.match(text) if isinstance(text, str) else None
     if not found:
         return None
@@ -29,18 +29,18 @@ def parse(text):
 
 
 def text(milliseconds, zone="+0000"):
-    """As a row has it: to the second, with three zeros."""
+    """The format of a row: to the second, with three zeros."""
     moment = datetime.datetime.fromtimestamp(milliseconds // 1000, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S") + ".000" + zone
 
 
 def http(milliseconds):
-    """As a header field has it."""
+    """The format of a header field."""
     return email.utils.formatdate(milliseconds // 1000, usegmt=True)
 
 
 def from_http(value):
-    """Milliseconds of a header field; None for another shape."""
+    """The milliseconds of a header field; None for another form."""
     try:
         return int(email.utils.parsedate_to_datetime(value).timestamp()) * 1000
     except (TypeError, ValueError):

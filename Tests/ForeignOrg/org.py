@@ -1,4 +1,4 @@
-"""The org: its data, its resources, and the way of a request through it."""
+"""The org: its data, its resources, and the processing of requests."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from refusal import Refusal
 
 NOT_FOUND = Refusal(404, "NOT_FOUND", "The requested resource does not exist")
 LONGEST_ADDRESS = 16_384
-# Moments, in addresses too and as header fields have them.
+# Moments, also in addresses, and in the format of header fields.
 MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d(?:T|%20| )\d\d(?::|%3A)\d\d(?::|%3A)\d\d(?:\.\d+)?(?:Z|(?:[+-]|%2B)\d\d:?\d\d)?"
     r"|\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT")
@@ -31,18 +31,18 @@ DAY = 86_400_000
 
 
 class Request:
-    """One request, or one part of a composite one."""
+    """A request, or a part of a composite one."""
 
     def __init__(self, method, address, headers, body, entry):
         self.method = method
         self.path, _, text = address.partition("?")
-        # A plus sign is a blank.
+        # A plus sign is a space.
         self.query = dict(urllib.parse.parse_qsl(text, keep_blank_values=True))
         self.headers = headers
         self.body = body
         self.entry = entry
         self.user = None
-        # Who asks, in a login and with a session that is over too.
+        # The user, also in a login and with an expired session.
         self.asker = None
         self.chance = None
         self.version = "0.0"
@@ -68,7 +68,7 @@ class Request:
 
 
 class Org:
-    """Everything that one process serves."""
+    """The whole state of a process."""
 
     def __init__(self, data, seed, instances):
         self.data = data
@@ -84,11 +84,11 @@ class Org:
         self.logins = Logins(data["organization"], data["apps"], data["users"], self.records, instances)
         self.used_requests = data.get("requestsUsed", 0)
         self._fill(data)
-        # Only what is told over the wire is strewn with chance; the records are the data's own.
+        # Chance only affects responses; the records are those in the data file.
         self.routes = [
             (method, re.compile(pattern + "/?$"), action) for method, pattern, action in ROUTES]
 
-    # The data
+    # Data
 
     def _fill(self, data):
         keys = {}
@@ -100,7 +100,7 @@ class Org:
                     name: value.replace("#", str(number)) if isinstance(value, str) else value
                     for name, value in line["values"].items()}
                 self._add({"object": line["object"], "owner": line["owner"], "values": values}, keys)
-        # What was filled in is some weeks old, and several rows share a second.
+        # The initial records are some weeks old, and several rows have the same second.
         self.records.ticks = 0
         filled = [row for row, one in self._all_rows() if not one.is_setup]
         start = (self.records.now() - 30 * DAY) // 1000
@@ -119,7 +119,7 @@ class Org:
 
     @staticmethod
     def _value(value, keys):
-        """`@name` is the id of the record of that key, `{d83d}` half of a character."""
+        """`@name` is the ID of the record with that key, `{d83d}` an unpaired surrogate."""
         if not isinstance(value, str):
             return value
         if value.startswith("@"):
@@ -130,7 +130,7 @@ class Org:
         return [(row, one) for one in self.catalog.objects.values() for row in self.records.rows[one.name].values()]
 
     def dump(self):
-        """All rows as they stand, deleted ones too, without any habits."""
+        """All rows, including deleted ones, without any habits."""
         shown = {}
         for row, one in self._all_rows():
             shown.setdefault(one.name, []).append(
@@ -141,7 +141,7 @@ class Org:
         }
 
     def select(self, order):
-        """What a statement finds for a user, as the rows hold it, without any habits."""
+        """The result of a statement for a user, from the rows, without any habits."""
         user = self.logins.users[order["as"].lower()]
         statement = soql.Parser(order["q"]).statement()
         request = Request("GET", "", {}, b"", {})
@@ -151,7 +151,7 @@ class Org:
         return [cursor.record(row, request) for row in found]
 
     def change(self, order):
-        """What somebody in the office does: a record made, changed or deleted."""
+        """A change by another user of the org: a record created, updated or deleted."""
         user = self.logins.users[order["as"].lower()]
         one = self.catalog.object(order["object"])
         if order.get("delete"):
@@ -160,10 +160,10 @@ class Org:
             return {"id": self.records.update(user, one, order["id"], order["values"])}
         return {"id": self.records.insert(user, one, order["values"])}
 
-    # The way of a request
+    # Processing of a request
 
     def answer(self, request):
-        """The status and the value of the answer; what goes wrong at the org is raised."""
+        """The status and the value of the response; failures are raised."""
         request.user = self.logins.tokens.get(request.token)
         request.asker, asked = self._asked(request)
         request.chance = self.habits.draw(request.asker, asked)
@@ -178,11 +178,11 @@ class Org:
         return status, value
 
     def _asked(self, request):
-        """Who asks for what, without what is another at each moment, so that a seed's play can be played again."""
+        """The user and the request, without parts that change over time, so that a seed can be replayed."""
         if request.path == "/services/oauth2/token":
             form = dict(urllib.parse.parse_qsl(request.body.decode("utf-8", "replace")))
             return self.logins.named(form.pop("assertion", "")), repr((request.path, sorted(form.items())))
-        # Which token it has is another each time.
+        # The token differs each time.
         body = request.body if not request.is_soap else re.sub(rb"sessionId>[^<]*<", b"", request.body)
         words = repr((request.method, request.path, sorted(request.query.items()), body))
         return self.logins.owners.get(request.token), MOMENT.sub("(a moment)", words)
@@ -233,7 +233,7 @@ class Org:
         }
 
     def headers(self):
-        """What stands above every answer."""
+        """The header fields of every response."""
         most = self.data.get("dailyRequests", 100_000)
         return {
             "Date": moments.http(self.records.now()), "Sforce-Limit-Info": f"api-usage={self.used_requests}/{most}"}

@@ -8,7 +8,7 @@ CURSORS_OF_A_USER = 10
 
 
 class Queries:
-    """The cursors that are open, the oldest first."""
+    """The open cursors, the oldest first."""
 
     def __init__(self, org):
         self.org = org
@@ -27,12 +27,12 @@ class Queries:
         if statement.is_count:
             return {"totalSize": len(rows), "done": True, "records": []}
         cursor = Cursor(runner, one, statement, rows)
-        # Not a count: cursors of several users are opened in any order.
+        # Not a counter: cursors of several users are opened in any order.
         name = f"0r8Fo0{request.chance.randrange(10 ** 9):09d}AAA"
         return self._page(request, name, cursor, 0)
 
     def next(self, request, locator):
-        """The page that a locator names: the cursor, and where it goes on."""
+        """The page of a locator: the cursor, and the position to continue at."""
         name, _, place = locator.partition("-")
         if self.org.mishaps.strikes("locator", request, request.chance):
             self.forget(request.user)
@@ -49,7 +49,7 @@ class Queries:
         chance, left = request.chance, len(cursor.rows) - place
         size = self._batch_size(request)
         if self.org.data.get("uneven"):
-            # As many as it pleases; none at all at times, but not twice at one place.
+            # Pages have any size; sometimes none, but not twice at one position.
             size = chance.choice((size, size, 1 + chance.randrange(size)))
             if cursor.empty != place and left > 1 and chance.random() < 0.2:
                 cursor.empty = place
@@ -77,7 +77,7 @@ class Queries:
         return size
 
     def _access(self, request, statement):
-        """UserRecordAccess has no rows: it is worked out for the ids that are asked for."""
+        """UserRecordAccess has no rows: it is computed for the requested IDs."""
         wanted, identifiers = None, []
         for _, name, _, value in statement.condition[1]:
             if name.lower() == "userid":
@@ -104,7 +104,7 @@ class Queries:
 
 
 class Cursor:
-    """The rows that a statement selected, as they were found."""
+    """The rows that a statement selected, in order."""
 
     def __init__(self, runner, one, statement, rows):
         self.runner = runner
@@ -115,7 +115,7 @@ class Cursor:
         self.paths = [(name, runner.path(one, name)) for name in statement.fields]
 
     def record(self, row, request):
-        """One row as JSON has it, with the rows of its subqueries."""
+        """A row as JSON, with the rows of its subqueries."""
         record = {"attributes": attributes(self.one, row, request)}
         for name, (steps, field) in self.paths:
             put(record, self.runner, row, name.split("."), steps, field, request)
@@ -139,12 +139,12 @@ class Cursor:
 
 
 def attributes(one, row, request):
-    """What every record begins with, or ends."""
+    """The member at the start or end of every record."""
     return {"type": one.name, "url": f"/services/data/v{request.version}/sobjects/{one.name}/{row['Id']}"}
 
 
 def put(record, runner, row, names, steps, field, request):
-    """Puts a field's value where its name says, over objects of what it refers to."""
+    """Stores a field's value at its path, in objects of the related records."""
     for name, (way, target) in zip(names, steps):
         row = runner.records.rows[target.name].get(row[way.name] or "")
         if row is None:
@@ -155,7 +155,7 @@ def put(record, runner, row, names, steps, field, request):
 
 
 def shown(field, value):
-    """A value as rows have it."""
+    """A value in the form of rows."""
     if field.type == "datetime" and value is not None:
         return moments.text(value)
     return value

@@ -1,4 +1,4 @@
-"""The rows of the org, who sees them, and what becomes of a write."""
+"""The rows of the org, their visibility, and writes."""
 
 import re
 import time
@@ -11,7 +11,7 @@ TEXTS = {"string", "textarea", "phone", "email", "url", "picklist"}
 
 
 class Records:
-    """Rows by object and id. A date is held as milliseconds, all else as JSON has it."""
+    """Rows by object and ID. A date is stored in milliseconds, everything else as in JSON."""
 
     def __init__(self, catalog, offset_seconds):
         self.catalog = catalog
@@ -19,11 +19,11 @@ class Records:
         self.shares = {}
         self.offset = offset_seconds * 1000
         self.ticks = 0
-        # By objects: which of two is written first is chance.
+        # By object: the order of two writes is random.
         self.last_numbers = {}
 
     def now(self):
-        """The org's clock; it moves a second with each write, so that no two share one."""
+        """The org's clock; it advances a second with each write, so that no two share one."""
         return int(time.time() * 1000) + self.offset + self.ticks * 1000
 
     # Reading
@@ -32,7 +32,7 @@ class Records:
         return self.rows[one.name].get(identifiers.normal(identifier) or "")
 
     def sees(self, user, one, row):
-        """Whether a user may read a row: his own, one shared with him, or what is everybody's."""
+        """Whether a user may read a row: an own one, a shared one, or a public one."""
         if user.sees_all or one.is_setup or one.name == "Product2":
             return True
         return row["OwnerId"] == user.id or user.id in self.shares.get(row["Id"], ())
@@ -41,7 +41,7 @@ class Records:
         return not one.is_setup and self.sees(user, one, row) and (one.name != "Product2" or user.sees_all)
 
     def visible(self, user, one, identifier):
-        """A living row that the user may read; None otherwise."""
+        """An existing row that the user may read; None otherwise."""
         row = self.row(one, identifier)
         if row is None or row.get("IsDeleted") or not self.sees(user, one, row):
             return None
@@ -87,7 +87,7 @@ class Records:
         return row["Id"]
 
     def undelete(self, user, one, identifier):
-        """Takes a row out of the recycle bin."""
+        """Restores a row from the recycle bin."""
         row = self.row(one, identifier)
         if row is None or not self.sees(user, one, row) or not row["IsDeleted"]:
             raise Refusal(500, "UNDELETE_FAILED", "Entity is not in the recycle bin")
@@ -98,7 +98,7 @@ class Records:
         return row["Id"]
 
     def external(self, one, field, value):
-        """The living rows that have a value in an external id."""
+        """The existing rows with a value in an external ID."""
         wanted = str(value).lower()
         return [
             row for row in self.rows[one.name].values()
@@ -210,7 +210,7 @@ class Records:
 
     @staticmethod
     def _check(one, row):
-        """The validation rules: a field that has a value must match."""
+        """The validation rules: a field with a value must match."""
         for rule in one.rules:
             value = row.get(rule["field"])
             if value is not None and not re.fullmatch(rule["matches"], str(value)):

@@ -1,8 +1,8 @@
-"""What the org says no with."""
+"""The org's error responses."""
 
 
 class Refusal(Exception):
-    """An answer that is no success: a status, a code, words and the fields that they are about."""
+    """A response without success: a status, a code, a message and the affected fields."""
 
     def __init__(self, status, code, message, fields=()):
         super().__init__(message)
@@ -12,10 +12,10 @@ class Refusal(Exception):
         self.fields = list(fields)
 
     def of_resource(self):
-        """As a resource of its own says it."""
+        """The form of a single resource."""
         fault = {"message": self.message, "errorCode": self.code}
         return [fault | {"fields": self.fields}] if self.fields else [fault]
 
     def of_row(self):
-        """As the row of a collection says it."""
+        """The form of a row in a collection."""
         return {"statusCode": self.code, "message": self.message, "fields": self.fields}

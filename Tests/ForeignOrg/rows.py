@@ -1,4 +1,4 @@
-"""Rows one at a time and in collections: read, made, changed and deleted."""
+"""Rows, one at a time and in collections: read, created, updated and deleted."""
 
 import moments
 from queries import attributes, shown
@@ -17,7 +17,7 @@ def found(org, name):
 
 
 def record(org, request, one, row, names=None):
-    """A row as JSON has it: of the fields that were named, or of all."""
+    """A row as JSON, with the named fields or all of them."""
     fields = one.fields.values() if names is None else [field_of(one, name) for name in names]
     values = {field.name: shown(field, row.get(field.name)) for field in fields}
     return {"attributes": attributes(one, row, request)} | values
@@ -31,11 +31,11 @@ def field_of(one, name):
 
 
 def given_id(identifier, chance):
-    """An id as a result may have it: orgs of some age answer with 15 characters."""
+    """An ID in a result: older orgs return 15 characters."""
     return identifier[:15] if chance.random() < 0.3 else identifier
 
 
-# One row
+# Single rows
 
 
 def create_row(org, request, name):
@@ -99,7 +99,7 @@ def upsert_row(org, request, name, field_name, value):
 
 
 def unmodified(org, request, one, identifier):
-    """A condition that no longer holds stops a change."""
+    """An unmet condition prevents a change."""
     condition = request.headers.get("if-unmodified-since")
     if condition is None:
         return
@@ -112,7 +112,7 @@ def unmodified(org, request, one, identifier):
 
 
 def of_one_row(refusal):
-    """A row that is not there is a resource that is not there."""
+    """A missing row is a missing resource."""
     if refusal.code == "INVALID_CROSS_REFERENCE_KEY" and not refusal.fields:
         return Refusal(404, "NOT_FOUND", "Provided external ID field does not exist or is not accessible")
     return refusal
@@ -125,7 +125,7 @@ def values(body):
 
 
 def write(org, request, one, body):
-    """Does a write, unless another has the row; what was done is kept in the log."""
+    """Executes a write, unless another user has locked the row; successful writes are logged."""
     if org.mishaps.strikes("lock", request, request.chance):
         raise Refusal(400, "UNABLE_TO_LOCK_ROW", "unable to obtain exclusive access to this record or 1 records: 001")
     identifier = body()
@@ -217,7 +217,7 @@ def check_size(given):
 
 
 def result(org, request, one, body):
-    """What became of one row of a collection."""
+    """The result of one row in a collection."""
     try:
         if one is None:
             raise Refusal(400, "INVALID_TYPE", "sObject type is not supported")

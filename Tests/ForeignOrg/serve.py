@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""An org of another hand, for tests: `serve.py DATA.json [--seed N]`.
+"""An independent org for tests: `serve.py DATA.json [--seed N]`.
 
-It shares no line with the local org and needs nothing but Python's own library. It reads its objects, users and
-records from a file, writes its answers as orgs may (`habits.py`) and fails as orgs do (`mishaps.py`), by a seed.
-Its first line on standard output holds its addresses: that of the logins, and those of the data. `/foreign/…` is
-for the test alone: `dump`, `log`, `select`, `change`, `mishaps`.
+It shares no code with the local org and needs only Python's standard library. It reads its objects, users and
+records from a file, varies its responses as orgs may (`habits.py`) and fails as orgs do (`mishaps.py`), by a seed.
+The first line of its standard output has its addresses: that of the logins, and those of the data. `/foreign/…` is
+for the test only: `dump`, `log`, `select`, `change`, `mishaps`.
 """
 
 import argparse
@@ -26,27 +26,27 @@ from refusal import Refusal
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """One port of the org."""
+    """A port of the org."""
 
     daemon_threads = True
     request_queue_size = 64
     org = None
 
     def handle_error(self, request, address):
-        """A client that goes away is no news; all else is."""
+        """Ignores clients that disconnect; reports everything else."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, Cut)):
             super().handle_error(request, address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Reads requests and writes answers."""
+    """Reads requests and writes responses."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
 
     def log_message(self, *_):
-        """The log is kept by the org."""
+        """The org has its own log."""
 
     def handle_one(self):
         body = self.body()
@@ -68,7 +68,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return None
 
     def answered(self, org, request):
-        """Status, body and header fields of an answer."""
+        """The status, body and header fields of a response."""
         kind = {"Content-Type": "application/json;charset=UTF-8"}
         try:
             status, value = org.answer(request)
@@ -91,10 +91,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return status, (b"" if value is None else org.habits.write(value, request.chance)), kind
 
     def foreign(self, org, body):
-        """What only the test asks."""
+        """Requests by the test only."""
         with org.lock:
             if self.path == "/foreign/dump":
-                # As those read it who know no half of a character.
+                # As read by clients that do not accept unpaired surrogates.
                 text = json.dumps(org.dump(), ensure_ascii=False)
                 return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
             if self.path == "/foreign/log":
@@ -110,7 +110,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return {}
 
     def body(self):
-        """The body of a request: chunked or not, packed or not."""
+        """The body of a request, which may be chunked or compressed."""
         if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
             pieces = []
             while size := int(self.rfile.readline().split(b";")[0], 16):
@@ -123,13 +123,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return gzip.decompress(content) if self.headers.get("Content-Encoding") == "gzip" else content
 
     def send(self, status, content, headers, chance=None):
-        """Writes an answer: packed or not, in chunks or not."""
+        """Writes a response, which may be compressed or chunked."""
         packs = chance is not None and "gzip" in self.headers.get("Accept-Encoding", "") and chance.random() < 0.5
         if packs and content:
             packer = zlib.compressobj(6, zlib.DEFLATED, 31)
             content = packer.compress(content) + packer.flush()
             headers = headers | {"Content-Encoding": "gzip"}
-        # The date is the org's, not this machine's.
+        # The date is that of the org, not of this machine.
         self.send_response_only(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -155,7 +155,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def guarded(self):
-        """A request whose connection breaks where the org says so."""
+        """Handles a request; the connection may break on the org's order."""
         try:
             self.handle_one()
         except Cut:
@@ -172,7 +172,7 @@ def main():
     arguments = parser.parse_args()
     with open(arguments.data, encoding="utf-8") as file:
         data = json.load(file)
-    # Logins go to one port; the data is at others, by another name of this machine.
+    # Logins use one port; the data is on others, under another name of this machine.
     servers = [Server(("127.0.0.1", 0), Handler) for _ in range(3)]
     ports = [server.server_port for server in servers]
     instances = [f"http://localhost:{port}" for port in ports[1:]]
@@ -180,7 +180,7 @@ def main():
     for server in servers:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     print(json.dumps({"login": f"http://127.0.0.1:{ports[0]}", "instances": instances}), flush=True)
-    # It lives no longer than whoever started it.
+    # The process ends with its parent.
     parent = os.getppid()
     while os.getppid() == parent:
         time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""RS256 with nothing but integers: the public key out of a certificate, and one signature held against it."""
+"""RS256 with plain integers: reads a certificate's public key and verifies a signature."""
 
 import base64
 import hashlib
@@ -9,7 +9,7 @@ DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
 
 
 def element(data, at):
-    """The DER element at a place: tag, contents, and where the next one begins."""
+    """The DER element at a position: tag, contents, and the next position."""
     tag, length, at = data[at], data[at + 1], at + 2
     if length & 0x80:
         count = length & 0x7F
@@ -27,11 +27,11 @@ def children(data):
 
 
 def public_key(pem):
-    """Modulus and exponent of an RSA certificate."""
+    """The modulus and exponent of an RSA certificate."""
     lines = [line for line in pem.splitlines() if line and not line.startswith("-----")]
     certificate = element(base64.b64decode("".join(lines)), 0)[1]
     body = children(children(certificate)[0][1])
-    # The version has a tag of its own, and may be left out; the key's information comes sixth after it.
+    # The version has its own tag and is optional; the key's information is the sixth element after it.
     start = 1 if body[0][0] == 0xA0 else 0
     key = children(body[start + 5][1])[1][1][1:]
     modulus, exponent = children(element(key, 0)[1])[:2]
@@ -39,7 +39,7 @@ def public_key(pem):
 
 
 def is_good(message, signature, key):
-    """Whether a signature is that of the message under the key."""
+    """Whether a signature is that of the message with the key."""
     modulus, exponent = key
     size = (modulus.bit_length() + 7) // 8
     if len(signature) != size:
@@ -51,5 +51,5 @@ def is_good(message, signature, key):
 
 
 def decode(text):
-    """Bytes of base64url without its padding."""
+    """The bytes of base64url without padding."""
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

@@ -1,4 +1,4 @@
-"""The one call of the SOAP API that the org has: `undelete`."""
+"""The only SOAP call of the org: `undelete`."""
 
 import html
 import re
@@ -12,8 +12,8 @@ PATH = re.compile(r"/services/Soap/u/(\d+\.\d)(?:/00D\w+)?$")
 
 
 def parsed(body):
-    """The envelope of a call; it is refused where it is none."""
-    # Only now: Python's own `copy`, which this imports, looks for a module that is called `org`.
+    """The envelope of a call; raises a refusal if it is invalid."""
+    # Imported late: Python's own `copy`, which it imports, looks for a module named `org`.
     import xml.etree.ElementTree as tree
 
     try:
@@ -23,11 +23,11 @@ def parsed(body):
 
 
 class Envelope(str):
-    """What is answered as it stands."""
+    """A response that is sent unchanged."""
 
 
 def token(body):
-    """The session that a call names; None where it names none."""
+    """The session in a call; None if there is none."""
     try:
         return parsed(body).findtext(f"{{{ENVELOPE}}}Header/{{{PARTNER}}}SessionHeader/{{{PARTNER}}}sessionId")
     except Refusal:
@@ -35,7 +35,7 @@ def token(body):
 
 
 def call(org, request):
-    """What becomes of a call; its faults are refusals."""
+    """The result of a call; its faults are refusals."""
     version = PATH.match(request.path)
     if version is None or version[1] not in org.data["versions"]:
         raise Refusal(500, "UNSUPPORTED_API_VERSION", "Invalid Api version specified on URL")
@@ -51,7 +51,7 @@ def call(org, request):
 
 
 def result(org, request, identifier):
-    """What became of one record; of its members the order is the org's affair."""
+    """The result of one record; its members are in any order."""
     one = org.catalog.of_prefix(identifier)
     done = rows.result(org, request, one, lambda: org.records.undelete(request.user, one, identifier))
     members = [f"<success>{str(done['success']).lower()}</success>", f"<id>{done.get('id', identifier)}</id>"]
@@ -63,7 +63,7 @@ def result(org, request, identifier):
 
 
 def fault(refusal, chance):
-    """A refusal as SOAP says it."""
+    """A refusal as a SOAP fault."""
     code = refusal.code if ":" in refusal.code else f"sf:{refusal.code}"
     words = html.escape(f"{refusal.code}: {refusal.message}")
     return written(chance, f"<s:Fault><faultcode>{code}</faultcode><faultstring>{words}</faultstring></s:Fault>")

@@ -1,7 +1,7 @@
-"""SOQL as far as clients ask: read into a statement, and run over rows.
+"""The SOQL that clients use: parsed into a statement, and run on rows.
 
-It is as strict as orgs are where clients go wrong: AND and OR need brackets between them, a field is selected
-once, a date stands bare and a text in quotes, and long text is neither compared nor sorted.
+It is as strict as orgs about common mistakes: mixed AND and OR need parentheses, a field is selected only once,
+dates are unquoted and texts quoted, and long text is neither compared nor sorted.
 """
 
 import datetime
@@ -28,7 +28,7 @@ def malformed(message):
 
 
 class Statement:
-    """A statement that was read."""
+    """A parsed statement."""
 
     def __init__(self):
         self.fields = []
@@ -42,7 +42,7 @@ class Statement:
 
 
 class Parser:
-    """Reads a statement."""
+    """Parses a statement."""
 
     def __init__(self, text):
         self.tokens = []
@@ -144,7 +144,7 @@ class Parser:
                 return terms
 
     def conditions(self):
-        """Terms with one and the same word between them; another needs brackets."""
+        """Terms with the same operator between them; mixing operators needs parentheses."""
         terms = [self.condition()]
         joint = self.word() if self.word() in ("and", "or") else None
         while joint and self.accept(joint):
@@ -198,7 +198,7 @@ class Parser:
 
 
 class Runner:
-    """Runs statements over the records as one user."""
+    """Runs statements on the records as one user."""
 
     def __init__(self, records, user, includes_deleted=False):
         self.records = records
@@ -213,7 +213,7 @@ class Runner:
         return one
 
     def rows(self, statement):
-        """The rows that a statement selects, in its order, with its bounds."""
+        """The rows that a statement selects, in its order and within its limits."""
         one = self.object(statement.source)
         for name in statement.fields:
             self.path(one, name)
@@ -249,7 +249,7 @@ class Runner:
         rows[:] = empty + full if nulls == "first" else full + empty
 
     def path(self, one, name):
-        """The steps over relationships that a name goes, and the field at its end."""
+        """The relationships in the path of a name, and the field at its end."""
         steps, parts = [], name.split(".")
         for part in parts[:-1]:
             field = next(
@@ -333,7 +333,7 @@ class Runner:
         return holds
 
     def literal(self, field, value):
-        """A value as the field's rows hold it, refused where it has another form than the field's type."""
+        """A value in the form of the field's rows; refused if its form does not fit the field's type."""
         kind, content = value
         if kind == "literal" and (content is None or field.type == "boolean"):
             return content
@@ -360,7 +360,7 @@ class Runner:
 
 
 def folded(field, value):
-    """A value as orgs compare it: texts without regard to case, ids with."""
+    """A value for comparison: texts ignoring case, IDs with case."""
     if isinstance(value, str) and field.type not in ("id", "reference"):
         return value.lower()
     return value

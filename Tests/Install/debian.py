@@ -1,4 +1,4 @@
-"""A Debian below a directory, as its root and its users see it."""
+"""A Debian system in a directory, as its root and its users see it."""
 
 import fcntl
 import os
@@ -8,29 +8,29 @@ import subprocess
 import time
 from pathlib import Path
 
-# What cron gives its jobs; a service's PATH is wider.
+# The environment that cron gives its jobs; a service's PATH is longer.
 CRON_PATH = "/usr/bin:/bin"
 
 
 def loopback_up():
-    """Brings up the loopback device of a namespace that has nothing else."""
+    """Brings up the loopback device of an otherwise empty network namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         name = struct.pack("16sh", b"lo", 0x1 | 0x40)
         fcntl.ioctl(sock, 0x8914, name + b"\0" * 8)
 
 
 class Debian:
-    """The directory, and what runs in it."""
+    """The directory, and the processes in it."""
 
     def __init__(self, root, other=None):
         self.root = Path(root)
-        # The root of another machine, with nothing of ours on it.
+        # The root of another machine, without any of our files.
         self.other = other
         self.servers = []
         self.url = None
-        # The process that is the first of a booted Debian; None where it cannot be booted.
+        # The first process of the booted Debian; None if it cannot be booted.
         self.init = None
-        # systemd makes namespaces only below what is a mount of its own.
+        # systemd creates namespaces only below a mount.
         subprocess.run(["mount", "--bind", self.root, self.root], check=True)
         for kind, place in (("proc", "proc"), ("tmpfs", "tmp"), ("tmpfs", "run"), ("tmpfs", "dev")):
             (self.root / place).mkdir(exist_ok=True)
@@ -53,7 +53,7 @@ class Debian:
         return Debian(self.other)
 
     def boot(self):
-        """Starts systemd as the first process of a namespace; whether it runs is in `init`."""
+        """Starts systemd as the first process of a namespace; `init` shows whether it runs."""
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", self.root / "sys"], check=True)
         self.path("/sys/fs/cgroup").mkdir(parents=True)
         self.path("/tmp/outside").mkdir()
@@ -73,17 +73,17 @@ class Debian:
             if inner and self.path("/run/systemd/private").exists():
                 self.init = inner[0]
                 self.run("timeout 30 systemctl is-system-running --wait", status=(0, 1, 124))
-                # cron waits for a clock of its own.
+                # cron waits for a separate clock.
                 self.run("systemctl stop cron")
                 return
             time.sleep(0.1)
 
     def path(self, name):
-        """A path of the Debian as the outside sees it."""
+        """The outside path of a path in the Debian system."""
         return self.root / name.lstrip("/")
 
     def write(self, name, text, owner=None, mode=0o644):
-        """Writes a file, of a user of the Debian."""
+        """Writes a file owned by a user of the Debian system."""
         path = self.path(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -92,7 +92,7 @@ class Debian:
             self.run(["chown", owner, name])
 
     def run(self, command, user=None, status=0, environment=None, directory="/", **more):
-        """Runs a command to its end, with nothing of our own environment; answers what it printed."""
+        """Runs a command without our environment and returns its output."""
         done = subprocess.run(
             self.words(command, user, environment, directory), capture_output=True, text=True,
             stdin=subprocess.DEVNULL, **more)
@@ -102,7 +102,7 @@ class Debian:
         return said
 
     def words(self, command, user=None, environment=None, directory="/"):
-        """The words that run a command as a user, root if none is named."""
+        """The command line that runs a command as a user, by default root."""
         home = "/root" if user is None else "/tmp"
         given = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home, "LANG": "C.UTF-8"}
         given.update(environment or {})
@@ -116,20 +116,20 @@ class Debian:
         return ["chroot", *spec, str(self.root), *inner]
 
     def serve(self, command, **more):
-        """Starts a server; answers the process."""
+        """Starts a server and returns its process."""
         process = subprocess.Popen(self.words(command, **more), stdout=subprocess.PIPE, text=True)
         self.servers.append(process)
         return process
 
     def stop(self):
-        """Ends every server; what one has started ends with the namespace."""
+        """Ends every server; child processes end with the namespace."""
         for process in self.servers:
             process.kill()
             process.wait()
         self.servers = []
 
     def listing(self):
-        """Every file and directory but those of /proc, /dev, /sys, /tmp, /run and of dpkg's own books."""
+        """Every file and directory except /proc, /dev, /sys, /tmp, /run and dpkg's own files."""
         left = set()
         for folder, directories, files in os.walk(self.root):
             inside = "/" + os.path.relpath(folder, self.root)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds the image of packaging/Containerfile from the package and starts it: `image.py PACKAGE SCRATCH`.
 
-buildah does it, in a Debian of its own below SCRATCH, so that this machine needs no container engine. What the recipe
-begins with, debian:…-slim, is made here too; packages come from this machine's own sources.
+buildah builds it in a separate Debian system below SCRATCH, so that this machine needs no container engine. The base
+image, debian:…-slim, is created here too; packages come from this machine's own sources.
 """
 
 import json
@@ -20,7 +20,7 @@ from run import skip, suite, unpacked
 
 RECIPE = Path(__file__).resolve().parents[2] / "packaging/Containerfile"
 BUILDAH = ["buildah", "crun", "ca-certificates", "mount"]
-# Nothing is fetched but packages, and no system is asked for namespaces.
+# Only packages are downloaded, and no namespaces are needed.
 SCRIPT = """
 set -e
 mount --bind "$1" "$1" && cd "$1"
@@ -45,7 +45,7 @@ buildah run $one -- /usr/bin/attache demo >demo
 
 
 def outside(package, scratch):
-    """Makes the Debian that builds, and judges what it has built."""
+    """Creates the Debian system for the build, and checks the result."""
     if not shutil.which("mmdebstrap") or os.geteuid() != 0:
         skip("it takes root and mmdebstrap: make deps-test")
     origin = re.search(r"^FROM (debian:(\w+)-slim)$", RECIPE.read_text(), re.M)
@@ -76,7 +76,7 @@ def outside(package, scratch):
 
 
 def judge(place):
-    """What is wrong with the image; None where nothing is."""
+    """The fault of the image; None if there is none."""
     user, directory, data, version, *left = (place / "said").read_text().split("\n")
     if (user, directory, data) != ("attache", "/var/lib/attache", "/var/lib/attache"):
         return f"it runs as {user} in {directory} with data in {data}"

@@ -1,4 +1,4 @@
-"""A phone as far as a night needs one: it edits a row of its store as an app of the Mobile SDK does."""
+"""A simulated phone: it edits a row of its store as an app with the Mobile SDK does."""
 
 import json
 import sqlite3
@@ -23,7 +23,7 @@ class Phone:
         return f"TABLE_{number}", columns
 
     def _write(self, store, soup, row, element):
-        """Replaces a row's element, with its index columns."""
+        """Replaces a row's element and its index columns."""
         table, columns = self._table(store, soup)
         flags = {True: "1", False: "0"}
         values = {"soup": json.dumps(element), "lastModified": int(time.time() * 1000)}
@@ -40,7 +40,7 @@ class Phone:
         return json.loads(text)
 
     def edit(self, soup, field, value):
-        """Changes a field of the first record; answers its Id."""
+        """Changes a field of the first record and returns its ID."""
         with sqlite3.connect(self.path) as store:
             table, _ = self._table(store, soup)
             row, text = store.execute(f"SELECT id, soup FROM {table} ORDER BY id LIMIT 1").fetchone()
@@ -51,7 +51,7 @@ class Phone:
         return element["Id"]
 
     def hand_back(self):
-        """Counts one hand-back more; the file is what is sent home."""
+        """Increments the return counter and returns the file."""
         with sqlite3.connect(self.path) as store:
             before = self._stamp(store)
             self._stamp(store, handback=before.get("handback", 0) + 1)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Installs the package in a bare Debian without network and works as an operator does: `run.py PACKAGE SCRATCH`.
+"""Installs the package in a bare Debian without network and works as an operator: `run.py PACKAGE SCRATCH`.
 
-The Debian is unpacked below SCRATCH once, with what the package needs and no more than cron, logrotate and a clock that
-can be moved. It runs in namespaces of its own, in which there is the loopback address only; the org stands there too.
-Where systemd can be booted in them, it is: then the service runs with all its fences.
+The Debian system is unpacked below SCRATCH once, with the package's dependencies, cron, logrotate and an adjustable
+clock. It runs in separate namespaces with only the loopback address; the org runs there too. If systemd can be booted
+in them, the service runs with all its restrictions.
 """
 
 import hashlib
@@ -20,30 +20,30 @@ from debian import Debian, loopback_up
 from steps import STEPS, Skipped
 
 TOOLS = ["mmdebstrap", "dpkg-deb", "unshare", "chroot", "openssl", "readelf"]
-# What the operator's examples ask for, beside the package's own needs.
+# The packages that the operator's examples need, in addition to the package's dependencies.
 BESIDE = ["cron", "logrotate", "faketime", "bash-completion", "systemd-sysv", "dbus"]
 
 
 def needs(package):
-    """What the package depends on, without versions."""
+    """The names of the package's dependencies, without versions."""
     field = subprocess.run(["dpkg-deb", "-f", package, "Depends"], check=True, capture_output=True, text=True).stdout
     return sorted(part.split("|")[0].split("(")[0].strip() for part in field.split(","))
 
 
 def suite():
-    """This machine's Debian."""
+    """This machine's Debian release."""
     return subprocess.run(
         ["sh", "-c", ". /etc/os-release; echo $VERSION_CODENAME"], capture_output=True, text=True
     ).stdout.strip()
 
 
 def unpacked(wanted, scratch, variant="essential"):
-    """An archive of a Debian with some packages, made by the first call."""
+    """An archive of a Debian system with some packages, created on the first call."""
     name = hashlib.sha256(" ".join([suite(), variant, *wanted]).encode()).hexdigest()[:12]
     archive = scratch / f"debian-{name}.tar"
     if not archive.exists():
         half = archive.with_name(".half-" + archive.name)
-        # This machine's own sources are where it comes from.
+        # It comes from this machine's own sources.
         sources = [p for p in [Path("/etc/apt/sources.list"), Path("/etc/apt/sources.list.d/debian.sources")] if p.is_file()]
         subprocess.run(
             ["mmdebstrap", "--quiet", "--variant=" + variant, "--format=tar", *(f"--include={name}" for name in wanted),
@@ -55,13 +55,13 @@ def unpacked(wanted, scratch, variant="essential"):
 
 
 def skip(reason):
-    """Says why nothing can be tried, and ends."""
+    """Reports why the tests cannot run, and exits."""
     print(f"install: skipped, {reason}\n0 passed, 0 failed, 1 skipped")
     sys.exit(0)
 
 
 def outside(package, scratch):
-    """Makes the Debian, and goes on in namespaces of its own."""
+    """Creates the Debian system, and continues in new namespaces."""
     missing = [tool for tool in TOOLS if not shutil.which(tool)]
     if missing:
         skip(f"there is no {', '.join(missing)}: make deps-test")
@@ -85,7 +85,7 @@ def outside(package, scratch):
 
 
 def inside(package, root, other):
-    """Plays every step; what has failed ends the others that build on it."""
+    """Runs every step; a failed step ends those that depend on it."""
     loopback_up()
     debian = Debian(root, other)
     debian.boot()

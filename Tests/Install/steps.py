@@ -1,4 +1,4 @@
-"""What an operator does with the package, in order; each step stands on those before it."""
+"""The steps of an operator with the package, in order; each builds on the previous ones."""
 
 import json
 import os
@@ -11,13 +11,13 @@ import time
 from debian import CRON_PATH
 from phone import Phone
 
-# The six libraries, and what every C and C++ program has.
+# The six libraries, and those of every C and C++ program.
 LIBRARIES = {
     "libsqlite3.so.0", "libcurl.so.4", "libarchive.so.13", "libz.so.1", "libcrypto.so.3", "libmicrohttpd.so.12",
     "libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
 }
 MOST_BYTES = 25_000_000
-# How much longer than an empty C program with the same libraries it may take to tell its version.
+# The extra time that printing the version may take, compared with an empty C program with the same libraries.
 MOST_START = 1.3
 PIPELINE = "field-service"
 ATTACHE = "attache:attache"
@@ -25,7 +25,7 @@ DOCUMENTS = "/usr/share/doc/attache"
 
 
 class Skipped(Exception):
-    """Why a step cannot be tried here."""
+    """The reason that a step cannot run here."""
 
 
 def installs(debian, package):
@@ -41,7 +41,7 @@ def installs(debian, package):
 
 
 def is_as_debian_wants(_, package):
-    """lintian has nothing to say of the package."""
+    """lintian has no complaints about the package."""
     if not shutil.which("lintian"):
         raise Skipped("there is no lintian")
     done = subprocess.run(
@@ -50,7 +50,7 @@ def is_as_debian_wants(_, package):
 
 
 def stands_alone(debian, _):
-    """The program needs six libraries and nothing of Swift's."""
+    """The program needs six libraries and none of Swift's."""
     program = debian.path("/usr/bin/attache")
     size = program.stat().st_size
     assert size <= MOST_BYTES, f"it has {size} bytes"
@@ -64,7 +64,7 @@ def stands_alone(debian, _):
 
 
 def quickest(*commands, rounds=100):
-    """The shortest time that each command takes, in seconds; they take turns."""
+    """The shortest time of each command in seconds; the commands take turns."""
     best = [float("inf")] * len(commands)
     with open(os.devnull, "w") as nothing:
         actions = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), 1)]
@@ -78,7 +78,7 @@ def quickest(*commands, rounds=100):
 
 
 def starts_at_once(debian, _):
-    """It starts as quickly as an empty C program with the same libraries, nearly."""
+    """The program starts almost as fast as an empty C program with the same libraries."""
     if not shutil.which("cc"):
         raise Skipped("there is no C compiler")
     program, empty = str(debian.path("/usr/bin/attache")), str(debian.path("/tmp/empty"))
@@ -92,7 +92,7 @@ def starts_at_once(debian, _):
 
 
 def has_pages_and_completions(debian, _):
-    """Manual pages and completions are there, and complete pipelines' names."""
+    """Manual pages and completions are installed, and completions include the names of pipelines."""
     for name in ["attache", "attache-run", "attache-org-serve", "attache-reconcile-undo"]:
         assert debian.path(f"/usr/share/man/man1/{name}.1.gz").is_file(), name
     for name in ["zsh/vendor-completions/_attache", "fish/vendor_completions.d/attache.fish"]:
@@ -111,7 +111,7 @@ def has_pages_and_completions(debian, _):
 
 
 def plays_the_demo(debian, _):
-    """The demo plays in an empty directory."""
+    """The demo runs in an empty directory."""
     debian.run("install -d -o attache -g attache /tmp/demo")
     said = debian.run("attache demo", user=ATTACHE, directory="/tmp/demo")
     assert "nothing to the org." in said, said
@@ -119,7 +119,7 @@ def plays_the_demo(debian, _):
 
 
 def has_an_org(debian, _):
-    """An org and a pipeline of it are set up."""
+    """An org and its pipeline are set up."""
     debian.run("install -d -o nobody /srv/org")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=field-app",
@@ -134,7 +134,7 @@ def has_an_org(debian, _):
 
 
 def initialises(debian, place, key, user):
-    """Writes a pipeline of the org into a place, as a user who has the key."""
+    """Writes a pipeline of the org to a directory, as a user who has the key."""
     said = debian.run(
         f"attache init {PIPELINE} --in {place} --object Account,Contact --user ada@example.com,ben@example.com "
         f"--key-file {key} --client-id field-app --org-url {debian.url}", user=user)
@@ -144,24 +144,24 @@ def initialises(debian, place, key, user):
 
 
 def has_a_pipeline(debian, _):
-    """attache init writes a pipeline of the org, which both checks pass."""
+    """attache init writes a pipeline of the org that passes both checks."""
     initialises(debian, "/etc/attache", "/etc/attache/jwt.key", ATTACHE)
     debian.run(f"attache status {PIPELINE}", user=ATTACHE)
 
 
 def lines(log):
-    """What a log of JSON lines holds."""
+    """The content of a log in JSON lines."""
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
 def summaries(log):
-    """The ends of the runs in a log."""
+    """The end events of the runs in a log."""
     text = log.read_text() if log.exists() else ""
     return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n") and '"type":"summary"' in line]
 
 
 def runs_by_cron(debian, _):
-    """cron runs both examples as they are pasted, three nights by a moved clock: that of root, and that of a user."""
+    """cron runs both pasted examples, root's and a user's, for three scheduled runs with an advanced clock."""
     examples = debian.path(DOCUMENTS + "/examples")
     debian.write("/etc/cron.d/attache", (examples / "cron.d/attache").read_text())
     debian.run("adduser --quiet --disabled-password --gecos '' night")
@@ -173,7 +173,7 @@ def runs_by_cron(debian, _):
     nights = ["2030-01-31", "2030-02-01", "2030-02-02"]
     library = next(debian.path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
     for count, night in enumerate(nights, 1):
-        # cron gives its jobs nothing of its own environment, and asks for this file.
+        # cron passes none of its own environment to jobs, and requires this file.
         debian.write("/etc/environment", f"LD_PRELOAD=/{library.relative_to(debian.root)}\n"
                      f"FAKETIME=\"@{night} 02:17:00\"\nFAKETIME_DONT_FAKE_MONOTONIC=1\n")
         cron = debian.serve(f"exec faketime -f '@{night} 02:16:57' cron -f 2>/dev/null")
@@ -194,7 +194,7 @@ def runs_by_cron(debian, _):
 
 
 def runs_as_the_unit_says(debian, _):
-    """The service's own command runs as its user, with its variables."""
+    """The service's command runs as its user, with its variables."""
     unit = debian.path("/lib/systemd/system/attache@.service").read_text()
     settings = dict(line.split("=", 1) for line in unit.splitlines() if re.match(r"(ExecStart|User|Group)=", line))
     variables = dict(re.findall(r"^Environment=(\w+)=(.*)$", unit, re.M))
@@ -225,7 +225,7 @@ def units_are_right(debian, _):
 
 
 def start(debian, unit):
-    """Starts a unit to its end; what it said goes with its failure."""
+    """Runs a unit to its end; its output is part of a failure's message."""
     try:
         debian.run(f"systemctl start {unit}")
     except AssertionError as error:
@@ -233,7 +233,7 @@ def start(debian, unit):
 
 
 def runs_as_a_service(debian, _):
-    """systemd runs the service with all its fences, and its timer waits for the night."""
+    """systemd runs the service with all its restrictions, and its timer waits for the scheduled time."""
     if not debian.init:
         raise Skipped("systemd cannot be booted here")
     service, timer = f"attache@{PIPELINE}.service", f"attache@{PIPELINE}.timer"
@@ -248,7 +248,7 @@ def runs_as_a_service(debian, _):
 
 
 def wakes_by_timer(debian, service, timer):
-    """The timer starts the service, at another hour that a drop-in names."""
+    """The timer starts the service at a different hour from a drop-in."""
     def begun():
         return debian.run(f"systemctl show -P ExecMainStartTimestampMonotonic {service}")
 
@@ -265,25 +265,25 @@ def wakes_by_timer(debian, service, timer):
     assert begun() != before and "ExecMainStatus=0" in debian.run(f"systemctl show {service}"), (
         debian.run(f"journalctl --no-pager -n 30 -u {timer} -u {service}"))
     debian.run(f"rm -r {place} && systemctl daemon-reload && systemctl restart {timer}")
-    # As docs/how-to/schedule.md says: a start by hand counts as one of four in six hours.
+    # As docs/how-to/schedule.md says: a manual start counts as one of four in six hours.
     debian.run(f"systemctl reset-failed {service}", status=(0, 1))
 
 
 def phone_with(debian, bundle):
-    """A phone on which a bundle is unpacked."""
+    """A phone with an unpacked bundle."""
     inside = "/" + str(bundle.relative_to(debian.root))
     debian.run(["attache", "bundle", "extract", inside, "/tmp/phone"], user=ATTACHE)
     return Phone(next(debian.path("/tmp/phone").rglob("store.sqlite")))
 
 
 def hands_back(debian, phone):
-    """What the phone hands back lies where attache may read it."""
+    """The phone's return is placed where attache may read it."""
     shutil.copy(phone.hand_back(), debian.path("/tmp/return.sqlite"))
     debian.run("chown attache:attache /tmp/return.sqlite")
 
 
 def takes_a_return(debian, _):
-    """What a phone brings home reaches the org in the next night, and not twice."""
+    """A phone's return reaches the org in the next run, and only once."""
     bundle = next(debian.path(f"/var/lib/attache/{PIPELINE}/users").glob("*/1/ios.bundle.zip"))
     phone = phone_with(debian, bundle)
     phone.edit("Contact", "Title", "Facility manager")
@@ -298,7 +298,7 @@ def takes_a_return(debian, _):
 
 
 def leaves_a_decision(debian, _):
-    """What the org refuses waits for a person, and the service does not call that a failure."""
+    """Changes that the org rejects wait for a decision, and the service does not report them as a failure."""
     bundle = sorted(debian.path(f"/var/lib/attache/{PIPELINE}/users").glob("*/*/ios.bundle.zip"))[-1]
     phone = phone_with(debian, bundle)
     phone.edit("Contact", "Title", "M" * 200)
@@ -319,7 +319,7 @@ def leaves_a_decision(debian, _):
 
 
 def prunes(debian, _):
-    """prune: what `keep` lets go is removed."""
+    """prune: data beyond the limits of `keep` is removed."""
     foretold = debian.run(f"attache prune {PIPELINE} --dry-run", user=ATTACHE)
     done = debian.run(f"attache prune {PIPELINE}", user=ATTACHE)
     assert foretold.replace("would be removed", "removed") == done, (foretold, done)
@@ -329,7 +329,7 @@ def prunes(debian, _):
 
 
 def backs_up(debian, _):
-    """backup: everything that cannot be made anew is written into a directory."""
+    """backup: all state that cannot be rebuilt is written to a directory."""
     debian.run("install -d -o attache -g attache -m 0700 /srv/backups")
     said = debian.run(f"attache backup {PIPELINE} /srv/backups", user=ATTACHE)
     file = said.split(": ")[0]
@@ -342,7 +342,7 @@ def backs_up(debian, _):
 
 
 def recovers(debian, _):
-    """recover: on a machine that has nothing but the backup, the nights go on, and nothing is sent twice."""
+    """recover: a machine with only the backup resumes the runs, and nothing is sent twice."""
     data = debian.path(f"/var/lib/attache/{PIPELINE}")
     bundle = sorted(data.glob("users/*/*/ios.bundle.zip"))[-1]
     phone = phone_with(debian, bundle)
@@ -351,8 +351,8 @@ def recovers(debian, _):
     debian.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
     said = debian.run(f"attache run {PIPELINE}", user=ATTACHE)
     assert "1  updated" in said, said
-    # The machine is lost, with all that it knew: another one has the package, the backup and the login's key, which
-    # was kept elsewhere. The org stands where it stood, and the first machine runs nothing any more.
+    # The machine is lost with all its data. Another one has the package, the backup and the login's key, which was
+    # stored elsewhere. The org is unchanged, and the first machine no longer runs anything.
     other = debian.another()
     for place, mode in [("/tmp/attache.deb", 0o644), (debian.backup, 0o644), ("/tmp/return.sqlite", 0o644)]:
         other.path(place).parent.mkdir(parents=True, exist_ok=True)
@@ -370,7 +370,7 @@ def recovers(debian, _):
     said = other.run(f"attache recover {PIPELINE} --from {debian.backup}", user=ATTACHE)
     assert "the ledger is that of a backup" in said, said
     other.run(f"attache run {PIPELINE}", user=ATTACHE)
-    # The device has heard of nothing and hands back once more.
+    # The device knows nothing of this and returns its store again.
     other.run(f"attache ingest {PIPELINE} /tmp/return.sqlite", user=ATTACHE)
     said = other.run(f"attache run {PIPELINE}", user=ATTACHE)
     assert "1  already in org" in said, said
@@ -380,7 +380,7 @@ def recovers(debian, _):
 
 
 def goes(debian, _):
-    """The package goes, and what is the operator's stays."""
+    """The package is removed, and the operator's files stay."""
     debian.run("dpkg -r attache")
     if debian.init:
         assert f"attache@{PIPELINE}.timer" not in debian.run("systemctl list-units --no-pager")
@@ -391,7 +391,7 @@ def goes(debian, _):
         assert f"{place} is kept" in said, said
     assert not debian.path("/var/log/attache").exists(), "logs are left"
     debian.run("rm -r /etc/attache /var/lib/attache /etc/cron.d/attache /srv/*")
-    # The account stays: a number is not given to another while files of it may lie somewhere.
+    # The account stays: its number must not be reused while files of it may exist.
     books = re.compile(
         r"/(etc/(passwd|shadow|group|gshadow|subuid|subgid)-?|var/lib/logrotate/.*|var/log/.*|var/spool/.*|var/mail.*|"
         r"var/lib/systemd/.*)$")

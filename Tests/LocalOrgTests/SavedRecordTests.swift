@@ -238,7 +238,7 @@ import Testing
         """)
     }
     let words = [
-      "no object \"Acount\"", "no picklist \"Subject\"", "no key \"restrict\"", "takes none",
+      "no object \"Acount\"", "no picklist \"Subject\"", "no key \"restrict\"", "accepts none",
       "cannot be required", "no field \"Sbject\"", "needs \"message\"", "needs \"condition\"",
       "CaseNumber cannot be set", "no field \"Nothing\"", "needs \"set\"",
     ]

@@ -5,20 +5,21 @@ import Snapshots
 import System
 import Testing
 
-/// A return whose soups are not the pipeline's: it is told whose doing that is, as far as that is known.
+/// Returns whose soups differ from the pipeline's: the message names who changed them, as far as
+/// known.
 @Suite struct AlteredSoupsTests {
   let world: World
   private static let all = Set(Stage.allCases)
 
   init() throws { world = try World() }
 
-  /// Ada's phone with its bundle of before the pipeline changed.
+  /// Ada's phone with its bundle from before the pipeline changed.
   private func phone() async throws -> Device {
     _ = try await world.runAsWritten(Self.all)
     return try world.device("ada")
   }
 
-  /// What the run says of soups that takes the phone's store.
+  /// The warnings of a run that ingests the phone's store.
   private func told(_ phone: Device) async throws -> [String] {
     let id = try #require(try world.ids("accounts", on: phone).first)
     try world.handBack(phone, as: "ada.sqlite", edited: id, ["Phone": "device"])
@@ -27,7 +28,7 @@ import Testing
     return run.warnings.filter { $0.contains("soup") }
   }
 
-  /// Gives the pipeline's contacts another index, and a soup of their own to something else.
+  /// Gives the pipeline's contacts another index, and adds a soup.
   private func change() async throws {
     try world.rewrite(
       #"{ "path": "LastName", "type": "string" },"#,
@@ -46,7 +47,7 @@ import Testing
     try store.close()
   }
 
-  /// The phone's app gives its contacts other indexes and removes its cases.
+  /// The phone's app changes the indexes of its contacts and removes its cases.
   private func alter(_ phone: Device) throws {
     try alter(phone) { store in
       let indexes = try store.indexSpecs(of: "contacts").filter { $0.path != "FirstName" }

@@ -7,7 +7,7 @@ import Rehearsal
 import TestSupport
 import Testing
 
-/// Edits that meet an org's own rules on their way.
+/// Edits that trigger an org's own rules.
 @Suite struct AutomationTests {
   @Test func `a rule's message is reported, and automation causes no conflict`() async throws {
     let world = try World()
@@ -35,7 +35,7 @@ import Testing
     #expect(failed.detail.message?.contains("No such number.") == true)
     #expect(try world.record("Account", ids[1])["Industry"] == "Energy")
 
-    // The phone has not installed the new bundle and goes on with what it had.
+    // The phone has not installed the new bundle, and continues with its old store.
     try device.edit("accounts", id: ids[1], ["Phone": "444 2"], now: world.org.now())
     try world.handBack(device, as: "ada-2.sqlite", edited: ids[0], ["Phone": "555 3"])
     let second = try await world.run()

@@ -1,4 +1,4 @@
-/// Pipeline files whose logins, users and stores do not agree with each other.
+/// Pipeline files whose logins, users and stores are inconsistent.
 extension BrokenConfiguration {
   static let agreement: [BrokenConfiguration] = [
     .init(
@@ -188,7 +188,7 @@ extension BrokenConfiguration {
       )),
   ]
 
-  /// The end of the stores, with a second one.
+  /// The end of the stores section, with a second store.
   private static func second(_ name: String) -> String {
     #"""
       ,

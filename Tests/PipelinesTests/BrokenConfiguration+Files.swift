@@ -1,4 +1,4 @@
-/// Store and sync files that are broken.
+/// Broken store and sync files.
 extension BrokenConfiguration {
   static let files: [BrokenConfiguration] = [
     .init(

@@ -1,4 +1,4 @@
-/// Pipeline files that are broken as text, or whose keys and values are.
+/// Pipeline files that are broken as text, or in their keys and values.
 extension BrokenConfiguration {
   static let text: [BrokenConfiguration] = [
     .init(

@@ -1,8 +1,8 @@
 import Testing
 
-/// A configuration that is broken in one way, and all that is said about it.
+/// A configuration that is broken in one way, with all expected messages.
 struct BrokenConfiguration: CustomTestStringConvertible {
-  /// The files of the good configuration that the cases break.
+  /// The files of the valid configuration that the cases break.
   enum File: String, CaseIterable {
     case pipeline = "pipeline.json"
     case store = "store.json"
@@ -11,23 +11,23 @@ struct BrokenConfiguration: CustomTestStringConvertible {
 
   /// How a file is broken.
   enum Change {
-    /// The first text is replaced by the second, everywhere.
+    /// Every occurrence of the first text is replaced by the second.
     case edit(File, String, String)
 
     static func pipeline(_ old: String, _ new: String) -> Change { .edit(.pipeline, old, new) }
     static func store(_ old: String, _ new: String) -> Change { .edit(.store, old, new) }
     static func syncs(_ old: String, _ new: String) -> Change { .edit(.syncs, old, new) }
 
-    /// The whole file is another text.
+    /// The file is replaced by other text.
     case whole(File, String)
     case bytes(File, [UInt8])
-    /// The whole file is one of the samples.
+    /// The file is replaced by one of the samples.
     case sample(File, String)
   }
 
   let what: String
   let changes: [Change]
-  /// One line a problem, as the command line prints it.
+  /// One problem per line, as the command line prints it.
   let expected: String
 
   init(_ what: String, _ expected: String, _ changes: Change...) {

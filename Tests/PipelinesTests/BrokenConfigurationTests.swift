@@ -10,7 +10,7 @@ import Testing
   static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Fixtures/samples")
 
-  /// Writes the good files with one broken, and gives what is said about them.
+  /// Writes the valid files with the changes, and returns the messages about them.
   func problems(_ changes: [BrokenConfiguration.Change]) throws -> String {
     var files = BrokenConfiguration.good.mapValues { Data($0.utf8) }
     for change in changes {
@@ -59,7 +59,7 @@ import Testing
   func `a store name is refused if and only if its store could not be packed`(
     name: (String, isTaken: Bool), scope: StoreScope
   ) throws {
-    // In a global store's path no ids take room.
+    // The path of a global store contains no IDs.
     if scope == .global, name.0.utf8.count > 197 { return }
     let settings = """
       "reconcile": ["up"], "scope": "\(scope.rawValue)", "storeName": \(JSONText.quoted(name.0))

@@ -6,7 +6,7 @@ import SmartStore
 import System
 import Testing
 
-/// The newest bundles for whoever serves them.
+/// The published index of the newest bundles.
 @Suite struct BundleIndexTests {
   let world: World
 
@@ -38,7 +38,7 @@ import Testing
     try world.org.moveClock(by: 60_000)
   }
 
-  /// Each entry says what the newest bundle of its user is, and a link leads to it.
+  /// Checks that each entry describes its user's newest bundle, and that a link leads to it.
   private func expectNewest(_ entries: [JSONValue]) throws {
     #expect(entries.count == 2 * (try world.data.snapshots().count - 1))
     for entry in entries {
@@ -58,7 +58,7 @@ import Testing
   func `links are recreated in a copied data directory`(_ place: String) async throws {
     try await world.run()
     let copy = world.root + "/copy"
-    // As an object store has it: no links, and no directory without a file.
+    // As in an object store: no links, and no empty directories.
     let script = """
       set -e
       cp -rL "$1" "$2"

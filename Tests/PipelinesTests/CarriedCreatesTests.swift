@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Records that devices made, carried while they are open: each is made once.
+/// New records of devices that are redelivered while they are open: each is created once.
 @Suite struct CarriedCreatesTests {
   private static let long = String(repeating: "x", count: 300)
 
@@ -16,7 +16,7 @@ import Testing
     try scene.world.column("SELECT Id FROM Account WHERE Name = '\(name)'").count
   }
 
-  /// A phone that holds a new account which the org has refused.
+  /// A phone with a new account that the org has refused.
   private func carried(_ scene: CarriedScene) async throws -> Device {
     let device = try await scene.world.primed("ada")
     try device.create(

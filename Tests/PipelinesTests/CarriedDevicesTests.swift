@@ -8,8 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Whose a carried edit is: with what it is counted and compared, and what of it is known where the stamp, the
-/// ledger or the app's flags do not say.
+/// How a redelivered edit is identified if the stamp, the ledger or the app's flags are missing.
 @Suite struct CarriedDevicesTests {
   private static let long = String(repeating: "x", count: 300)
 
@@ -50,13 +49,13 @@ import Testing
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.deviceConflict: 2])
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try scene.dirty(phone).count == 1 && scene.dirty(phone, "vips").count == 1)
-    // The first of the two would be sent by itself, where nobody knew the other.
+    // The first of the two would be sent alone if the other were unknown.
     try phone.edit("vips", id: id, ["Phone": "mended"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts[.superseded] == 1 && night.verdicts[.updated] == nil)
     #expect(try scene.scene.open() == [.deviceConflict: 2])
     #expect(try scene.scene.field("Phone", of: id) == before)
-    // Both are on the phone still, and it may install.
+    // Both are still on the phone, and it may install.
     let next = try scene.world.device("ada", as: "ada-3")
     #expect(try scene.row(id, on: next)["Phone"] == "one")
     #expect(try scene.row(id, on: next, "vips")["Phone"] == "mended")
@@ -79,9 +78,9 @@ import Testing
     #expect(try scene.row(id, on: fresh, "vips")["Website"] == "https://one")
   }
 
-  // MARK: stores that do not say what they carry
+  // MARK: stores without marks
 
-  /// Ada's new account that the org refuses, carried to her next generation.
+  /// Ada's new account that the org refuses, redelivered in her next generation.
   private func refusedCreate() async throws -> CarriedScene {
     let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
@@ -100,7 +99,7 @@ import Testing
     for one in [phone, other] { try scene.forgetMark(of: one) }
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .created: 1])
-    // Untouched on another phone, it is the edit that was.
+    // Unchanged on another phone, it is the same edit.
     #expect(try await scene.verdicts(other, as: "three.sqlite").isEmpty)
     #expect(try count("Mended", scene) == 1)
   }

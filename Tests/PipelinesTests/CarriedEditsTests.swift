@@ -11,10 +11,10 @@ import System
 import TestSupport
 import Testing
 
-/// A device with open edits installs the next generation, sees why they are open, mends them and hands
-/// back.
+/// A device with open edits installs the next generation, shows why they are open, fixes them and
+/// returns its store.
 @Suite struct CarriedEditsTests {
-  // MARK: what is carried
+  // MARK: redelivery
 
   @Test func `an open edit is redelivered dirty, with its reason and its return`() async throws {
     let scene = try CarriedScene()
@@ -38,7 +38,7 @@ import Testing
     let settled = try scene.row(other, on: fresh)
     #expect(settled["Phone"] == "sent" && settled["__local__"] == false)
     #expect(settled["__last_error__"] == nil)
-    // The other platform's bundle has it as the org has it.
+    // The other platform's bundle has the org's values.
     let android = try scene.world.device("ada", .android, as: "android")
     #expect(try scene.row(id, on: android)["Phone"] == "office")
     #expect(try scene.dirty(android).isEmpty)
@@ -59,7 +59,7 @@ import Testing
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
     #expect(!words.contains("office") && words.contains("Phone is •••"))
-    // Nobody was shown the office's value: a change of the field decides nothing.
+    // No one was shown the org's value, so a change of the field decides nothing.
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite")[.conflict] == 1)
     #expect(try scene.scene.field("Phone", of: id) == "office")
@@ -86,7 +86,7 @@ import Testing
       #expect(try scene.row(accounts[1], on: fresh)["__locally_updated__"] == true)
       #expect(try scene.row("local_1", on: fresh)["__locally_created__"] == true)
       #expect(try scene.dirty(fresh).count == 3)
-      // The next prime goes on from the store as the org has it.
+      // The next prime builds on the store with the org's values.
       try scene.scene.office(accounts[2], ["Phone": .string("\(night)")])
       try await scene.world.run()
     }
@@ -117,7 +117,7 @@ import Testing
     #expect(try scene.includes().isEmpty)
   }
 
-  // MARK: what comes back
+  // MARK: returns
 
   @Test func `an unchanged redelivered edit stays one open edit on any number of phones`()
     async throws
@@ -132,7 +132,7 @@ import Testing
     #expect(
       try scene.includes().keys.sorted().contains(scene.install(of: phone))
         && scene.includes().keys.contains(scene.install(of: second)))
-    // Decided, it is sent once, and what the phones hold still is no edit.
+    // Once decided, it is sent once, and what the phones still have is not an edit.
     try scene.scene.decide(1, .device)
     #expect(try await scene.world.run().verdicts == [.updated: 1])
     try scene.scene.office(id, ["Phone": "office again"])
@@ -167,7 +167,7 @@ import Testing
     let row = try scene.row(id, on: third)
     #expect(row["Phone"] == "mended")
     #expect(row["__last_error__"]?.string?.contains("\"newer\"") == true)
-    // Mended once more, over the newer value that was shown.
+    // Fixed again, over the newer value that was shown.
     try third.mend("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
     #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "at last")
@@ -221,12 +221,12 @@ import Testing
     let second = try await scene.world.primed("ada", as: "second")
     try first.edit("accounts", id: id, ["Phone": "first"], now: scene.later(20))
     #expect(try await scene.verdicts(first, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
-    // The carried edit is superseded by now; mended elsewhere it is another one.
+    // The redelivered edit is superseded by now; fixed elsewhere, it is another edit.
     try second.mend("accounts", id: id, ["Phone": "second"], now: scene.later(30))
     let night = try await scene.run(second, as: "three.sqlite")
     #expect(night.verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
-    // Of the two that are open the one that was carried already goes on.
+    // Of the two open edits, the one redelivered before stays.
     #expect(try scene.row(id, on: scene.world.device("ada", as: "fresh"))["Phone"] == "first")
   }
 }

@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// What a person at the device is shown of a carried edit, and what a change of it is taken for.
+/// What the device's user is shown of a redelivered edit, and how a change of it is interpreted.
 @Suite struct CarriedMendsTests {
   private static let long = String(repeating: "x", count: 300)
 
@@ -16,7 +16,7 @@ import Testing
     try scene.row(id, on: device)["__last_error__"]?.string ?? ""
   }
 
-  // MARK: what proves that it was shown
+  // MARK: proof of display
 
   @Test func `a change in an app that shows no reasons decides nothing`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
@@ -53,7 +53,7 @@ import Testing
     #expect(try scene.scene.states() == ["device withdrawn", "device done"])
   }
 
-  // MARK: what is in the row
+  // MARK: row content
 
   @Test func `reasons come from the user's own store and are valid for it`() async throws {
     let scene = try CarriedScene()
@@ -77,7 +77,7 @@ import Testing
     let row = try scene.row(id, on: phone)
     #expect(row["Phone"] == "device" && row["Description"] == "entered")
     #expect(try words(id, phone, scene).contains(#"Description is "entered" in the org now"#))
-    // Another field than those of the words: nothing is decided, and only that is an edit.
+    // A field that the reason does not name: nothing is decided, and only this is an edit.
     try phone.mend("accounts", id: id, ["Website": "https://mine"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1, .conflict: 1])
@@ -94,7 +94,7 @@ import Testing
   @Test func `if the base is unknown, a row keeps what its user may have edited`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
-    // The app has read the record by itself since; BillingCity is outside the field list.
+    // The app has fetched the record itself since. BillingCity is outside the field list.
     try device.edit(
       "accounts", id: id,
       [
@@ -169,7 +169,7 @@ import Testing
     #expect(
       try words(id, next, scene)
         == "Not sent: the record changed in the org after this device read it.")
-    // Changed there and back with its user, it is an edit of these fields.
+    // Changed back and forth with its user, it is an edit of these fields.
     try next.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(next, as: "two.sqlite") == [.superseded: 1, .notVisible: 1])
     try scene.world.org.transfer(id, to: "ada@example.com")

@@ -10,7 +10,7 @@ import System
 import TestSupport
 import Testing
 
-/// Runs that die, stages that are run alone, and what a generation holds while edits are carried.
+/// Interrupted runs, separate stages, and the content of generations while edits are redelivered.
 @Suite struct CarriedNightsTests {
   @Test func `a run interrupted before it packed leaves nothing incomplete`() async throws {
     let scene = try CarriedScene()
@@ -50,7 +50,7 @@ import Testing
     #expect(try GenerationRecord(parsing: record.bytes, path: "").carried == record.carried)
     try SnapshotDirectory(path: scene.world.data.snapshot(ada)).verify(record)
 
-    // Settled, it is clean, and there is one store again.
+    // Once resolved, it is clean, and there is only one store again.
     try scene.scene.decide(1, .server)
     #expect(try await scene.world.run().verdicts == [.discarded: 1])
     let last = try #require(try scene.world.data.generations(of: ada).last)
@@ -67,7 +67,8 @@ import Testing
     try scene.scene.office(scene.scene.account(phone, 1), ["Phone": "other"])
     try await scene.world.run()
     let packed = try scene.world.bundle("ada")
-    // Neither what was given up nor what nobody has touched is installed over before it was told.
+    // Neither discarded nor untouched edits are replaced by an installation before they were
+    // reported.
     try phone.clean("accounts", id: id, now: scene.later(30))
     #expect(try !phone.mayInstall(packed) && !idle.mayInstall(packed))
     try scene.handBack(phone, as: "two.sqlite")

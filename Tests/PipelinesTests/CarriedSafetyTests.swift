@@ -10,7 +10,7 @@ import System
 import TestSupport
 import Testing
 
-/// What keeps a carried edit from being lost, doubled, or taken for another one.
+/// Redelivered edits must not be lost, duplicated, or confused with others.
 @Suite struct CarriedSafetyTests {
   private static let long = String(repeating: "x", count: 300)
 
@@ -24,7 +24,7 @@ import Testing
     ).first
   }
 
-  /// Hands back a new account and a contact of it.
+  /// Returns a new account and a contact of it.
   private func makeFamily(
     _ phone: Device, _ name: String, child: String, as file: String, _ scene: CarriedScene
   ) throws {
@@ -36,7 +36,7 @@ import Testing
     try scene.handBack(phone, as: file)
   }
 
-  // MARK: what was shown
+  // MARK: displayed values
 
   @Test func `a value that was not shown in full does not count as seen`() async throws {
     let scene = try CarriedScene()
@@ -80,7 +80,7 @@ import Testing
     #expect(try scene.scene.field("AccountId", of: contact, "Contact")?.string == second)
   }
 
-  // MARK: new records of one local id
+  // MARK: new records with one local ID
 
   @Test func `new records of two phones with one local id are not redelivered`() async throws {
     let scene = try CarriedScene()
@@ -94,7 +94,7 @@ import Testing
     let fresh = try scene.world.device("ada", as: "fresh")
     #expect(try scene.dirty(fresh).isEmpty && scene.dirty(fresh, "contacts").isEmpty)
     #expect(try scene.includes().isEmpty)
-    // Decided in the org each child goes to its own parent.
+    // After the decisions, each child refers to its own parent in the org.
     for (edit, name) in [(1, "First"), (3, "Second")] as [(Int64, String)] {
       try scene.scene.set(edit, ["Name": name])
     }
@@ -123,7 +123,7 @@ import Testing
     #expect(try parent(of: "Changed", scene) == accounts(scene, "Mended").first)
   }
 
-  // MARK: what was carried once
+  // MARK: earlier redelivery
 
   @Test func `a redelivered edit stays so despite another phone's edit`() async throws {
     let scene = try CarriedScene()
@@ -136,7 +136,7 @@ import Testing
     try scene.scene.office(id, ["Phone": "office"])
     #expect(try await scene.verdicts(one, as: "one.sqlite") == [.conflict: 1])
     #expect(try scene.dirty(scene.world.device("ada", as: "three")).count == 1)
-    // A phone that has done nothing to the row may install the next bundle without a hand-back.
+    // A phone that has not changed the row may install the next bundle without a return.
     try two.edit("accounts", id: id, ["Phone": "two"], now: scene.later(2))
     #expect(try await scene.verdicts(two, as: "two.sqlite") == [.conflict: 1])
     let row = try scene.row(id, on: scene.world.device("ada", as: "four"))
@@ -170,7 +170,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "last")).isEmpty)
   }
 
-  // MARK: a decision on the device
+  // MARK: decisions on the device
 
   @Test func `two phones that fix one edit differently are a device conflict`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
@@ -182,7 +182,7 @@ import Testing
     #expect(night.verdicts == [.superseded: 1, .deviceConflict: 2])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
-    // A person ends it.
+    // An operator decides it.
     try scene.scene.decide(2, .device)
     try scene.scene.decide(3, .server)
     #expect(try await scene.world.run().verdicts == [.updated: 1, .discarded: 1])
@@ -212,12 +212,12 @@ import Testing
       mistyped.warnings.contains { $0.contains("--confirm 0000000000000000 confirms nothing") })
     let sent = try await scene.world.run { $0.confirmed = [digest] }
     #expect(sent.verdicts == [.updated: 3])
-    #expect(!sent.warnings.contains { $0.contains("confirms nothing") })
+    #expect(!sent.warnings.contains { $0.contains("matches no held plan") })
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "mended") }
     #expect(Set(try scene.scene.states()) == ["device done"])
   }
 
-  /// A night, and a new account with a name that the org does not take, handed back.
+  /// After a run, returns a new account with a name that the org refuses.
   private func handBackNew(_ scene: CarriedScene) async throws {
     let device = try await scene.world.primed("ada")
     try device.create(
@@ -236,7 +236,7 @@ import Testing
     let phone = try world.device("ada", as: "ada-2")
     try scene.scene.set(1, ["Name": "Decided"])
     #expect(try await world.run().verdicts == [.created: 1])
-    // By a clock that is years behind.
+    // With a clock that is years behind.
     let own = world.org.create("Account", ["Name": "Sent"], as: try world.user("ada"))
     try phone.write(
       "accounts", id: "local_1",
@@ -247,7 +247,7 @@ import Testing
     #expect(night.verdicts == [.duplicateCreated: 1])
     let told = try #require(try scene.scene.edits(of: night.run).first)
     #expect(told.detail.otherID == own.id)
-    // To ask once more mends nothing.
+    // Retrying does not fix it.
     let ours = try #require(told.detail.recordID)
     try scene.scene.decide(told.number, .retry)
     #expect(try await world.run().open == [.duplicateCreated: 1])
@@ -280,7 +280,7 @@ import Testing
       try scene.handBack(two, as: "two.sqlite")
       #expect(try await world.run().verdicts == [.discarded: 1, .conflict: 1])
     }
-    // The phone has the generation that was lost, in which another row was carried.
+    // The phone has the lost generation, which redelivered another row.
     try scene.handBack(#require(phone), as: "three.sqlite")
     let night = try await world.run()
     #expect(night.verdicts[.superseded] == nil)

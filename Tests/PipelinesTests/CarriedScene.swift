@@ -10,7 +10,7 @@ import Snapshots
 import System
 import Testing
 
-/// A pipeline whose next generations carry what is open, and ada's phones.
+/// A pipeline that redelivers open edits, and ada's phones.
 struct CarriedScene {
   let scene: DecisionScene
   var world: World { scene.world }
@@ -19,7 +19,7 @@ struct CarriedScene {
     scene = try DecisionScene { change(Self.carrying($0)) }
   }
 
-  /// A scene whose guard holds a return with more changes.
+  /// A scene whose guard holds returns with more changes.
   init(maxChanges: Int) throws {
     try self.init {
       $0.replacing(
@@ -28,7 +28,7 @@ struct CarriedScene {
     }
   }
 
-  /// A scene whose phones have their accounts in a second soup, `vips`, too.
+  /// A scene whose phones also have their accounts in a second soup, `vips`.
   init(twoSoups mode: String, _ change: (String) -> String = { $0 }) throws {
     scene = DecisionScene(
       try SharedRecordsTests.twoSoups(mode) { change(Self.carrying($0)) })
@@ -39,21 +39,21 @@ struct CarriedScene {
       #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
   }
 
-  /// A scene with an edit that was carried: ada's next phone, and the account.
+  /// A scene with a redelivered edit: ada's next phone, and the account.
   static func carriedConflict() async throws -> (CarriedScene, phone: Device, account: String) {
     let scene = try CarriedScene()
     let next = try await scene.carriedConflict()
     return (scene, next.phone, next.account)
   }
 
-  /// Ada's phone, once the org is primed, and an account of hers.
+  /// Ada's phone after the first run, and an account of hers.
   func primed() async throws -> (Device, String) { try await scene.primed() }
 
-  /// A moment on a phone, `hours` after the first.
+  /// A time on a phone, `hours` after the first.
   func later(_ hours: Int64 = 1) -> Int64 { world.org.now() + hours * 3_600_000 }
 
-  /// Ada's edit of an account that the office changed too, carried to her next generation: her phone,
-  /// and the account.
+  /// Ada's edit of an account that another user changed too, redelivered in her next generation:
+  /// her phone, and the account.
   func carriedConflict(
     _ fields: JSONObject = ["Phone": "device"]
   ) async throws -> (phone: Device, account: String) {
@@ -76,7 +76,7 @@ struct CarriedScene {
     try world.handBack(device, as: name)
   }
 
-  /// Hands a phone back and runs all stages.
+  /// Returns a phone's store and runs all stages.
   func run(_ device: Device, as name: String) async throws -> RunSummary {
     try await world.run(device, as: name)
   }
@@ -86,7 +86,7 @@ struct CarriedScene {
     try await world.verdicts(device, as: name)
   }
 
-  /// The returns that ada's newest bundle names, by install.
+  /// The returns that ada's newest bundle includes, by installation.
   func includes(_ platform: Platform = .ios) throws -> [String: Int] {
     try BundleReader.inspect(world.bundle("ada", platform)).includes.reduce(into: [:]) {
       if let install = $1.install { $0[install] = $1.handback }
@@ -103,12 +103,13 @@ struct CarriedScene {
     return install ?? ""
   }
 
-  /// Drops from a phone's stamp which run put edits into it, as an app does that writes the stamp anew.
+  /// Removes from a phone's stamp which run put edits into it, as an app does that rewrites the
+  /// stamp.
   func forgetMark(of device: Device) throws {
     try drop("carried", fromStampOf: device)
   }
 
-  /// Drops a member from a phone's stamp.
+  /// Removes a member from a phone's stamp.
   func drop(_ member: String, fromStampOf device: Device) throws {
     let store = try Store(opening: device.storePath)
     var stamp: JSONObject = [:]
@@ -119,8 +120,8 @@ struct CarriedScene {
     try store.close()
   }
 
-  /// Runs `first` and then `second` from the same state of the data directory: as after a restore from a
-  /// backup.
+  /// Runs `first` and then `second` from the same state of the data directory, as after a restore
+  /// from a backup.
   func restored(
     first: () async throws -> Void, second: () async throws -> Void
   ) async throws {
@@ -132,7 +133,7 @@ struct CarriedScene {
     try await second()
   }
 
-  /// How many edits the ledger has, and their verdicts in order.
+  /// The number of edits in the ledger, and their verdicts in order.
   func verdicts() throws -> [String] {
     try LedgerDatabase.open(path: world.data.state).editStates().map { $0.verdict ?? "none" }
   }

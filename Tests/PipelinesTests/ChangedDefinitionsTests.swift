@@ -7,7 +7,8 @@ import System
 import TestSupport
 import Testing
 
-/// Other definitions of soups and syncs: everything is fetched anew, and no device is emptied by it.
+/// Changed definitions of soups and syncs: everything is fetched again, and no device is emptied by
+/// it.
 @Suite struct ChangedDefinitionsTests {
   let world: World
 
@@ -29,7 +30,7 @@ import Testing
       in: "usersyncs.json")
   }
 
-  /// As many accounts of ada's are lost: by a permission, or by mistake.
+  /// Makes a number of ada's accounts disappear, as a permission or a mistake does.
   private func lose(_ count: Int) async throws -> Set<String> {
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))
     let lost = try (0..<count).map { number in
@@ -69,7 +70,7 @@ import Testing
     #expect(try ids() == before.subtracting(lost))
   }
 
-  /// What is not published is in no bundle: the edit's return is not named.
+  /// Unpublished changes are in no bundle, so the edit's return is not included.
   @Test func `a bundle without a return's edits does not include the return`() async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))

@@ -11,7 +11,7 @@ import System
 import TestSupport
 import Testing
 
-/// What is published stays whole when the pipeline, its users or its ledger change between runs.
+/// Published data stay complete when the pipeline, its users or its ledger change between runs.
 @Suite struct ChangedPipelineTests {
   let world: World
 
@@ -69,7 +69,7 @@ import Testing
     let summary = try await run()
     #expect(summary.bundles.count == 6)
     #expect(summary.bundles.allSatisfy { $0.hasSuffix(".bundle.2.zip") })
-    // Its days count from now, and not from the generation's.
+    // Its validity counts from now, not from the generation's time.
     let path = try #require(
       summary.bundles.first { $0.hasPrefix(try world.snapshot("ada")) && $0.contains("/ios.") })
     let second = try BundleReader.inspect(path)

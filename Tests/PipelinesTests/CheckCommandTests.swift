@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache check`, and a pipeline whose login is the `sf` command's, as somebody's shell runs them.
+/// `attache check`, and a pipeline with the `sf` command's login, run in a shell.
 @Suite struct CheckCommandTests {
   static let files =
     ExamplePipelinesTests.examples.map { "pipelines/" + $0 } + [

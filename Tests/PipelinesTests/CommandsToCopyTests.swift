@@ -11,7 +11,7 @@ import Testing
 
   init() throws { scene = try DecisionScene() }
 
-  /// The program, with the arguments in a directory of its own and no data directory beside them.
+  /// The program in a separate directory, with no data directory next to the arguments.
   private func attache(
     _ words: [String], in directory: String = "/", variables: [String: String] = [:]
   ) async throws -> ProgramRun {
@@ -20,7 +20,7 @@ import Testing
       shell: "cd '\(directory)' && exec \"$@\"")
   }
 
-  /// A command as somebody pastes it into a shell whose directory is another.
+  /// A printed command, pasted into a shell in another directory.
   private func pasted(_ command: String) async throws -> ProgramRun {
     #expect(command.hasPrefix("attache "), "\(command)")
     return try await ProgramRun.blocking(
@@ -28,7 +28,8 @@ import Testing
       shell: #"program=$1; attache() { "$program" "$@"; }; cd /; eval "$COMMAND""#)
   }
 
-  /// The place of the pipeline file once it is moved where no name finds it and a shell would cut it.
+  /// Moves the pipeline file to where no name finds it and a shell would split its path, and
+  /// returns the path.
   private func moved() throws -> String {
     let place = world.directory.file("its pipelines")
     try DurableFile.rename(world.directory.file("pipelines"), to: place)
@@ -38,7 +39,7 @@ import Testing
   @Test func `printed commands contain the quoted path if only that finds the file`() async throws {
     _ = try await scene.conflict()
     let file = try moved()
-    // A run with an edit that is open writes its report anew.
+    // A run with an open edit writes its report again.
     let run = try await attache(["run", file, "--only", "ingest"])
     #expect(run.status == 3)
     let again = try await attache(["decide", file, "1", "--retry", "--now"])
@@ -78,7 +79,7 @@ import Testing
       let list = try await attache(["decide", word, "--list"], in: place)
       #expect(list.output.contains("  attache decide demo 1 --take device"), "\(word)")
     }
-    // Beside the file its name finds it, and nowhere else.
+    // Next to the file its name finds it, and nowhere else.
     let beside = try await attache(
       ["decide", "demo.json", "--list"], in: place + "/pipelines")
     #expect(beside.output.contains("  attache decide \(world.pipeline.file) 1 --take device"))

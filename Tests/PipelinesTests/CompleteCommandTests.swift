@@ -2,7 +2,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache complete`: what shells offer, without a word to the org.
+/// `attache complete`: the words that shells offer, without a request to the org.
 @Suite struct CompleteCommandTests {
   @Test func `completion offers the users of the file and of the ledger`() async throws {
     let world = try World()
@@ -11,7 +11,7 @@ import Testing
       #expect(run.status == 0, "\(run.everything)")
       return run.output.split(separator: "\n")
     }
-    // The file has a query, and nothing ran yet.
+    // The file has a query, and nothing has run yet.
     let (file, data) = (world.pipeline.file, world.root)
     #expect(try await offered("run", file, "--data", data, "--user", "") == [])
     try await world.run(.prime)

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// Edits inside members of a record that are objects: compound fields, and records that a query brings along.
+/// Edits in members that are objects: compound fields, and related records of a query.
 @Suite struct CompoundEditsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 

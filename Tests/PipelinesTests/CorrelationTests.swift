@@ -9,7 +9,7 @@ import Rehearsal
 import System
 import Testing
 
-/// Creates that bear the identity of their edit in a unique field.
+/// Creates that set their edit's identity in a unique field.
 @Suite struct CorrelationTests {
   let world: World
 
@@ -93,7 +93,7 @@ import Testing
         let id = try JSONValue(parsing: page.records)[0]?["Id"]?.string ?? ""
         _ = org.delete("Contact", id: id, as: admin)
       })
-    // The first query of the run is asked after its writes.
+    // The first query of the run is sent after its writes.
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [.created: 2])
     #expect(try contacts().count == 2)
@@ -144,9 +144,9 @@ import Testing
     #expect(try contacts().count == 2)
   }
 
-  // MARK: what its device changed since
+  // MARK: later changes by the device
 
-  /// A device's new contact, changed on it since a hand-back.
+  /// Changes a device's new contact after its return.
   private func change(_ device: Device, _ title: String) throws {
     try device.edit(
       "contacts", id: "local_Keel", ["Title": .string(title)], now: world.org.now() + 1000)

@@ -6,13 +6,13 @@ import System
 import TestSupport
 import Testing
 
-/// A data directory of format 1 (`Tests/Fixtures/data-format-1.tar.gz`), which has no file `format`:
-/// the small org of these tests after two runs, and two devices with generation 1 that have not come
-/// back.
+/// A data directory of format 1 (`Tests/Fixtures/data-format-1.tar.gz`), which has no file
+/// `format`: the small org of these tests after two runs, and two devices with generation 1 that
+/// have not returned yet.
 ///
-/// Between the runs the office gave two accounts of ada's another phone. On her device she changed the
-/// phone of one that the office left alone, that of one which it changed, and saved the other such one
-/// as it was; cleo changed the phone of one of her own.
+/// Between the runs, another user changed the phone of two of ada's accounts. On her device she
+/// changed the phone of an account that the other user left alone, and of one of the two, and saved
+/// the second one unchanged. Cleo changed the phone of one of her own.
 @Suite struct DataFormatTests {
   let world: World
 
@@ -52,13 +52,13 @@ import Testing
   @Test func `a briefcase continues from its last list`() async throws {
     let run = try await world.run(.prime)
     #expect(run.snapshots.map(\.changed) == [false, false, false, false])
-    // They had been made less than the overlap before they were read, and are read once more.
+    // They were created less than the overlap before they were read, and are read again.
     let next = try await world.run(.prime)
     let users = next.snapshots.filter { $0.id != "global" }
     #expect(users.flatMap(\.soups).map(\.fetched).reduce(0, +) == 0)
   }
 
-  // MARK: the step
+  // MARK: migration
 
   private func files(_ part: String) throws -> [String: [UInt8]] {
     try Tree.entries(world.data.path + "/" + part).mapValues(\.bytes)
@@ -101,7 +101,7 @@ import Testing
           false
         }
       })
-    // Without the values that were issued, the dates alone decide.
+    // Without the issued values, the dates alone decide.
     #expect(run.verdicts == [.updated: 2, .conflict: 2])
   }
 
@@ -117,7 +117,7 @@ import Testing
     let plan = try await world.run(.reconcile) { $0.isDryRun = true }
     #expect(plan.verdicts == [.updated: 2, .conflict: 1, .unchanged: 1])
     #expect(try left() == before)
-    // What it looks up stands in a directory of its own meanwhile.
+    // It writes its look-ups to a separate directory.
     let seen = try DataFormat.preview(world.data, in: world.directory.file("aside")) { _ in }
     #expect(try Tree.files(seen.issued).count == 5)
     #expect(try left() == before)
@@ -151,7 +151,7 @@ import Testing
     #expect(error?.code == "data.format")
   }
 
-  /// A run that is killed at a call that makes, renames, removes or synchronizes a file.
+  /// Kills a run at a call that creates, renames, removes or synchronizes a file.
   private func kill(at call: Int, before: Bool) throws -> Bool {
     var environment = world.variables
     for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {

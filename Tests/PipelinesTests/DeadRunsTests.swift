@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// What the runs after a dead one make of what it left.
+/// How later runs deal with an interrupted one.
 @Suite struct DeadRunsTests {
   let world: World
 
@@ -50,7 +50,7 @@ import Testing
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try latest()
     #expect(dead.finished == ["ingest", "reconcile"])
-    // Another verb does not end it.
+    // Another command does not end it.
     try await world.run(.pack)
     #expect(try latest().ended == nil)
     let next = try await world.run(.prime)

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache decide` as somebody types it.
+/// `attache decide` as a user types it.
 @Suite struct DecideCommandTests {
   let scene: DecisionScene
 
@@ -57,7 +57,7 @@ import Testing
     #expect(done.output.contains("edit 1: send the device's edit"))
     let name = ProcessEnvironment.userName()
     #expect(try await decide("--list").output.contains("decided by \(name) on 20"))
-    // A run that fails in the middle leaves it for the next.
+    // A run that fails midway leaves it for the next.
     scene.world.server.faults.add(.kind(.retrieve), times: 1000, .limitExceeded)
     scene.world.server.faults.add(.kind(.query), times: 1000, .limitExceeded)
     let late = try await decide("1", "--take", "device", "--now")
@@ -83,7 +83,7 @@ import Testing
     #expect(none.output == "no edit is open that could be decided so\n")
   }
 
-  /// The words that name edits by their verdicts.
+  /// The keywords that select edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
     ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),

@@ -8,7 +8,7 @@ import System
 import Testing
 
 extension DecisionPlay {
-  /// Does what a step says.
+  /// Performs a step.
   func act(_ step: DecisionStep, _ one: Subject) async throws {
     if let deed = Self.deeds[step.text] { return try await deed(self, one) }
     let fields = step.fields.reduce(into: JSONObject()) {
@@ -84,7 +84,7 @@ extension DecisionPlay {
       (one.record, one.object) = (try #require(made.id), words[2])
     case "shares": try org.share(one.record, with: world.user(words[4]).username)
     case "hides":
-      // From its owner it is hidden by giving it to another one.
+      // It is hidden from its owner by giving it to another user.
       if words[4] == "ada" { try org.transfer(one.record, to: "admin@example.com") }
       try org.unshare(one.record, from: world.user(words[4]).username)
     case "deletes", "merges":
@@ -128,7 +128,7 @@ extension DecisionPlay {
   private static let deeds: [String: Deed] = [
     "cleo owns it": { _, _ in },
     "it is a contact": { _, _ in },
-    // As a report without the values has it.
+    // As in a report without values.
     "the report loses its values": { play, one in
       _ = try play.scene.withLedger {
         try $0.connection.run("UPDATE outcome SET detail = '{}' WHERE edit_id = \(one.edits[0])")

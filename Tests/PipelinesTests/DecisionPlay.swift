@@ -8,27 +8,28 @@ import System
 import TestSupport
 import Testing
 
-/// The rows of one setting, played together in one org: each has records of its own, and all have the same runs.
+/// The rows of one setting, played together in one org: each has its own records, and all share the
+/// runs.
 final class DecisionPlay {
-  /// The record of a row, and what is known of it.
+  /// The record of a row, and its state.
   final class Subject: CustomStringConvertible {
     let number: Int
     let row: DecisionRow
-    /// The next of the row's steps.
+    /// The index of the row's next step.
     var place = 0
     let original: String
-    /// The record that counts now.
+    /// The current record.
     var record: String
     var object: String
     var soup: String
-    /// The id on the devices.
+    /// The ID on the devices.
     var deviceID: String
     var creations: [DecisionStep.Phone: Int] = [:]
-    /// The row's edits by their numbers, and what the last run said of each.
+    /// The row's edits by number, and their verdicts in the last run.
     var edits: [Int64] = []
     var verdicts: [Verdict] = []
     var details: [OutcomeDetail] = []
-    /// What was decided since the last run, by place.
+    /// The decisions since the last run, by index.
     var decided: [Int: Decision.Kind] = [:]
     var description: String { row.name }
 
@@ -51,7 +52,7 @@ final class DecisionPlay {
   var world: World { scene.world }
   /// The last run.
   private(set) var summary: RunSummary?
-  /// What the runs take up again.
+  /// What the runs retry.
   var retry: RunOptions.Retry?
   private var subjects: [Subject] = []
   private var phones: [DecisionStep.Phone: Device] = [:]
@@ -75,7 +76,7 @@ final class DecisionPlay {
     }
   }
 
-  /// Makes a record of a row.
+  /// Creates the record of a row.
   func make(
     _ object: String, _ number: Int, _ owner: String = "ada", _ fields: JSONObject = [:]
   ) throws -> String {
@@ -87,13 +88,13 @@ final class DecisionPlay {
     return try #require(made.id, "\(made.errors)")
   }
 
-  /// A phone whose store is handed back before the next run.
+  /// Returns a phone whose store is returned before the next run.
   func changing(_ phone: DecisionStep.Phone) throws -> Device {
     changed.insert(phone)
     return try #require(phones[phone])
   }
 
-  /// The moment of the next change on a device.
+  /// Returns the time of the next change on a device.
   func tick() -> Int64 {
     ticks += 1000
     return world.org.now() + ticks
@@ -110,7 +111,7 @@ final class DecisionPlay {
       try Files.copy(device.storePath, to: copy.storePath)
       phones[.copy] = copy
     }
-    // The org's users change nothing in the second of the prime.
+    // No user changes anything within the second of the prime.
     try world.org.moveClock(by: 3_600_000)
     while true {
       var expected: [(Subject, [Verdict])] = []
@@ -125,7 +126,8 @@ final class DecisionPlay {
       Dictionary(uniqueKeysWithValues: handbacks.map { ($0.key.rawValue, $0.value) }))
   }
 
-  /// Takes the steps of a row up to its next run; the verdicts that it expects of that, nil for no run.
+  /// Performs the steps of a row up to its next run, and returns the verdicts expected of that; nil
+  /// for no run.
   private func advance(_ subject: Subject) async throws -> [Verdict]? {
     while subject.place < subject.row.steps.count {
       let step = subject.row.steps[subject.place]
@@ -139,7 +141,7 @@ final class DecisionPlay {
   // MARK: runs
 
   private func run(_ expected: [(Subject, [Verdict])]) async throws {
-    // Returns are numbered as they come.
+    // Returns are numbered in the order of arrival.
     for phone in changed.sorted(by: { $0.rawValue < $1.rawValue }) {
       try world.handBack(try #require(phones[phone]), as: phone.rawValue + ".sqlite")
       handbacks[phone, default: 0] += 1
@@ -170,12 +172,12 @@ final class DecisionPlay {
     }
   }
 
-  /// When the record of a row was changed; nil for one that is deleted.
+  /// The modification date of a row's record; nil if it is deleted.
   private func date(of subject: Subject) -> JSONValue? {
     try? world.record(subject.object, subject.record)["SystemModstamp"]
   }
 
-  /// Reads the row's edits, their verdicts, and what a report tells of them.
+  /// Reads the row's edits, their verdicts, and the report about them.
   private func look(at subject: Subject, _ told: [Int64: ReportEdit]) throws {
     let found = try scene.withLedger {
       try $0.connection.all(
@@ -193,14 +195,14 @@ final class DecisionPlay {
     }
   }
 
-  /// What holds for each edit in each run.
+  /// Checks what holds for every edit in every run.
   private func check(
     _ subject: Subject, _ place: Int, _ before: Verdict?, _ told: ReportEdit?, isNews: Bool
   ) throws {
     let verdict = subject.verdicts[place]
     let kind = subject.decided[place]
     guard before == nil || kind != nil else {
-      // An edit that nobody decided about is news where its verdict is another one.
+      // An edit without a decision is new if its verdict has changed.
       if before == verdict, !verdict.isWaiting, retry == nil {
         #expect(!isNews, "\(subject): \(verdict) is told again")
       }
@@ -218,7 +220,7 @@ final class DecisionPlay {
     guard let kind else { return }
     let note = try #require(detail.decision, "\(subject): the decision is not told")
     #expect(note.by == "grace" && note.kind == kind, "\(subject): \(note)")
-    // A decision that could not be carried out is asked for again, with the reason.
+    // A decision that could not be applied is asked for again, with the reason.
     if note.fate == .askedAgain {
       #expect(!verdict.isSettled && detail.message != nil, "\(subject): \(detail)")
     } else {

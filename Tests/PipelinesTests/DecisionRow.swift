@@ -2,25 +2,25 @@ import Ledger
 
 /// The history of one record from its edit on a device to the last verdict: a row of `DecisionTable`.
 struct DecisionRow: Sendable {
-  /// The pipeline and the faults among which rows are played.
+  /// The pipeline settings and faults with which rows are played.
   enum Setting: String, Sendable, CaseIterable {
     case plain
     /// Edits are merged field by field.
     case merging
-    /// Creates of which nothing is known for a time.
+    /// Creates whose outcome is unknown for a time.
     case doubted
-    /// Records that were made twice; runs that retry them.
+    /// Records that were created twice; runs that retry them.
     case twice, retried
     /// The integration user sends.
     case integration
     /// A guard allows one change.
     case guarded
-    /// Requests without an answer that arrive later, and such that never do.
+    /// Requests without an answer that arrive later, and others that never do.
     case late, lost
-    /// A field leaves the field list, and comes back.
+    /// A field is removed from the field list, and added again.
     case unlisted
 
-    /// Alters the text of the pipeline file.
+    /// Changes the text of the pipeline file.
     func change(_ text: String) -> String {
       func reconciling(_ settings: String) -> String {
         text.replacing("\"reconcile\": {", with: "\"reconcile\": { \(settings), ")
@@ -40,11 +40,11 @@ struct DecisionRow: Sendable {
       }
     }
 
-    /// The syncs of the plain pipeline, which leave out work orders.
+    /// The syncs of the plain pipeline, without work orders.
     static let named = #""reconcile": ["syncUpContacts", "syncUpAccounts"]"#
   }
 
-  /// A verdict, and what is decided about it.
+  /// A verdict, and a decision about it.
   struct Way: Hashable, CustomStringConvertible {
     var verdict: Verdict
     var kind: Decision.Kind
@@ -55,10 +55,10 @@ struct DecisionRow: Sendable {
   let name: String
   var steps: [DecisionStep] = []
 
-  /// The phones that hold the record.
+  /// The phones that have the record.
   var phones: Set<DecisionStep.Phone> { Set(steps.compactMap(\.phone)) }
 
-  /// The decisions that settle an edit at once, by the verdict that it had.
+  /// The decisions that resolve an edit at once, by the verdict that it had.
   var ways: Set<Way> {
     var (ways, last): (Set<Way>, [Verdict]) = ([], [])
     var decided: [Int: Way] = [:]

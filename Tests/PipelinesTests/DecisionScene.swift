@@ -8,7 +8,7 @@ import Rehearsal
 import System
 import Testing
 
-/// A world in which a person decides about what a run left.
+/// A world in which an operator decides open edits.
 struct DecisionScene {
   let world: World
 
@@ -18,19 +18,19 @@ struct DecisionScene {
 
   var decisions: PipelineDecisions { PipelineDecisions(world.pipeline, root: world.root) }
 
-  /// Ada's phone, once the org is primed.
+  /// Ada's phone after the first run.
   func phone() async throws -> Device {
     try await world.run()
     return try world.device("ada")
   }
 
-  /// Ada's phone, once the org is primed, and an account of hers.
+  /// Ada's phone after the first run, and an account of hers.
   func primed() async throws -> (Device, String) {
     let device = try await phone()
     return (device, try account(device))
   }
 
-  /// Hands back what ada's phone holds; the next night leaves its edits as `verdicts` says.
+  /// Returns ada's store; the next run leaves its edits with `verdicts`.
   func handBack(
     _ device: Device, as name: String = "ada", leaves verdicts: [Verdict: Int],
     location: SourceLocation = #_sourceLocation
@@ -40,20 +40,20 @@ struct DecisionScene {
     #expect(left == verdicts, sourceLocation: location)
   }
 
-  /// Ada's edit of an account's phone, before it is handed back; the account.
+  /// Ada's edit of an account's phone, before its return; the account.
   func edited(_ device: Device) throws -> String {
     let id = try account(device)
     try device.edit("accounts", id: id, ["Phone": "device"], now: world.org.now())
     return id
   }
 
-  /// What the office alone can do to an account.
+  /// Deletes an account as only an administrator can.
   func delete(_ id: String) throws {
     let outcome = world.org.delete("Account", id: id, as: try world.user("admin"))
     if let error = outcome.errors.first { throw error }
   }
 
-  /// The number of records that a query finds.
+  /// The number of records that a query returns.
   func count(_ soql: String) throws -> Int {
     try world.org.query(soql, as: try world.user("admin")).totalSize
   }
@@ -74,7 +74,7 @@ struct DecisionScene {
     try world.record(object, id)[name]
   }
 
-  /// Ada's edit of an account's phone that the office changes too; the account.
+  /// Ada's edit of an account's phone that another user changes too; the account.
   func conflict(_ fields: JSONObject = ["Phone": "device"]) async throws -> String {
     try await world.run()
     let device = try world.device("ada")
@@ -86,7 +86,7 @@ struct DecisionScene {
     return id
   }
 
-  /// Ada and ben edit an account that both have, and neither is sent; the account.
+  /// Ada and ben edit an account that both have, and neither edit is sent; the account.
   func deviceConflict(
     ada fields: JSONObject, ben others: JSONObject
   ) async throws -> String {
@@ -95,7 +95,7 @@ struct DecisionScene {
     let shared = Set(try world.ids("accounts", on: ada))
       .intersection(try world.ids("accounts", on: ben))
     let id = try #require(shared.first)
-    // The field hears of nothing that happens on the day of the prime.
+    // The devices have nothing that happens on the day of the prime.
     try world.org.moveClock(by: 3_600_000)
     try ada.edit("accounts", id: id, fields, now: world.org.now())
     try ben.edit("accounts", id: id, others, now: world.org.now())
@@ -103,12 +103,12 @@ struct DecisionScene {
     try world.handBack(ben, as: "ben.sqlite")
     let (verdicts, edits) = try await night()
     #expect(verdicts == [.deviceConflict: 2])
-    // The org's values stand beside the devices'.
+    // The org's values are shown with the devices'.
     #expect(edits.allSatisfy { $0.detail.fields.allSatisfy { $0.server != nil } })
     return id
   }
 
-  /// Decides about one edit, as grace.
+  /// Decides one edit, as grace.
   @discardableResult
   func decide(
     _ edit: Int64, _ decision: Decision, shown: [String: DecisionRequest.ShownValue] = [:]
@@ -125,7 +125,7 @@ struct DecisionScene {
       [DecisionRequest(edit: edit, .fields(choices, rest: rest))], by: "grace")
   }
 
-  /// The next night up to its report, and the edits in that.
+  /// The next run up to its report, and the edits in the report.
   func night() async throws -> (verdicts: [Verdict: Int], edits: [ReportEdit]) {
     let run = try await world.runAsWritten([.ingest, .reconcile])
     return (run.verdicts, try edits(of: run.run))
@@ -143,7 +143,7 @@ struct DecisionScene {
 
   func open() throws -> [Verdict: Int] { try withLedger { try $0.unsettledEdits() } }
 
-  /// What became of the decisions about all edits, or about one, in order.
+  /// The states of the decisions about all edits, or about one, in order.
   func states(of edit: Int64? = nil) throws -> [String] {
     try withLedger {
       try $0.connection.texts(
@@ -154,14 +154,15 @@ struct DecisionScene {
     }
   }
 
-  /// Nothing is open any more, the bundle names the return, and the generation in it is clean.
+  /// Checks that nothing is open, that the bundle includes the return, and that its generation is
+  /// clean.
   func expectClosed(
     _ name: String = "ada", handback: Int64 = 1, location: SourceLocation = #_sourceLocation
   ) async throws {
     try await expectClosed([name: handback], location: location)
   }
 
-  /// The same for the last hand-backs of several users.
+  /// The same for the last returns of several users.
   func expectClosed(
     _ handbacks: [String: Int64], location: SourceLocation = #_sourceLocation
   ) async throws {

@@ -2,22 +2,23 @@ import JSON
 import Ledger
 import Rehearsal
 
-/// One step of a row of `DecisionTable`: what somebody does, and the verdicts of the row's edits after the run that
-/// follows.
+/// One step of a row of `DecisionTable`: an action, and the verdicts of the row's edits after the
+/// run that follows.
 ///
-/// `#` stands for the number of the row, `@` for the Id of its record, and `LONG` for a text that no field takes.
+/// `#` stands for the number of the row, `@` for the ID of its record, and `LONG` for a text too
+/// long for any field.
 struct DecisionStep: Sendable {
   /// A user's phone; `copy` is a copy of cleo's.
   enum Phone: String, Sendable, CaseIterable { case ada, ben, cleo, copy }
 
   let text: String
   let words: [String]
-  /// The edit that is decided, counted from 0.
+  /// The index of the edit that is decided.
   let edit: Int
-  /// The verdicts after the run; nil for no run, none where nobody looks.
+  /// The verdicts after the run; nil for no run, empty if they are not checked.
   let verdicts: [Verdict]?
 
-  /// Reads `ACTION`, `ACTION > VERDICTS` or `> VERDICTS`.
+  /// Parses `ACTION`, `ACTION > VERDICTS` or `> VERDICTS`.
   init(_ step: Substring) {
     let parts = step.split(separator: ">", omittingEmptySubsequences: false)
     var words = parts[0].split(separator: " ").map(String.init)
@@ -33,7 +34,7 @@ struct DecisionStep: Sendable {
       }
   }
 
-  /// Whose phone does something.
+  /// The phone of the action.
   var phone: Phone? {
     let verbs = ["edits", "deletes", "cleans", "creates"]
     guard words.count > 1, verbs.contains(words[1]) else { return nil }
@@ -41,7 +42,7 @@ struct DecisionStep: Sendable {
   }
   var decision: Decision.Kind? { words.first.flatMap(Decision.Kind.init(rawValue:)) }
 
-  /// The `FIELD=VALUE` among the words.
+  /// The `FIELD=VALUE` pairs among the words.
   var fields: [String: String] {
     words.reduce(into: [:]) { fields, word in
       let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -2,8 +2,8 @@ import Ledger
 
 /// The rows of all settings.
 ///
-/// `[SETTING]` begins the rows of a setting; a line is the name of a row, and the indented ones after it are its steps.
-/// The rows `everywhere` are what happens to all rows of their settings.
+/// `[SETTING]` starts the rows of a setting. A line is the name of a row, and the indented lines
+/// after it are its steps. The rows `everywhere` apply to all rows of their settings.
 enum DecisionTable {
   static let rows =
     [records, limits, doubts, unanswered, mended("twice", "retry"), mended("retried", "")]
@@ -198,7 +198,7 @@ enum DecisionTable {
       runs retry no more
     """
 
-  /// The org's users delete or merge one of the two records that were made.
+  /// The org's users delete or merge one of the two records.
   private static func mended(_ setting: String, _ retry: String) -> String {
     ["ours", "other"].flatMap { lost in
       ["deletes", "merges"].map {
@@ -253,7 +253,7 @@ enum DecisionTable {
       device > updated; is Phone=device
     """
 
-  /// What several rows have in common.
+  /// The steps that several rows share.
   static let shared = [
     "EDIT": "ada edits Phone=device",
     "CONFLICT": "ada edits Phone=device; office enters Phone=office > conflict",

@@ -1,7 +1,7 @@
 import Ledger
 import Testing
 
-/// Every way out of every verdict, over the whole pipeline.
+/// Every way to resolve every verdict, through the whole pipeline.
 @Suite struct DecisionTableTests {
   @Test(arguments: DecisionRow.Setting.allCases)
   func `each edit ends as its row says`(_ setting: DecisionRow.Setting) async throws {

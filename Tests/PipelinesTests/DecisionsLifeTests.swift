@@ -8,20 +8,20 @@ import System
 import TestSupport
 import Testing
 
-/// What becomes of decisions when runs are interrupted, reports get old and others decide too.
+/// Decisions with interrupted runs, outdated reports and other operators.
 @Suite struct DecisionsLifeTests {
   let scene: DecisionScene
 
   init() throws { scene = try DecisionScene() }
 
-  /// The directory of the last run's report, and a file of it.
+  /// The ID of the last run with a report, and the text of one of its files.
   private func report(_ name: String) throws -> (run: String, text: String) {
     let run = try scene.withLedger { try $0.runs(limit: 1)[0].id }
     let path = scene.world.data.report(run) + "/" + name
     return (run, String(decoding: try Files.read(path), as: UTF8.self))
   }
 
-  /// Enters the decisions of a table in which every edit is the device's.
+  /// Records the decisions of a table in which the device's values win for every edit.
   private func enter(_ table: String) throws {
     let filled = table.replacing(",,\r\n", with: ",device,\r\n")
     #expect(filled != table)
@@ -115,7 +115,7 @@ import Testing
     #expect(other.decided.isEmpty)
     #expect(other.refused.first?.reason.contains("grace has decided") == true)
     #expect(try scene.states() == ["device pending"])
-    // Her own she may change in the same way.
+    // Her own decision she may change in the same way.
     let own = try all(.server, by: "grace")
     #expect(own.decided.map(\.edit) == [1] && own.refused.isEmpty)
     let named = try scene.decisions.enter(
@@ -171,8 +171,10 @@ import Testing
     #expect(try scene.scene.states() == ["device moved"])
   }
 
-  /// A report shows the commands and the files of long values; its table decides while its values are the org's
-  /// and its rows are the edits'; and the next report says what was decided.
+  /// A report shows the commands and the files of long values.
+  ///
+  /// Its table decides as long as its values are the org's and its rows are the edits'. The next
+  /// report shows the decisions.
   @Test func `a report's table decides its own edits as long as its values hold`()
     async throws
   {

@@ -7,7 +7,7 @@ import Testing
 
 /// Edits of records that refer to a deleted one.
 @Suite struct DeletedReferencesTests {
-  /// A work order of ada's that names a contact, on her phone.
+  /// A work order of ada's that refers to a contact, on her phone.
   private struct Order {
     var scene: UndoScene
     var id: String
@@ -35,7 +35,7 @@ import Testing
     return try #require(world.org.create("Contact", ["LastName": .string(name)], as: ada).id)
   }
 
-  /// An order under a merge mode, of which the contact is sent with every change.
+  /// An order under a merge mode, whose contact is sent with every change.
   private func order(_ mode: String) async throws -> Order {
     let scene = try UndoScene(syncs: {
       $0.replacing("LEAVE_IF_CHANGED", with: mode).replacing(
@@ -43,7 +43,7 @@ import Testing
         with: #""updateFieldlist": ["Subject", "Status", "ContactId"]"#)
     })
     let world = scene.world
-    // One that her briefcase has.
+    // One that is in her briefcase.
     let id = try #require(
       try world.ids("workorders", on: try await scene.phone("ada", as: "first")).first)
     let contact = try Self.contact("Named", in: world)

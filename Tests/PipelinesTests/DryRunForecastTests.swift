@@ -5,7 +5,7 @@ import Rehearsal
 import System
 import Testing
 
-/// What a dry run says that the run will ask of the org.
+/// The forecast of a dry run: what the run will request from the org.
 @Suite struct DryRunForecastTests {
   private func look(_ world: World, _ stages: Stage...) async throws -> RunSummary {
     let stages = stages.isEmpty ? Set(Stage.allCases) : Set(stages)
@@ -57,7 +57,7 @@ import Testing
     }
     let before = world.server.log.count
     let summary = try await look(world, .prime, .pack)
-    // One count for the one who fetches what can be counted.
+    // One count as the user who fetches what can be counted.
     let log = world.server.log.entries(after: before)
     #expect(log.count { $0.soql?.lowercased().contains("count()") == true } <= 1)
     #expect(log.allSatisfy { $0.kind != .priming && $0.kind != .retrieve })

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// A look at what would be done does nothing.
+/// A dry run changes nothing.
 @Suite struct DryRunTests {
   @Test func `a dry run leaves an interrupted run to be resumed`() async throws {
     let thread = StoreThread(name: "dry run")
@@ -27,10 +27,10 @@ import Testing
     #expect(world.server.log.writes.count == writes)
     #expect(!Files.exists(world.data.path + "/reports") || look.report == nil)
 
-    // The report tells of what the dead run had settled too.
+    // The report includes what the interrupted run had resolved.
     let summary = try await world.run(.reconcile)
     #expect(summary.verdicts == expected.verdicts)
-    // One, beside that of the run before, which refused a return.
+    // One, in addition to that of the previous run, which refused a return.
     #expect(try Files.list(world.data.reports).count == 2)
     #expect(try Files.list(whole.data.reports).count == 2)
   }

@@ -4,14 +4,15 @@ import System
 import TestSupport
 import Testing
 
-/// What a run publishes is on the disk before it has its name, and the name is before the run goes on.
+/// What a run publishes is on disk before it gets its name, and the name is on disk before the run
+/// continues.
 @Suite struct DurabilityTests {
   private enum Call {
     case sync(String)
     case rename(from: String, to: String)
   }
 
-  /// The calls of a whole run, in their order, that concern the pipeline's own directory.
+  /// The calls of a whole run, in order, that concern the pipeline's directory.
   private func calls(of world: World) throws -> [Call] {
     let log = world.directory.file("order")
     var environment = world.variables
@@ -41,7 +42,7 @@ import Testing
     let root = try Files.resolved(world.data.path)
     var renames = 0
     for (place, call) in calls.enumerated() {
-      // What is unpacked to be looked at is nobody's when the run dies.
+      // Files unpacked only for inspection do not matter if the run is interrupted.
       guard case .rename(let from, let to) = call, to.hasPrefix(root), !from.contains(".tmp-proof")
       else { continue }
       renames += 1
@@ -52,22 +53,22 @@ import Testing
       #expect(after.contains(parent(to)), "\(to) has its name, and its directory does not")
       #expect(
         parent(from) == parent(to) || after.contains(parent(from)), "\(from) is gone for a while")
-      // A file that is only moved, or marked to be removed, was written by somebody else.
+      // A file that is only moved, or marked for removal, was written before.
       let isPublished = Files.name(of: from).hasPrefix(".tmp-")
-      // A link is all in its name.
+      // A link has no content but its target.
       guard isPublished, Files.exists(to), !Files.isSymbolicLink(to) else { continue }
       for path in try everything(below: to) {
         let old = from + path.dropFirst(to.count)
         #expect(before.contains(old), "\(path) has its name before its content")
       }
     }
-    #expect(renames >= 12, "or nothing is shown")
+    #expect(renames >= 12, "otherwise the test shows nothing")
     let names = Set(
       calls.compactMap { if case .rename(_, let to) = $0 { Files.name(of: to) } else { nil } })
     #expect(names.isSuperset(of: ["current", "2", "ios.bundle.tar.zst"]))
   }
 
-  /// A file, or a directory with all that is in it but what later stages put there.
+  /// A file, or a directory with its content except what later stages add.
   private func everything(below path: String) throws -> [String] {
     guard Files.isDirectory(path) else { return [path] }
     var found = [path]

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// A pipeline whose syncs down are of the kinds beside soql and briefcase.
+/// A pipeline whose syncs down are of kinds other than soql and briefcase.
 @Suite struct EveryKindTests {
   let world: World
 
@@ -49,7 +49,7 @@ import Testing
     ).write()
   }
 
-  /// Accounts that Ada made, with a contact each.
+  /// Accounts that Ada created, with a contact each.
   func makeZebras() throws -> (accounts: [String], contacts: [String]) {
     let ada = try world.user("ada")
     var accounts: [String] = []

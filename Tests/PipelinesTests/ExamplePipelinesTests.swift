@@ -11,10 +11,10 @@ import Testing
 @Suite struct ExamplePipelinesTests {
   static let directory = World.repository + "/pipelines"
 
-  /// The pipeline files that are there to be run.
+  /// The pipeline files to run.
   static let examples = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
 
-  /// The samples of store files that have a sync file beside them.
+  /// The sample store files that have a sync file next to them.
   static let pairs = ((try? Files.list(directory + "/samples")) ?? [])
     .filter { $0.hasSuffix(".userstore.json") }
     .map { String($0.dropLast(".userstore.json".count)) }
@@ -24,7 +24,7 @@ import Testing
     #expect(Self.pairs.count == 4)
   }
 
-  /// Primes, packs, edits a record, and does it all again.
+  /// Primes, packs, edits a record, and does all of it again.
   func expectRun(_ world: World, soup: String = "contacts") async throws {
     let first = try await world.run()
     #expect(world.skipped == [])
@@ -57,7 +57,7 @@ import Testing
   @Test func `the sample of every key runs with paths of this machine`() async throws {
     let world = try World(file: Self.directory + "/samples/pipeline-example.json") { text in
       var text = text
-      // The places of a production machine.
+      // The paths of a production machine.
       for (pattern, replacement) in [
         (#""key": \{ "file": "/etc/attache/jwt.key" \}"#, #""key": { "env": "ATTACHE_JWT_KEY" }"#),
         (#"\n *"id": "00D[^\n]*"#, ""), (#"\n *"caFile": [^\n]*"#, ""),

@@ -5,7 +5,7 @@ import Rehearsal
 import SmartStore
 import Testing
 
-/// `attache explain` on days over the embedded org.
+/// `attache explain` after several days on the embedded org.
 @Suite struct ExplainCommandTests {
   let world: World
 
@@ -15,7 +15,7 @@ import Testing
     try await world.program(["explain"], [name] + more)
   }
 
-  /// The parts of a story's lines stand in this order.
+  /// Checks that the parts appear in this order.
   private func expect(_ parts: [String], inOrderIn text: String) {
     var rest = text[...]
     for part in parts {
@@ -44,7 +44,7 @@ import Testing
       "Phone: \(before) → +1 555 0151; the org has +1 555 0152",
     ]
     expect(told, inOrderIn: story.output)
-    // By the number of the edit, and by the Id's short form, the same.
+    // The edit's number and the short form of the ID give the same.
     #expect(try await explain("1").output == story.output)
     #expect(try await explain(String(account.prefix(15))).output == story.output)
     #expect(!story.output.contains("\u{1B}"))

@@ -11,13 +11,13 @@ import System
 import TestSupport
 import Testing
 
-/// Runs whose middle fails: nothing is published half-done, and the next run completes.
+/// Runs that fail midway: nothing is published partially, and the next run completes.
 @Suite struct FailingOrgTests {
   let world: World
 
   init() throws { world = try World() }
 
-  /// A run that does not wait between its repeats.
+  /// A run that does not wait before retries.
   func run(_ stages: Stage...) async throws -> RunSummary {
     try await world.run { options in
       if !stages.isEmpty { options.stages = Set(stages) }
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// What is published of a user is whole, and nothing else lies about.
+  /// Checks that what is published of a user is complete, and that there are no other files.
   func expectSound() throws {
     for id in try world.data.snapshots() {
       let directory = SnapshotDirectory(path: world.data.snapshot(id))
@@ -79,7 +79,7 @@ import Testing
     #expect(
       world.org.delete("Account", id: account, as: try world.user("admin")).errors.isEmpty)
     try world.handBack(device, as: "ada.sqlite")
-    // What became of the record is asked as the integration user.
+    // The outcome of the record is looked up as the integration user.
     for kind in [LocalOrg.RequestKind.query, .userinfo] {
       world.server.faults.add(
         FaultMatch(kind: kind, user: "attache@example.com"), nth: 1, times: .max, .expireSession)
@@ -119,7 +119,7 @@ import Testing
     for kind in [RequestKind.priming, .retrieve, .query] {
       world.server.faults.removeAll()
       world.server.faults.add(.kind(kind), times: 1000, .drop(afterCommit: false))
-      // The users, or one after the other, or the global store: whatever is asked first.
+      // The list of users, each user, or the global store, whichever is requested first.
       let outcome = await Result { try await run(.prime, .pack) }
       switch outcome {
       case .success(let summary):
@@ -138,8 +138,8 @@ import Testing
   }
 
   @Test func `a session that ends during the run is renewed`() async throws {
-    // One of each kind: none can strike the repetition of a request that another has struck, which
-    // would rightly be taken for a login that does not work.
+    // One of each kind: otherwise one could hit the retry of a request that another has hit, which
+    // would correctly be reported as a login error.
     world.server.faults.add(.kind(.query), nth: 1, .expireSession)
     world.server.faults.add(.kind(.priming), nth: 2, .expireSession)
     world.server.faults.add(.kind(.retrieve), nth: 3, .expireSession)
@@ -206,7 +206,7 @@ import Testing
 }
 
 extension Result where Failure == any Error {
-  /// What asynchronous work came to.
+  /// The result of asynchronous work.
   init(_ body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

@@ -8,10 +8,11 @@ import System
 import TestSupport
 import Testing
 
-/// Families whose records do not stand in the org as the device has them.
+/// Families whose records differ between the org and the device.
 @Suite struct FamilyEdgesTests {
-  /// The pipeline with a family of accounts and contacts; `change` alters its file, `others` those that it
-  /// names.
+  /// The pipeline with a family of accounts and contacts.
+  ///
+  /// `change` alters its file, `others` the files that it names.
   private static func world(
     _ change: (String) -> String = { $0 }, others: (String) -> String = { $0 }
   ) throws -> World {
@@ -34,12 +35,12 @@ import Testing
       with: #""options":{"fieldlist":["Name","Phone"],"mergeMode":"\#(mode)"}"#)
   }
 
-  /// A pipeline of which somebody who sees all proves what is deleted.
+  /// A pipeline whose integration user confirms deletions.
   private static func proving(_ text: String) -> String {
     text.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
   }
 
-  /// A parent, a child of it, another parent, and the phone that has all of them.
+  /// A parent, its child, another parent, and the phone that has all of them.
   private struct Family {
     var parent: String
     var child: String
@@ -82,7 +83,8 @@ import Testing
       "Contact", id: family.child, ["AccountId": .string(family.other)], as: admin)
     #expect(moved.errors == [])
     let summary = try await world.run(.ingest, .reconcile)
-    // What the office did to the detail is a conflict under LEAVE_IF_CHANGED; the master has nothing to do with it.
+    // The other user's change of the detail is a conflict under LEAVE_IF_CHANGED; the master is not
+    // involved.
     #expect(summary.verdicts == [.deleted: 1, .conflict: 1])
     #expect(try !isThere("Account", family.parent, world))
     let child = try world.record("Contact", family.child)
@@ -124,7 +126,7 @@ import Testing
   @Test func `a parent that only the org's users changed is not recreated for children`()
     async throws
   {
-    // Who sees all proves that it is deleted.
+    // The integration user confirms that it is deleted.
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
     } others: {
@@ -162,8 +164,8 @@ import Testing
       ).totalSize == 1)
   }
 
-  /// A hand-back that edits a detail and deletes its parent, which the org refuses: the numbers of the two edits,
-  /// and the case that keeps the parent.
+  /// A return that edits a detail and deletes its parent, which the org refuses: the numbers of the
+  /// two edits, and the case that prevents the deletion.
   private func refusedDeletion(
     _ family: Family, _ world: World
   ) async throws -> (parent: Int64, child: Int64, keeper: String) {
@@ -177,7 +179,7 @@ import Testing
     let parent = try #require(edits.first { $0.recordID == family.parent })
     let child = try #require(edits.first { $0.recordID == family.child })
     #expect(parent.verdict == .failed)
-    // What was edited can be read, whatever becomes of it.
+    // The edited values are shown, whatever the outcome.
     #expect(child.detail.fields.map(\.name) == ["LastName"])
     #expect(child.detail.fields.first?.device == "Grown")
     #expect(
@@ -193,7 +195,7 @@ import Testing
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
-    // Nobody has decided: it waits.
+    // Without a decision, it waits.
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.blocked: 1])
     #expect(try world.record("Contact", family.child)["LastName"] == "Child")
 
@@ -354,7 +356,7 @@ import Testing
     let summary = try await world.run(.ingest, .reconcile)
     #expect(summary.verdicts == [.created: 4])
     #expect(summary.open == [:])
-    // What was sent names a parent by its local id, and the org by the Id: that is no other value.
+    // The request names a parent by its local ID, and the org by its ID: the values are equal.
     let records = try #require(Told(world).report(summary.run)["records"]?.array)
     #expect(records.allSatisfy { $0["kept"] == nil && $0["message"] == nil }, "\(records)")
     let admin = try world.user("admin")

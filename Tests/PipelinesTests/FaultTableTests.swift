@@ -8,10 +8,12 @@ import System
 import TestSupport
 import Testing
 
-/// Every fault of the local org at every kind of request of a check, a decision that is carried out, an undo and
-/// bulk jobs: it ends right, or in a sentence that says what to do, within few requests.
+/// Every fault of the local org at every kind of request of a check, a decision that is applied, an
+/// undo and bulk jobs.
+///
+/// The command succeeds, or ends with a message that names a fix, within few requests.
 @Suite struct FaultTableTests {
-  /// A fault, and what a call ends with where it stays.
+  /// A fault, and the result of a call if it persists.
   struct Fault: Sendable, CustomTestStringConvertible {
     let name: String
     let lasting: System.ExitStatus
@@ -46,7 +48,7 @@ import Testing
     Fault(name: "truncated", lasting: .tryLater, action: .truncate(bytes: 10)),
   ]
 
-  /// What is called.
+  /// The calls.
   enum Work: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case check, decide, undo, bulk
 
@@ -62,7 +64,7 @@ import Testing
     var testDescription: String { rawValue }
   }
 
-  /// A fault at a kind of request of a call.
+  /// A fault at one kind of request of a call.
   struct Strike: Sendable, CustomTestStringConvertible {
     let work: Work
     let fault: Fault
@@ -73,7 +75,8 @@ import Testing
   /// Every call with every fault.
   private static let pairs = mixedPairs(Work.allCases, faults)
 
-  /// Every fault at every kind of request: first each pair with one kind of its requests, then with the next.
+  /// Every fault at every kind of request: first each pair with one kind of request, then with the
+  /// next.
   private static let strikes = (0..<6).flatMap { round in
     pairs.enumerated().compactMap { index, pair in
       let (work, fault) = pair
@@ -105,7 +108,7 @@ import Testing
     var ends: [String] = []
     for _ in 0..<4 where ends.last != "done" { ends.append(await scene.attempt()) }
     #expect(ends.last == "done", "\(ends)")
-    // No login is wrong; the session that ends is renewed.
+    // No login fails; the session that ends is renewed.
     #expect(!ends.contains("\(System.ExitStatus.authentication)"), "\(ends)")
     #expect(scene.faults.fired == 1, "it never struck")
     #expect(try scene.differences() == [], "\(ends)")
@@ -182,7 +185,7 @@ private final class FaultScene {
     }
   }
 
-  /// Calls once; what it ends with.
+  /// Makes one call, and returns its result.
   func attempt() async -> String {
     do {
       let status = try await call()
@@ -232,7 +235,7 @@ private final class FaultScene {
     return summary.exitStatus
   }
 
-  /// What stands otherwise in the org than the work is to leave it; a line each.
+  /// The differences between the org and the expected result, one per line.
   func differences() throws -> [String] {
     switch work {
     case .check: return []
@@ -249,7 +252,7 @@ private final class FaultScene {
     }
   }
 
-  /// The accounts and contacts as they stand, but for when that was.
+  /// The accounts and contacts, without their dates.
   private func records() throws -> [String: JSONObject] {
     var records: [String: JSONObject] = [:]
     for (object, field) in [("Account", "Phone"), ("Contact", "LastName")] {

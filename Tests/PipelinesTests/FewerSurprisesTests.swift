@@ -5,7 +5,7 @@ import Rehearsal
 import System
 import Testing
 
-/// What somebody who does not know the program by heart gets wrong or asks first.
+/// Common mistakes and first questions of new users.
 @Suite struct FewerSurprisesTests {
   let world: World
 
@@ -22,7 +22,7 @@ import Testing
     try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
     let late = try await world.program(["run"], ["--user", "adda@example.com"])
     #expect(late.status == 2 && late.messages.contains("did you mean ada@example.com?"))
-    // Not even what lies in the inbox was taken.
+    // Nothing was taken from the inbox.
     #expect(try Files.list(world.data.inbox("inbox")) == ["x.sqlite"])
   }
 

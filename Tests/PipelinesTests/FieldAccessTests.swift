@@ -10,11 +10,11 @@ import System
 import TestSupport
 import Testing
 
-/// Two users, of whom one may not read a field: its values are in nothing that is the other's.
+/// Two users, one of whom cannot read a field: its values are in none of that user's files.
 @Suite struct FieldAccessTests {
   static let query = "SELECT FIELDS(STANDARD) FROM Account"
 
-  /// A pipeline of accounts for ada and ben, who both see the first account of ada.
+  /// A pipeline of accounts for ada and ben, who both see ada's first account.
   private static func world(
     query: String = query, _ change: (String) -> String = { $0 }
   ) throws -> World {
@@ -49,7 +49,7 @@ import Testing
     return try World(file: file, change: change)
   }
 
-  /// Takes the trade style of accounts from all technicians but these.
+  /// Hides the trade style of accounts from all technicians but these.
   private static func hide(_ world: World, butFor users: [String] = ["ada@example.com"]) throws {
     let names = JSONValue(users).text
     let text = """
@@ -67,8 +67,8 @@ import Testing
     return try world.column(soql)
   }
 
-  /// Which files of the user's own have the word: generations, what the bundles hold, sealed stores
-  /// opened, and what is kept of earlier ones.
+  /// The user's files that contain the word: generations, the contents of bundles, decrypted
+  /// stores, and issued records.
   private static func hits(
     _ word: String, _ name: String, _ world: World, key: SQLCipherKey? = nil
   ) throws -> [String] {
@@ -98,7 +98,7 @@ import Testing
     return found
   }
 
-  /// All that the ledger has of a user's edits, as text.
+  /// The ledger's data about a user's edits, as text.
   private static func ledger(of name: String, _ world: World) throws -> String {
     let connection = try Connection(world.data.state, mode: .readOnly)
     let id = try world.user(name).id
@@ -159,7 +159,7 @@ import Testing
     #expect(try Self.hits("canary", "ben", world, key: key) == [])
     guard !isSealed else { return }
 
-    // Both change the account that both see; ben meets the office in one of his own.
+    // Both change the shared account; ben conflicts with another user in one of his own.
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))
     #expect(try ben.elements("accounts").allSatisfy { $0["Tradestyle"] == nil })
     #expect(try ada.elements("accounts").count { $0["Tradestyle"] == "canary of the night" } == 4)
@@ -174,7 +174,7 @@ import Testing
     try world.change(bens[1], ["Tradestyle": "canary of the day"])
     try world.handBack(ada, as: "ada.sqlite")
     let summary = try await world.run(ben, as: "ben.sqlite")
-    // What of a listed field is hidden is unknown: the record's date decides then.
+    // The hidden part of a listed field is unknown, so the record's date decides.
     #expect(summary.verdicts == [.deviceConflict: 2, .conflict: 2, .updated: 1])
     let kept = try world.record("Account", bens[2])
     #expect(kept["Site"] == "6" && kept["Tradestyle"] == "canary of the night")
@@ -198,7 +198,7 @@ import Testing
     let world = try Self.world()
     let accounts = try Self.accounts("ben", world)
     for id in accounts { try world.change(id, ["Tradestyle": "canary of the night"]) }
-    // Of them one alone is so new that each later run asks for it again.
+    // Only one of them is so new that each later run fetches it again.
     try world.org.moveClock(by: 3_600_000)
     try world.change(accounts[0], ["Site": "later"])
     try await world.run()
@@ -244,7 +244,7 @@ import Testing
     let world = try Self.world(query: "SELECT Id, Name, Phone, Tradestyle FROM Account") {
       isOneOfTwo ? $0 : $0.replacing(", \"ben@example.com\"]", with: "]")
     }
-    // Nobody edits it.
+    // No one edits it.
     try world.rewrite("\"Tradestyle\", \"Site\"", "\"Site\"", in: "syncs.json")
     _ = try await world.runAllAsWritten()
     let account = try Self.accounts("ada", world)[0]

@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// What a run finds besides verdicts is in a report, and in sight until somebody saw to it.
+/// Findings other than verdicts are in a report, and stay listed until they are resolved.
 @Suite struct FindingsToldTests {
   let world: World
 
@@ -48,7 +48,7 @@ import Testing
     let place = try #require(refused["path"]?.string)
     #expect(Files.exists(place + "/note.txt"))
     #expect(try status().quarantined == 1)
-    // Its reason alone taken away: the file is kept, and nobody is told of it any more.
+    // Remove only the reason: the file stays, and is no longer reported.
     try Files.remove(place + ".reason.json")
     #expect(try status().quarantined == 0)
     let last = try await world.run()
@@ -92,7 +92,7 @@ import Testing
     let skipped = try #require(told.report(first.run)["skippedUsers"]?.array?.first)
     #expect(skipped["username"] == "ben@example.com")
     #expect(skipped["reason"]?.string?.isEmpty == false)
-    // A run that primes nobody.
+    // A run that primes no one.
     let second = try await world.run(.ingest, .reconcile)
     #expect(second.exitStatus == .needsAttention)
     #expect(try Told(world).states(second.run, "skippedUsers") == ["skipped, as before"])

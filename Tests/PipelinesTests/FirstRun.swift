@@ -38,7 +38,8 @@ struct FirstRun: Sendable {
     let org = try digest(org: world.org.directory)
     let told = world.told.withLock { $0.count }
     let summary = try await body()
-    // An open org cannot take over another file, and reports name the org's address in many formats.
+    // An open org cannot switch to another file, and reports contain the org's address in many
+    // forms.
     guard try digest(org: world.org.directory) == org, summary.report == nil else { return summary }
     let directory = TemporaryDirectory.untilExit("first-run")
     try Tree.copy(world.root, to: directory.file("snapshots"))

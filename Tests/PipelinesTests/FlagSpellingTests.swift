@@ -7,9 +7,9 @@ import System
 import TestSupport
 import Testing
 
-/// Returned stores whose app writes Mobile Sync's flags in other ways than as JSON's booleans.
+/// Returned stores whose app writes Mobile Sync's flags other than as JSON booleans.
 @Suite struct FlagSpellingTests {
-  /// How an app writes a set flag and another one.
+  /// How an app writes a set flag and a clear one.
   struct Spelling: Sendable, CustomTestStringConvertible {
     var platform: Platform
     var yes: JSONValue
@@ -56,7 +56,7 @@ import Testing
     try write(
       "contacts", "local_2", set: ["__local__", "__locally_created__", "__locally_deleted__"],
       ["LastName": "Never", "attributes": attributes])
-    // Whatever the Id is, nothing is sent.
+    // Whatever the ID is, nothing is sent.
     try write(
       "contacts", kept, set: ["__local__", "__locally_created__", "__locally_deleted__"], [:])
     let summary = try await world.run(device, as: "ada.sqlite")

@@ -13,7 +13,7 @@ import System
 import TestSupport
 import Testing
 
-/// What the program does where its disk has no room, down to the last byte.
+/// The program on a full disk, down to the last byte.
 @Suite struct FullDiskTests {
   private static let canMount =
     (try? ChildProcess.run(
@@ -26,7 +26,7 @@ import Testing
 
   init() throws { scene = try KeepingTests.scene() }
 
-  /// Nights of a pipeline that keeps everything, of which a prune would remove some.
+  /// Runs of a pipeline that keeps everything, some of which a prune would remove.
   private func nights(_ count: Int64 = 3) async throws {
     var keeping = world.pipeline
     keeping.keep.generations = 100
@@ -41,8 +41,10 @@ import Testing
     }
   }
 
-  /// Runs a command on a copy of the data that lies on a disk of its own without a free byte, or with some KiB, and
-  /// `then` on what it left; where the disk is shown it is what `then` saw.
+  /// Runs a command on a copy of the data on a separate disk without a free byte, or with some KiB,
+  /// and `then` on the result.
+  ///
+  /// If the disk is inspected, it is in the state that `then` saw.
   private func onFullDisk(
     _ words: [String], then: String = "true", remove: String = "nothing", spareKiB: Int = 0
   ) async throws -> ProgramRun {
@@ -79,7 +81,9 @@ import Testing
     #expect(list.status == 0 && list.output == "nothing is open\n", "\(list.everything)")
   }
 
-  /// Issued records are removed without a byte; where there are none, the stores make room for the note.
+  /// Issued records are removed without free space.
+  ///
+  /// If there are none, removing stores makes room for the note.
   @Test(.enabled(if: canMount, needsMounts), arguments: ["nothing", "issued/*/[12].sqlite"])
   func `expired files are removed on a full disk`(_ gone: String) async throws {
     try await nights()
@@ -104,7 +108,7 @@ import Testing
     }
   }
 
-  /// Where there is room for a run's beginning its stores are copied, until the disk is full.
+  /// With enough space to start, the run copies its stores until the disk is full.
   @Test(.enabled(if: canMount, needsMounts), arguments: [128, 256, 384, 512, 768, 1024])
   func `a disk that fills up during a prime is reported as full`(_ spareKiB: Int) async throws {
     try world.rewrite(
@@ -123,7 +127,7 @@ import Testing
     let system = SystemError(operation: "write", path: "/x", errno: 28)
     let quota = SystemError(operation: "write", path: "/x", errno: 122)
     let full = SQLiteError(code: 13, path: "/x")
-    // `SQLITE_IOERR_SHMSIZE`: no room for the index beside the log.
+    // `SQLITE_IOERR_SHMSIZE`: no space for the index next to the log.
     let noIndex = SQLiteError(code: 4874, path: "/x")
     let store = StoreError.database(path: "/x", code: 13, message: "full")
     let archived = try archived()
@@ -148,7 +152,7 @@ import Testing
     }
   }
 
-  /// What the archive library says of a file that takes no byte.
+  /// The archive library's error for a file that cannot grow.
   private func archived() throws -> ArchiveError {
     let link = world.directory.file("full.zst")
     if !Files.exists(link) { try DurableFile.link(link, to: "/dev/full") }
@@ -175,7 +179,7 @@ import Testing
     let device = try await world.primed("ada")
     _ = try scene.edited(device)
     try world.handBack(device, as: "ada.sqlite")
-    // No file above 64 KiB may be written: the ledger and the report are below that in one run.
+    // No file may exceed 64 KiB; the ledger and the report of a single run are smaller.
     let run = try await world.program(
       ["ingest"], ["--json"], shell: #"trap '' XFSZ; ulimit -f 64; exec "$@""#)
     #expect(run.everything.contains("return.not-copied"), "\(run.everything)")

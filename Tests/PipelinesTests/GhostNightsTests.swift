@@ -7,16 +7,17 @@ import System
 import TestSupport
 import Testing
 
-/// Records that leave a user, over several nights: what goes, what is kept, and who is told.
+/// Records that disappear for a user over several runs: what is removed, what is kept, and what is
+/// reported.
 @Suite struct GhostNightsTests {
-  /// The pipeline of three `soql` syncs, whose ids are listed whole every so many runs.
+  /// The pipeline with three `soql` syncs that list all IDs at an interval of runs.
   private static func world(everyRuns: Int = 7) throws -> World {
     try World(file: IncrementalTruthTests.pipeline.get().file("truth.json")) {
       $0.replacing("\"everyRuns\":3", with: "\"everyRuns\":\(everyRuns)")
     }
   }
 
-  /// Accounts of ada's beside those that she has.
+  /// Creates further accounts of ada's.
   private func more(_ count: Int, _ world: World) throws -> [String] {
     let ada = try world.user("ada")
     return try world.org.transaction {
@@ -31,7 +32,7 @@ import Testing
     Set(try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)")))
   }
 
-  /// How often the guard was told of for a soup.
+  /// The number of guard reports for a soup.
   private func guarded(_ soup: String, _ world: World) -> Int {
     world.told.withLock { $0 }.count {
       if case .warning(let text) = $0 {
@@ -51,7 +52,7 @@ import Testing
     let kept = try ownAccounts(world)[0]
     for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
     for night in 1...3 {
-      // What changes meanwhile moves the cursor past the deletions.
+      // Other changes move the cursor past the deletions.
       try world.org.moveClock(by: 86_400_000)
       let phone: JSONObject = ["Phone": .string("\(night)")]
       #expect(world.org.update("Account", id: kept, phone, as: admin).errors == [])
@@ -107,7 +108,7 @@ import Testing
       let codes = try world.device("ada", as: "night \(night)").elements("contacts").map {
         $0["External_Id__c"]?.string ?? ""
       }
-      // As on a device the old element stays until the ids are listed.
+      // As on a device, the old element stays until the IDs are listed.
       let ghost = night < 3 ? ["E0"] : []
       #expect(codes.sorted() == ghost + ["E1", "E2", "E9"], "night \(night)")
       try world.org.moveClock(by: 86_400_000)
@@ -122,7 +123,7 @@ import Testing
     for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
     let first = try await world.run()
     let second = try await world.run()
-    // A run that primes nobody.
+    // A run that primes no one.
     let third = try await world.run(.pack)
     #expect(
       [first, second, third].map(\.exitStatus) == [
@@ -162,7 +163,8 @@ import Testing
     #expect(try await world.run().findings == [])
   }
 
-  /// How many of ada's accounts are lost, of how many, what share may go, and whether they go.
+  /// How many of ada's accounts disappear, out of how many, the permitted share, and whether they
+  /// are removed.
   @Test(arguments: [
     (10, 20, 10, true), (11, 20, 10, false), (9, 10, 0, true), (15, 30, 50, true),
     (16, 30, 50, false),
@@ -199,7 +201,7 @@ import Testing
     let world = try Self.world()
     let lost = try more(1, world)[0]
     try await world.run()
-    // Out of sight is what no question for deleted records tells.
+    // Hidden records do not show up in a query for deleted records.
     try world.org.transfer(lost, to: "ben@example.com")
     try world.org.moveClock(by: days * 86_400_000)
     try await world.run()
@@ -211,7 +213,7 @@ import Testing
     try await world.run()
     let before = try ids(world)
     let page = #"{"totalSize":5,"done":true,"records":[{"Id":"\#(before.first ?? "")"}]}"#
-    // The changes of accounts are asked for first, then all of their ids.
+    // Changed accounts are requested first, then all of their IDs.
     world.server.faults.add(
       .kind(.query), nth: 2,
       .respond(
@@ -232,7 +234,7 @@ import Testing
     let admin = try world.user("admin")
     #expect(world.org.update("Account", id: accounts[0], ["Phone": "1"], as: admin).errors == [])
     try await world.run()
-    // A transaction that had begun before commits only now, dated as it began.
+    // A transaction that started earlier commits only now, with its start date.
     let token = try world.server.token(for: admin.username, app: OrgTemplate.clientID)
     world.server.faults.add(.writes, .commitLate(seconds: 120))
     try await patch(world, accounts[1], #"{"Phone":"2"}"#, token)

@@ -11,7 +11,7 @@ import System
 import TestSupport
 import Testing
 
-/// A phone that several users share has one global store, which goes back with each one's bundle.
+/// A phone shared by several users has one global store, which each user's bundle returns.
 @Suite struct GlobalStoreReturnsTests {
   let world: World
 
@@ -55,7 +55,7 @@ import Testing
     return Phone(place: place, manifest: manifest, user: user, global: global)
   }
 
-  /// Hands the whole bundle back, with the phone's global store in it.
+  /// Returns the whole bundle with the phone's global store.
   private func handBack(_ phone: Phone, global: Device, as name: String) throws {
     try world.handBack(phone.user, as: ".\(name).user")
     let writer = try ArchiveWriter(
@@ -87,7 +87,7 @@ import Testing
     try handBack(ben, global: ada.global, as: "ben.zip")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
     #expect(try products(named: "Ladder") == 1)
-    // The night after, with another phone's work beside it.
+    // The next run, with another phone's edits.
     try make("Rope", on: ada.global)
     try handBack(ben, global: ada.global, as: "ben-2.zip")
     try handBack(ada, global: ada.global, as: "ada-2.zip")
@@ -153,7 +153,7 @@ import Testing
     try make(String(repeating: "x", count: 300), on: ada.global)
     try handBack(ada, global: ada.global, as: "ada.zip")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])
-    // The app has laid the issued file over it: nothing in it says what became of the edit.
+    // The app has replaced the file by the issued one, which does not show the outcome of the edit.
     try handBack(ada, global: issued, as: "ada-2.zip")
     let second = try await world.run(.ingest, .reconcile)
     #expect(second.returns.ingested == 1)

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// Where returns arrive and where they are put away.
+/// Where returns arrive and where they are moved.
 @Suite struct InboxPlaceTests {
   private func world(_ inbox: String) throws -> World {
     try World {
@@ -55,7 +55,7 @@ import Testing
     #expect(first.verdicts == [.updated: 1])
     #expect(first.returns.quarantined == 0 && first.returns.ingested == 1)
     #expect(first.warnings.contains { $0.contains("stays in") && $0.contains("/processing/") })
-    // As soon as it can be, it is.
+    // It happens as soon as it is possible.
     try Files.remove(world.data.done)
     try Files.makeDirectory(world.data.done)
     let second = try await world.run()

@@ -9,8 +9,8 @@ import System
 import TestSupport
 import Testing
 
-/// Generations that lack what the org could not give: where their devices go on from, and what they
-/// are told.
+/// Generations that lack data which the org could not supply: where their devices continue, and
+/// what they are told.
 @Suite struct IncompleteDataTests {
   let world: World
   private let rule: String
@@ -27,7 +27,7 @@ import Testing
       .kind(.priming), times: 1000, .ruleError(ruleID: rule, object: "Contact"))
   }
 
-  /// Where a device with ada's newest bundle goes on from by itself, in milliseconds.
+  /// Where a device with ada's newest bundle continues on its own, in milliseconds.
   private func cursor() throws -> Int64 {
     let states = try BundleReader.inspect(world.bundle("ada")).syncStates
     return try #require(states.first { $0.syncName == "syncDownBriefcase" }).maxTimeStamp
@@ -49,7 +49,7 @@ import Testing
     #expect(try world.ids("contacts", on: world.device("ada", as: "one")) == [])
     #expect(try cursor() == -1)
     #expect(try warnings().contains { $0.contains(rule) })
-    // The rule works again: the next generation is whole, and says so.
+    // The rule works again: the next generation is complete, and says so.
     world.server.faults.removeAll()
     let second = try await world.run()
     #expect(!second.findings.contains(.incompleteData))
@@ -111,7 +111,7 @@ import Testing
     let (account, contact) = (try first("Account"), try first("Contact"))
     let admin = try world.user("admin")
     #expect(world.org.update("Contact", id: contact, ["Phone": "2"], as: admin).errors == [])
-    // Another record changes after it, further away than the overlap looks back.
+    // Another record changes later, beyond the overlap.
     for _ in 0..<800 {
       #expect(world.org.update("Account", id: account, ["Phone": "1"], as: admin).errors == [])
     }

@@ -6,17 +6,18 @@ import System
 import TestSupport
 import Testing
 
-/// A pipeline of three soql syncs and a briefcase: what it asks, and what it never takes for gone.
+/// A pipeline with three soql syncs and a briefcase: what it requests, and what it never treats as
+/// deleted.
 @Suite struct IncrementalTruthTests {
   let world: World
 
   init() throws {
     world = try World(file: Self.pipeline.get().file("truth.json"))
-    // What changed less than the overlap ago is read once more.
+    // What changed less than the overlap ago is read again.
     try world.org.moveClock(by: 3_600_000)
   }
 
-  /// The pipeline's files, with the ids listed whole every third run.
+  /// The pipeline's files, with all IDs listed every third run.
   static let pipeline = Result {
     func soql(_ soup: String, _ query: String) -> String {
       SmallPipeline.down(soup + "Down", soup, #"{"type":"soql","query":"\#(query)"}"#)
@@ -37,7 +38,7 @@ import Testing
     ).write()
   }
 
-  /// What a run asked, but for logging in.
+  /// The requests of a run, without logins.
   func asked(_ body: () async throws -> Void) async rethrows -> [RequestKind: Int] {
     let before = world.server.log.counts
     try await body()
@@ -64,11 +65,11 @@ import Testing
       let asked = try await asked { try await world.run() }
       #expect(Set(asked.keys) == [.query, .priming, .composite])
       #expect(asked[.priming] == 1)
-      // What the objects are, all in one.
+      // The descriptions of objects, all in one request.
       #expect(asked[.composite] == 1)
       queries.append(asked[.query] ?? 0)
     }
-    // Each third run lists the ids of the three queries, too.
+    // Every third run also lists the IDs of the three queries.
     #expect(queries.sorted() == [3, 3, 3, 3, 6, 6])
     #expect(try files() == before)
     #expect(world.server.log.writes == [])
@@ -110,7 +111,7 @@ import Testing
     try await world.run()
     let contacts = try ids("contacts")
     #expect(world.org.delete(nil, id: contacts[0], as: try world.user("admin")).errors == [])
-    // A restored org's clock stands before the last record that was read.
+    // A restored org's clock is before the last record that was read.
     try world.org.setClock(OrgTemplate.clockStart - 86_400_000)
     let summary = try await world.run()
     #expect(summary.warnings.contains { $0.contains("everything is read again") })

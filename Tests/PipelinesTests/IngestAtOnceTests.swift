@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// However many returns are at work at once, what comes of them is the same.
+/// The result does not depend on how many returns are processed concurrently.
 @Suite struct IngestAtOnceTests {
   @Test(arguments: 0..<3)
   func `ledger, files and messages are as with one return at a time`(_ round: Int) async throws {
@@ -16,7 +16,7 @@ import Testing
     var dice = HistoryRandom(seed)
     let world = try await World.primed()
     var scene = try InboxScene(world)
-    // Some came before: what became of their rows is looked for in the later ones.
+    // Some came before: the outcomes of their rows are looked for in the later ones.
     try scene.fill(4, &dice)
     try await world.run(.ingest)
     try scene.fill(14, &dice)
@@ -67,14 +67,14 @@ import Testing
   }
 }
 
-/// An inbox that devices hand back to again and again, and other things lie in.
+/// An inbox to which devices return repeatedly, with other files in it.
 private struct InboxScene {
   private let world: World
   private var devices: [Device]
   private let accounts: [String]
   private var number = 0
   private var locals = 0
-  /// What was handed back so far.
+  /// The returns so far.
   private var handed: [String] = []
 
   init(_ world: World) throws {
@@ -86,7 +86,7 @@ private struct InboxScene {
     accounts = try world.ids("accounts", on: devices[0])
   }
 
-  /// Puts so many things into the inbox, under names that say nothing of their order.
+  /// Puts a number of files into the inbox, under names that do not reflect their order.
   mutating func fill(_ count: Int, _ dice: inout HistoryRandom) throws {
     for _ in 0..<count {
       number += 1
@@ -96,7 +96,7 @@ private struct InboxScene {
       case 0: try DurableFile.write(Array("no store, \(dice.below(3))".utf8), to: path)
       case 1 where !handed.isEmpty: try Files.copy(handed[dice.below(handed.count)], to: path)
       case 2 where !handed.isEmpty:
-        // A device's file with a page that its disk has lost.
+        // A device's file with a page that was lost on disk.
         var bytes = try Files.read(handed[dice.below(handed.count)])
         let start = 4096 * (1 + dice.below(bytes.count / 4096 - 1))
         for place in start..<start + 4096 { bytes[place] = 0xFF }
@@ -133,8 +133,8 @@ private struct InboxScene {
   }
 }
 
-/// The rows of a ledger with their ids, so that the order in which they were entered counts, and without runs and times
-/// of the wall.
+/// The rows of a ledger with their IDs, so that their order counts, without runs and wall-clock
+/// times.
 private enum LedgerOrder {
   static func lines(_ path: String) throws -> [String] {
     let connection = try Connection(path, mode: .readWrite)

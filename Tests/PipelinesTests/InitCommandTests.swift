@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache init`: a pipeline from nothing, over each login, held against the org and run.
+/// `attache init`: a pipeline from scratch, with each login, validated against the org and run.
 @Suite struct InitCommandTests {
   let world: World
 
@@ -18,7 +18,7 @@ import Testing
     })
   }
 
-  /// A shell that finds programs in `$BIN` too.
+  /// A shell that also finds programs in `$BIN`.
   private static let shell = #"PATH="$BIN:$PATH" exec "$@""#
 
   private var place: String { world.directory.file("new/pipelines") }
@@ -38,7 +38,7 @@ import Testing
       shell: Self.shell)
   }
 
-  /// Both checks pass, and a run primes somebody.
+  /// Expects that both checks pass, and that a run primes a user.
   private func expectRuns(_ name: String, variables: [String: String] = [:]) async throws {
     let file = "\(place)/\(name).json"
     for words in [["check", file], ["org", "check", file], ["run", file]] {
@@ -70,7 +70,7 @@ import Testing
         "syncDownSite_Visit__c",
         "syncUpSite_Visit__c",
       ])
-    // What a user edits, and not what the org or its data services keep.
+    // The fields that a user edits, not those that the org or its data services maintain.
     let up = syncs.first { $0["syncName"] == "syncUpContact" }
     let fields = up?["options"]?["fieldlist"]?.array?.compactMap(\.string) ?? []
     #expect(fields.contains("LastName") && fields.contains("MailingStreet"), "\(fields)")
@@ -79,7 +79,7 @@ import Testing
     let pipeline = try JSONValue(parsing: Files.read(place + "/visits.json"))
     #expect(pipeline["$schema"]?.string?.hasSuffix("pipeline.schema.json") == true)
     #expect(pipeline["keep"]?["generations"] == 3 && pipeline["notify"]?["command"] == [])
-    // No secret is in a file.
+    // No file contains a secret.
     let text = String(decoding: try Files.read(place + "/visits.json"), as: UTF8.self)
     #expect(!text.contains("BEGIN") && text.contains("ATTACHE_JWT_KEY"))
   }

@@ -3,7 +3,7 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// What may go, as a table of random directories: never what a return can be compared with.
+/// The keep rule on random directories: nothing is removed that a return can be compared with.
 @Suite struct KeepRuleTests {
   private static let day: Int64 = 86_400_000
   private static let now: Int64 = 1_000 * day
@@ -64,7 +64,8 @@ import Testing
         let isDone = mayGo && isOld && !isNeeded
         #expect(issued.contains(one.number) == (isDone && one.issuedBytes != nil))
         #expect(comparable.contains(one.number) == !isDone)
-        // What says which soups it had stays longer, and never beside what it issued.
+        // The names of a generation's soups stay longer, and are not removed before its issued
+        // records.
         let isLongOver =
           one.retired.map { facts.now - $0 >= Int64(keep.runsDays) * Self.day } ?? false
         #expect(

@@ -8,7 +8,7 @@ import Returns
 import System
 import Testing
 
-/// What `keep` removes after each run, and what is then still there for whatever comes back.
+/// What `keep` removes after each run, and what remains for later returns.
 @Suite struct KeepingTests {
   static let day: Int64 = 86_400_000
 
@@ -17,7 +17,7 @@ import Testing
 
   init() throws { scene = try Self.scene() }
 
-  /// A pipeline whose bundles are good for 10 days, and that keeps little for long.
+  /// A pipeline with bundles valid for 10 days that keeps little for long.
   static func scene() throws -> DecisionScene {
     try DecisionScene {
       $0.replacing(
@@ -31,7 +31,8 @@ import Testing
     }
   }
 
-  /// A night after some days in which the office changes one of ada's accounts, so that there is something new.
+  /// A run after some days in which another user changes one of ada's accounts, so that there is
+  /// something new.
   @discardableResult
   private func night(days: Int64 = 1, _ stages: Stage...) async throws -> RunSummary {
     try world.org.moveClock(by: days * Self.day)
@@ -59,7 +60,7 @@ import Testing
     try KeepWork.prune(world.pipeline, root: world.root, isDryRun: true)
   }
 
-  /// Why something of ada's stays.
+  /// The reasons why something of ada's is kept.
   private func reasons(_ generation: Int) throws -> [String] {
     let ada = try world.user("ada").id
     return try plan().staying.first {
@@ -79,7 +80,7 @@ import Testing
     #expect(try files(1) == ["generation.json", "pruned.json"])
     #expect(try files(2).contains("ios") && hasIssued(1) && hasIssued(2))
     #expect(try reasons(1).first?.hasPrefix("its bundle is valid until ") == true)
-    // The device of the older one is compared with what it was given.
+    // The device of the older generation is compared with its issued records.
     let (untouched, touched) = (try scene.account(device, 0), try scene.account(device, 1))
     try device.edit("accounts", id: untouched, ["Phone": "device"], now: world.org.now())
     try device.edit("accounts", id: touched, ["Phone": "device"], now: world.org.now())
@@ -96,10 +97,10 @@ import Testing
     try await night()
     try await night(days: 19)
     #expect(try hasIssued(1) && files(1) == ["generation.json", "pruned.json"])
-    // Nobody has said that it has a newer bundle, and nobody that it holds this one.
+    // Nothing shows that it has a newer bundle, and nothing that it has this one.
     let run = try await night(days: 1)
     #expect(run.pruned.count(.issued) > 0)
-    // Which soups it had is asked for still.
+    // The names of its soups are still needed.
     #expect(try !hasIssued(1) && files(1) == ["generation.json", "pruned.json"] && hasIssued(2))
     let (untouched, touched) = (try scene.account(device, 0), try scene.account(device, 1))
     for id in [untouched, touched] {
@@ -184,7 +185,7 @@ import Testing
   @Test func `a run without the org makes nothing older, whatever the clock says`() async throws {
     try await world.run()
     try await night()
-    // The org's clock is months behind that of the machine.
+    // The org's clock is months behind this machine's.
     #expect(world.org.now() + 30 * Self.day < Clock.wallMilliseconds())
     let run = try await world.run(.pack)
     #expect(run.pruned.isEmpty)

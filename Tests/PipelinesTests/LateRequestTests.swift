@@ -9,12 +9,12 @@ import Rehearsal
 import SQLite
 import Testing
 
-/// Requests that arrive when nobody waits for them any more.
+/// Requests that arrive when no one waits for them any more.
 @Suite struct LateRequestTests {
   let world: World
 
   init() throws {
-    // Without conditions in the org itself, so that a late request goes through.
+    // Without conditional updates, so that a late request succeeds.
     world = try World {
       $0.replacingOccurrences(
         of: #""quietWindowSeconds": 0"#,
@@ -30,13 +30,13 @@ import Testing
 
   private func phone(_ id: String) throws -> JSONValue? { try world.record("Account", id)["Phone"] }
 
-  /// A phone with the first night's bundle, and one of its accounts.
+  /// A phone with the first run's bundle, and one of its accounts.
   private func begin() async throws -> (Device, String) {
     let device = try await world.primed("ada")
     return (device, try #require(try world.ids("accounts", on: device).first))
   }
 
-  /// A night whose request is held on its way while the office changes the record.
+  /// A run whose request is delayed while another user changes the record.
   private func conflict(over kind: RequestKind, _ account: String) async throws {
     let admin = try world.user("admin")
     world.server.faults.add(.kind(kind), .deliverLate(seconds: 1_000_000))
@@ -46,7 +46,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.conflict: 1])
   }
 
-  /// The night on which that request arrives, after its device has taken the edit back.
+  /// The run during which that request arrives, after its device has reverted the edit.
   private func takeBack(_ device: Device, _ account: String) async throws -> RunSummary {
     try device.clean("accounts", id: account, now: world.org.now())
     #expect(try await world.run(device, as: "ada-back.sqlite", .ingest, .reconcile).open == [:])
@@ -76,7 +76,8 @@ import Testing
     let told = try edits(of: night)
     #expect(told.allSatisfy { $0.detail.message?.contains("arrived late") == true })
     #expect(told.allSatisfy { $0.detail.fields.map(\.name) == ["Phone"] })
-    // What it went over is put right, and what else it may have gone over an operator has to see.
+    // The overwritten value is corrected; what else it may have overwritten, an operator must
+    // review.
     let later = try await world.run(.ingest, .reconcile)
     #expect(later.verdicts == [:])
     #expect(later.open == [.conflict: 1])
@@ -100,7 +101,7 @@ import Testing
     try handBack(device, account, phone: "1")
     let admin = try world.user("admin")
     world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
-    // The office is at work before the record is looked at.
+    // Another user changes the record before it is read.
     world.server.faults.add(
       .kind(.retrieve), nth: 2,
       .mutate { org in _ = org.update("Account", id: account, ["Phone": "office"], as: admin) })
@@ -124,7 +125,7 @@ import Testing
     let broken = try await world.run(.ingest, .reconcile)
     #expect(broken.verdicts == [.updated: 1])
     #expect(broken.findings == [.limitReached])
-    // A run without a new edit reads what is open.
+    // A run without a new edit reads the open ones.
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
     try handBack(device, account, phone: "2")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
@@ -162,7 +163,7 @@ import Testing
     let detail = try #require(try edits(of: night).first?.detail)
     #expect(detail.otherID != nil && detail.otherID != detail.recordID)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
-    // What the phone enters next does not put the second record out of sight.
+    // The phone's next edit does not hide the second record.
     try device.edit("contacts", id: "local_1", ["Title": "Countess"], now: world.org.now())
     let later = try await world.run(device, as: "ada-2.sqlite", .ingest, .reconcile)
     #expect(later.open == [.duplicateCreated: 1])
@@ -245,7 +246,7 @@ import Testing
     try await conflict(over: .collectionUpdate, account)
     let night = try await takeBack(device, account)
     #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
-    // It is open until somebody has seen to it, whatever its device hands back.
+    // It is open until an operator resolves it, whatever its device returns.
     try world.handBack(device, as: "ada-again.sqlite")
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
@@ -285,7 +286,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: 1])
     try handBack(device, account, phone: "2")
     let server = world.server
-    // The run has looked for the older edit, and has sent the newer one.
+    // The run has looked up the older edit, and has sent the newer one.
     world.server.faults.add(.kind(.retrieve), nth: 4, .mutate { _ in server.deliverHeld() })
     _ = try await world.run(.ingest, .reconcile)
     #expect(try phone(account) == "2")

@@ -9,13 +9,13 @@ import System
 import TestSupport
 import Testing
 
-/// What a device entered last is what stands, whatever is sent again afterwards.
+/// The last value entered on a device wins, whatever is sent again afterwards.
 @Suite struct LaterEditsTests {
   let world: World
 
   init() throws { world = try World() }
 
-  /// What a user entered at first, and why it was not sent.
+  /// Why the user's first edit was not sent.
   enum Reason: String, CaseIterable { case conflict, notVisible, failed }
 
   /// An account that ada sees and does not own.
@@ -31,7 +31,7 @@ import Testing
     try world.record("Account", id)["Phone"]?.string
   }
 
-  /// The device's own sync fetched the record: what its user enters now stands on that.
+  /// The device's own sync fetched the record: the user's next edit is based on that.
   private func refreshed(_ id: String) throws -> JSONObject {
     let record = try world.record("Account", id)
     return [
@@ -107,7 +107,7 @@ import Testing
     let first = try await world.run(.ingest, .reconcile)
     #expect(first.verdicts == [.notVisible: 1])
     try world.org.share(id, with: "ada@example.com")
-    // The user took the edit back: the app marked the row as clean.
+    // The user reverted the edit: the app marked the row as clean.
     try device.edit(
       "accounts", id: id, ["Phone": before.map { .string($0) } ?? .null],
       now: world.org.now() + 60_000)
@@ -135,7 +135,7 @@ import Testing
     try await world.run(.ingest, .reconcile)
     let backup = world.directory.file("backup.sqlite")
     try Files.copy(device.storePath, to: backup)
-    // The second hand-back is lost on its way; the third arrives.
+    // The second return is lost in transit; the third arrives.
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try device.handBack(to: world.directory.file("lost.sqlite"), now: world.org.now())
     try world.handBack(device, as: "three.sqlite")
@@ -148,7 +148,7 @@ import Testing
     let restored = try await world.run(device, as: "restored.sqlite", .ingest, .reconcile)
     #expect(restored.verdicts[.updated] == 1)
     #expect(try phone(ids[2]) == "+1 555 0003")
-    // It goes on: what it sends next is of the same device.
+    // It continues: its next edit is of the same device.
     try device.edit(
       "accounts", id: ids[2], ["Phone": "+1 555 0004"], now: world.org.now() + 180_000)
     try world.handBack(device, as: "restored-again.sqlite")
@@ -165,7 +165,7 @@ import Testing
     #expect(try await world.run(device, as: "one.sqlite", .ingest).edits.new == 1)
     try Files.remove(device.storePath)
     try Files.copy(backup, to: device.storePath)
-    // Its first hand-back is lost on its way; in the second one the row is as it was issued.
+    // Its first return is lost in transit; in the second one the row is as issued.
     try device.handBack(to: world.directory.file("lost.sqlite"), now: world.org.now())
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try world.handBack(device, as: "two.sqlite")
@@ -196,7 +196,7 @@ import Testing
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0001"], now: world.org.now())
     let late = world.directory.file("late.sqlite")
     try device.handBack(to: late, now: world.org.now())
-    // The device's own sync sends one of them; the user goes on with the other.
+    // The device's own sync sends one of them; the user continues with the other.
     try device.clean("accounts", id: ids[0], now: world.org.now() + 60_000)
     try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try world.handBack(device, as: "two.sqlite")
@@ -220,13 +220,13 @@ import Testing
       try LedgerDatabase.open(path: world.data.state).unsettledEdits()
     }
     #expect(try open() == [.conflict: 1])
-    // The bundle carries it, and says so of both hand-backs that had it.
+    // The bundle redelivers it, and includes both returns that had it.
     #expect(try BundleReader.inspect(world.bundle("ada")).includes.map(\.handback) == [2])
-    // The same values saved again are the same edit, tried once more.
+    // Saving the same values again retries the same edit.
     try device.edit("accounts", id: id, [:], now: world.org.now() + 60_000)
     #expect(try await world.verdicts(device, as: "three.sqlite") == [.conflict: 1])
     #expect(try LedgerDatabase.open(path: world.data.state).editStates().count == 1)
-    // What its user enters next stands for it.
+    // The user's next edit replaces it.
     var later = try refreshed(id)
     later["Phone"] = "+1 555 0002"
     try device.edit("accounts", id: id, later, now: world.org.now() + 120_000)

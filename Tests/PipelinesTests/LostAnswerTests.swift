@@ -7,7 +7,7 @@ import Reconciliation
 import Rehearsal
 import Testing
 
-/// Writes whose answers got lost, settled on a later night, with the office at work in between.
+/// Writes whose answers were lost, resolved in a later run, with changes by other users in between.
 @Suite struct LostAnswerTests {
   let world: World
 
@@ -20,8 +20,7 @@ import Testing
 
   private static let fields: JSONObject = ["LastName": "Lovelace", "Title": "Analyst"]
 
-  /// Ada's phone makes contacts; the answer to their creation is lost, after the org's work or
-  /// before it.
+  /// Ada's phone creates contacts; the answer is lost, after or before the org's commit.
   private func loseCreates(
     _ contacts: [JSONObject] = [Self.fields], afterCommit: Bool = true
   ) async throws {
@@ -36,7 +35,7 @@ import Testing
     #expect(lost.verdicts == [.unconfirmed: contacts.count])
   }
 
-  /// The contacts that there are of a name, deleted ones too.
+  /// The contacts with a name, including deleted ones.
   private func contacts(_ name: String = "Lovelace") throws -> [String] {
     let page = try world.org.query(
       "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: try world.user("admin"),
@@ -44,7 +43,7 @@ import Testing
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  /// The next night, and what its report says of each edit.
+  /// The next run, and each edit in its report.
   private func nextNight(afterSeconds: Int64 = 86_400) async throws -> (RunSummary, [ReportEdit]) {
     try world.org.moveClock(by: afterSeconds * 1000)
     let summary = try await world.run(.ingest, .reconcile)
@@ -107,7 +106,7 @@ import Testing
   }
 
   @Test func `a create that the org refused does not match its neighbour's record`() async throws {
-    // The second has no last name: the org refuses it.
+    // The org refuses the second, which has no last name.
     try await loseCreates([Self.fields, ["Title": "Analyst"]])
     let (summary, edits) = try await nextNight()
     #expect(summary.verdicts == [.created: 1, .failed: 1])
@@ -126,7 +125,7 @@ import Testing
   }
 
   @Test func `a refused create does not match its sender's manual record`() async throws {
-    // Without a last name the org refuses it.
+    // The org refuses it, because it has no last name.
     try await loseCreates([["Title": "Analyst"]], afterCommit: false)
     let other = world.org.create(
       "Contact", ["LastName": "Byron", "Title": "Poet"], as: try world.user("ada"))
@@ -135,7 +134,7 @@ import Testing
     #expect(summary.verdicts == [.failed: 1])
   }
 
-  /// An org that names contacts without a name.
+  /// An org that allows contacts without a name.
   static func unnamed() throws -> OrgSetup {
     try OrgSetup(
       parsing: Array(
@@ -152,7 +151,7 @@ import Testing
     let made = try contacts("Unnamed")
     #expect(made.count == (isMade ? 1 : 0))
     let (summary, edits) = try await nextNight()
-    // That the record is that create's, a person has to say.
+    // Only an operator can say that the record is that create's.
     #expect(summary.verdicts == [isMade ? .unconfirmed : .created: 1])
     #expect(try contacts("Unnamed").count == 1)
     if isMade { #expect(edits.first?.detail.otherID == made.first) }

@@ -7,9 +7,9 @@ import System
 import TestSupport
 import Testing
 
-/// A night with many returns, counted again from the devices' stores and the org alone.
+/// A run with many returns, counted again from the devices' stores and the org alone.
 ///
-/// `make test` plays a small night, `make soak` a large one.
+/// `make test` plays a small run, `make soak` a large one.
 struct ManyReturnsTests {
   private static let returns = CampaignSize.returns.count
   private static let edits = CampaignSize.edits.count
@@ -24,14 +24,14 @@ struct ManyReturnsTests {
     #expect(Double(calm) <= 1.1 * Double(fleet.leastCalls), "\(calm) of \(fleet.leastCalls)")
     try fleet.restore(from: directory.file("kept"))
     let struck = try await Self.play(fleet, strikes: true)
-    // Of a small night the faults are a greater part.
+    // In a small run, the share of faults is larger.
     if Self.returns >= 100 {
       #expect(Double(struck) <= 1.1 * Double(fleet.leastCalls), "\(struck) of \(fleet.leastCalls)")
     }
     print("ManyReturnsTests: \(calm) and with faults \(struck) calls, least \(fleet.leastCalls)")
   }
 
-  /// Reconciles, compares the sums, and answers how many calls it took.
+  /// Reconciles, compares the totals, and returns the number of requests.
   private static func play(_ fleet: ReturnFleet, strikes: Bool) async throws -> Int {
     let org = try fleet.org()
     let server = try fleet.serve(org)

@@ -4,7 +4,7 @@ import System
 import TestSupport
 import Testing
 
-/// Files that a user names and that are none: nothing waits for what may never come.
+/// Named files that are not regular files: no command waits for input that may never come.
 @Suite struct NamedInputsTests {
   private let directory = TemporaryDirectory("inputs")
 
@@ -23,7 +23,7 @@ import Testing
     try DurableFile.write(Array("name\nada@example.com\n".utf8), to: directory.file("users.csv"))
   }
 
-  /// What is named, and the command that names it; `@` is the directory.
+  /// The file kinds, and the commands that name them; `@` is the directory.
   private static let inputs: [(String, [String])] = [
     ("pipeline.json", ["check", "@/pipeline.json"]), ("store.json", ["check", "@/pipeline.json"]),
     ("store.json", ["status", "@/pipeline.json"]),

@@ -9,7 +9,8 @@ import System
 import TestSupport
 import Testing
 
-/// Edits that are sent with other rights than their user's, and what a device may make of that.
+/// Edits that are sent with permissions other than their user's, and attempts of a device to abuse
+/// that.
 @Suite struct NotPermittedTests {
   /// The demo, but the integration user sends.
   private static func world(
@@ -21,7 +22,7 @@ import Testing
     }
   }
 
-  /// Writes a row as a device can: with whatever Id and type.
+  /// Writes a row as a device can, with any ID and type.
   private func put(
     _ device: Device, _ soup: String, _ id: String, type: String,
     flag: String = "__locally_updated__", _ fields: JSONObject = [:]
@@ -43,7 +44,7 @@ import Testing
     return try world.column("SELECT Id FROM \(object) WHERE OwnerId = '\(owner.id)' ORDER BY Id")
   }
 
-  /// The words beside each edit that was not permitted in the last run.
+  /// The messages of the edits that were not permitted in the last run.
   private func refusals(_ world: World) throws -> [String] {
     let state = try LedgerDatabase(path: world.data.state)
     let run = try #require(try state.runs(limit: 1).first)
@@ -68,7 +69,7 @@ import Testing
       ["LastName": "Two", "AccountId": .string(String(accounts[1].prefix(15)))])
     let first = try await world.run(device, as: "ada.sqlite")
     #expect(first.verdicts == [.updated: 1, .deleted: 1, .created: 3])
-    // The device has not installed the new bundle, and goes on with what it made.
+    // The device has not installed the new bundle, and continues with its own record.
     try put(
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__", ["Title": "Dr."])
     let second = try await world.run(device, as: "ada2.sqlite")
@@ -84,7 +85,7 @@ import Testing
     let accounts = try own("Account", of: "ada", world)
     let order = try own("WorkOrder", of: "ben", world)[0]
     let before = try foreign.map { try world.record("Account", $0) }
-    // Another user's record, by its long and its short Id, changed and deleted.
+    // Another user's record, by its long and its short ID, changed and deleted.
     try put(device, "accounts", foreign[1], type: "Account", ["Phone": "666"])
     try put(device, "accounts", String(foreign[2].prefix(15)), type: "account", ["Phone": "666"])
     try put(device, "accounts", foreign[3], type: "Account", flag: "__locally_deleted__")
@@ -131,7 +132,7 @@ import Testing
     let world = try Self.world()
     let device = try await world.primed("ada")
     let foreign = try own("Account", of: "ben", world)[1]
-    // The first hand-back fails, so that the row stays without a record of its own.
+    // The first return fails, so that the row has no record yet.
     try put(
       device, "accounts", "local_1", type: "Account", flag: "__locally_created__",
       ["Name": .string(String(repeating: "x", count: 300))])
@@ -155,7 +156,7 @@ import Testing
   @Test func `a device may change what an earlier generation issued`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
-    // Cleo's account, which ada sees no more.
+    // Cleo's account, which ada can no longer see.
     let account = try #require(
       try own("Account", of: "cleo", world).first {
         try world.ids("accounts", on: device).contains($0)
@@ -180,7 +181,7 @@ import Testing
         try !world.ids("accounts", on: device).contains($0)
       })
     let contact = try own("Contact", of: "ada", world)[0]
-    // Two generations since hold it no more.
+    // The two generations since then do not contain it.
     try world.org.unshare(account, from: "ada@example.com")
     try await world.run { $0.maxDeletes = Percentage(100) }
     let admin = try world.user("admin")

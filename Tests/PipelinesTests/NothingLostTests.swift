@@ -10,7 +10,7 @@ import System
 import TestSupport
 import Testing
 
-/// Edits that could be installed over, forgotten, or told of in the wrong way.
+/// Edits that could be overwritten by an installation, forgotten, or reported wrongly.
 @Suite struct NothingLostTests {
   let world: World
 
@@ -36,7 +36,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0150"])
     try await world.run()
     #expect(try includes("ada").map(\.handback) == [1])
-    // Published, and not in the ledger yet.
+    // Published, but not in the ledger yet.
     let ledger = try Connection(world.data.state)
     try ledger.run("UPDATE snapshot SET generation = generation - 1")
     ledger.close()
@@ -126,7 +126,7 @@ import Testing
     #expect(second.findings == [.unsettledEdits])
     #expect(second.open == [.conflict: 1])
     #expect(second.exitStatus == .needsAttention)
-    // Its device may install: the bundle carries it.
+    // Its device may install, because the bundle redelivers the edit.
     #expect(try includes("ada").map(\.handback) == [1])
   }
 }

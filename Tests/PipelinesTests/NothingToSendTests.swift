@@ -3,7 +3,7 @@ import Ledger
 import Rehearsal
 import Testing
 
-/// Edits of which nothing goes out, and what is told of them.
+/// Edits that send nothing, and how they are reported.
 @Suite struct NothingToSendTests {
   @Test func `an edit with nothing to send does not block another device's edit`() async throws {
     let scene = try DecisionScene()
@@ -15,7 +15,7 @@ import Testing
     try scene.world.org.moveClock(by: 3_600_000)
     let now = scene.world.org.now()
     try ada.edit("accounts", id: id, ["Phone": "+1 555 0001"], now: now)
-    // No sync up of changes has this field.
+    // No sync up lists this field.
     try ben.edit("accounts", id: id, ["BillingCity": "Bergen"], now: now)
     try scene.world.handBack(ada, as: "ada.sqlite")
     try scene.world.handBack(ben, as: "ben.sqlite")
@@ -26,7 +26,8 @@ import Testing
     #expect(left.detail.outside.map(\.name) == ["BillingCity"])
   }
 
-  /// Row 0 is flagged and nothing else; in row 1 nothing was edited that travels, in row 2 something was.
+  /// Row 0 has only flags; in row 1 only fields were edited that are not sent, in row 2 a field
+  /// that is sent.
   @Test(arguments: ["deleted", "merged", "hidden"], [false, true])
   func `what no one edited is not restored and needs no decision`(
     _ fate: String, _ overwrites: Bool

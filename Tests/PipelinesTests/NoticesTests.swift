@@ -10,11 +10,11 @@ import System
 import TestSupport
 import Testing
 
-/// What a run tells whoever was not there: its log, its figures, notifications, a heartbeat.
+/// The log, metrics, notifications and heartbeat of a run.
 @Suite struct NoticesTests {
   private let directory = TemporaryDirectory("notices")
 
-  /// A world whose pipeline has `section` in place of that of its report.
+  /// A world whose pipeline has `section` in place of its report section.
   private func world(_ section: String) throws -> World {
     try World { $0.replacing(#""report": { "mask": ["Email"] }"#, with: section) }
   }
@@ -24,7 +24,7 @@ import Testing
       .split(separator: "\n").map(String.init)
   }
 
-  /// One edit that conflicts, handed back.
+  /// Returns one edit that conflicts.
   private func leaveConflict(_ world: World) throws {
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -34,7 +34,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
   }
 
-  // MARK: the log
+  // MARK: log
 
   @Test func `a log file collects runs, each line with time, pipeline and run`() async throws {
     let world = try World()
@@ -73,7 +73,7 @@ import Testing
       #expect(line["time"]?.string?.hasSuffix("Z") == true && line["pipeline"] == "demo")
       #expect(line["run"]?.string?.hasSuffix("-1") == true, "\(line)")
     }
-    // What everybody shares is no user's.
+    // Global events belong to no user.
     let ofUsers = logged.filter { $0["snapshot"]?.string != SnapshotID.global }
     let primed = try #require(ofUsers.last { $0["type"] == "snapshotPrimed" })
     #expect(primed["stage"] == "prime" && primed["user"] == primed["username"])
@@ -94,7 +94,7 @@ import Testing
     #expect(run.messages.contains("the log file cannot be opened"))
     #expect(run.messages.contains("/no/such/place/attache.log"))
     #expect(!Files.exists(world.data.path))
-    // A pipe that nobody reads is not waited for.
+    // A pipe without a reader is not waited for.
     let pipe = directory.file("pipe")
     #expect(try ChildProcess.run("/usr/bin/mkfifo", [pipe]).status == 0)
     let stuck = try await world.program(["run"], ["--log-file", pipe])
@@ -111,7 +111,7 @@ import Testing
 
   @Test func `the terminal shows the cost of a run by stage`() async throws {
     let world = try World()
-    // It reads the terminal to its end: `script` may leave before the last words.
+    // It reads the terminal to its end, because `script` may exit before the last output.
     let run = try await world.program(
       ["run"],
       shell: #"TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null"#)
@@ -124,7 +124,7 @@ import Testing
     #expect(words.contains(#/ [1-4] of 4 snapshots, (global|[a-z]+@example.com)/#))
   }
 
-  // MARK: figures
+  // MARK: metrics
 
   @Test func `metrics describe the last run, and a failure keeps the last success`() async throws {
     let path = directory.file("demo.prom")
@@ -150,7 +150,7 @@ import Testing
     let failed = try lines(path)
     #expect(failed.contains("attache_last_run_exit_status{pipeline=\"demo\"} 6"))
     #expect(failed.first { $0.hasPrefix("attache_last_success") } == success)
-    // What it could not count is no figure.
+    // What was not counted has no metric.
     for name in ["attache_open_edits", "attache_last_run_edits", "attache_last_run_snapshots"] {
       #expect(!failed.contains { $0.hasPrefix(name) }, "\(name)")
     }
@@ -194,12 +194,12 @@ import Testing
     #expect(try await world.program(["run"], variables: ["MY_SECRET": "x"]).status == 3)
     let lines = try lines(told)
     #expect(lines.contains("ATTACHE_OUTCOME=attention") && lines.contains("ATTACHE_STATUS=3"))
-    // No secret of the run's environment goes there.
+    // No secret of the run's environment is passed.
     #expect(lines.count { $0.hasPrefix("ATTACHE_") } == 5)
     let message = try JSONValue(parsing: try #require(lines.last))
     #expect(message["open"] == ["conflict": 1] && message["pipeline"] == "demo")
     #expect(!lines.joined().contains("secret-"))
-    // A dry run ends nothing, and whoever mistypes a user sees it.
+    // A dry run sends no notification, and a user who mistyped a name sees the message.
     #expect(try await world.program(["run"], ["--dry-run"]).status == 0)
     #expect(try await world.program(["run"], ["--user", "nobody@example.com"]).status == 2)
     #expect(try self.lines(told).count == lines.count)
@@ -250,7 +250,7 @@ import Testing
     let run = try await world.program(["run"])
     #expect(run.status == 0 && !run.messages.contains("warning"), "\(run.messages)")
     var all = asked.withLock { $0 }
-    // Asked once more where the server failed; the heartbeat does not wait for it.
+    // Retried after a server error; the heartbeat does not wait for it.
     #expect(all.map(\.path).sorted() == ["/beat", "/hook", "/hook"])
     let message = try #require(all.last { $0.path == "/hook" }?.request)
     let time = try #require(message.headers["X-Attache-Timestamp"])
@@ -321,7 +321,7 @@ import Testing
       for _ in 0..<2 { release.signal() }
       server.stop()
     }
-    // The program's parent is the run itself.
+    // The program's parent process is the run itself.
     let world = try world(
       """
       "notify": {"on": ["success"], "timeoutSeconds": 60, "webhook": {"url": "\(server.url)/hook"},
@@ -362,7 +362,8 @@ import Testing
   func `a test ended by a signal exits with its status at once`(
     _ number: Int32, _ kind: String
   ) async throws {
-    // A shell that runs the tests in the background has it ignored, by them and by what they start.
+    // A shell that runs the tests in the background ignores the signal, and so do the programs they
+    // start.
     signal(SIGINT, SIG_DFL)
     let asked = directory.file("asked")
     let words =
@@ -387,7 +388,7 @@ import Testing
     }
     let key = directory.file("hook.key")
     try DurableFile.write(Array("very secret\n".utf8), to: key)
-    // None of the ends of a run is told, and a test is.
+    // No outcome is notified, but a test is.
     let world = try world(
       """
       "notify": {"on": [], "heartbeat": "\(server.url)/beat",

@@ -10,10 +10,12 @@ import System
 import TestSupport
 import Testing
 
-/// Whatever lies in an inbox, the rest of the night goes on.
+/// Whatever is in an inbox, the rest of the run continues.
 @Suite struct OddFilesTests {
-  /// Puts odd things of every kind under names of every shape into an inbox, and prints the names as
-  /// a JSON array; `stores` are whole stores to put something odd beside.
+  /// Puts odd files of every kind with names of every shape into an inbox, and prints the names as
+  /// a JSON array.
+  ///
+  /// `stores` are valid stores to put odd companions next to.
   private static let maker = """
     import io, json, os, random, socket, stat, sys, tarfile, zipfile, gzip
     inbox, bundle, seed, stores = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4:]
@@ -102,7 +104,7 @@ import Testing
     return try JSONValue(parsing: result.output)
   }
 
-  /// What runs told of returns, by name: those refused and those left where they are.
+  /// The reports of returns by name: those refused and those left in the inbox.
   private func odd(_ world: World) -> [String: String] {
     var told: [String: String] = [:]
     for event in world.told.withLock({ $0 }) {
@@ -151,7 +153,7 @@ import Testing
     #expect(try Files.list(world.data.processing) == [])
     let quarantined = try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }
 
-    // Nothing is taken twice, and what stays in the inbox is told again.
+    // Nothing is taken twice, and what stays in the inbox is reported again.
     let again = try await world.run(.ingest, .reconcile)
     #expect(again.returns.ingested == 0)
     #expect(again.verdicts == [:])
@@ -160,8 +162,8 @@ import Testing
       try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") } == quarantined)
   }
 
-  /// Makes an element as long as one with a photograph, which no connection to a file from outside
-  /// reads whole.
+  /// Makes an element as long as one with a photograph, which a connection to an untrusted file
+  /// does not read whole.
   private func lengthen(_ soup: String, id: String, in path: String) throws {
     let connection = try Connection(path)
     let number = try #require(
@@ -200,7 +202,7 @@ import Testing
     #expect(try world.record("Account", ids[2])["Phone"]?.string == "+1 555 0162")
   }
 
-  /// A world in which ada has edited an account and handed her store back as `ada.db`.
+  /// A world in which ada has edited an account and returned her store as `ada.db`.
   private func handedBack(phone: JSONValue) async throws -> World {
     let world = try World()
     let (device, account) = try await world.primed("ada", first: "accounts")

@@ -6,9 +6,9 @@ import Pipelines
 import System
 import Testing
 
-/// What an org answers means the same exit status, whichever command meets it.
+/// An answer of the org gives the same exit status in every command.
 @Suite struct OneStatusTests {
-  /// Something that an org answers, and what it means.
+  /// An answer of an org, and its meaning.
   struct Answer: Sendable, CustomTestStringConvertible {
     let name: String
     let status: Int32
@@ -19,7 +19,7 @@ import Testing
   private static func page(_ status: Int, _ headers: HTTPHeaders = [:]) -> Faults.Action {
     var headers = headers
     headers["Content-Type"] = "text/html"
-    // Nobody waits before a repeat.
+    // Do not wait before retries.
     headers["Retry-After"] = "0"
     return .respond(
       ServerResponse(status: status, headers: headers, body: Array("<html>Soon</html>".utf8)))

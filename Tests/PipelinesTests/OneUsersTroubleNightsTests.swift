@@ -5,7 +5,7 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// Nights without an integration user, in which the org turns one of the users away.
+/// Runs without an integration user, in which the org refuses one of the users.
 @Suite struct OneUsersTroubleNightsTests {
   let world: World
 
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// Both phones make a contact, and the answers get lost.
+  /// Both phones create a contact, and the answers are lost.
   private func loseCreates() async throws {
     try await world.run()
     for name in ["ada", "ben"] {
@@ -40,7 +40,7 @@ import Testing
       try world.handBack(device, as: name + ".sqlite")
     }
     world.server.faults.add(.kind(.collectionCreate), times: 2, .drop(afterCommit: true))
-    // Nothing can be asked that night.
+    // Nothing can be looked up in that run.
     world.server.faults.add(
       .init(pathPrefix: "/services/data/v66.0/queryAll"), times: 1000,
       .status(400, code: "MALFORMED_QUERY"))

@@ -5,7 +5,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache org`: an org from nothing, filled, served and stopped.
+/// `attache org`: an org from scratch, seeded, served and stopped.
 @Suite struct OrgCommandTests {
   let directory = TemporaryDirectory("org-command")
 
@@ -36,7 +36,7 @@ import Testing
     }
     #expect(ids.allSatisfy { $0.hasPrefix("00D") && $0.count == 18 })
     #expect(Set(ids).count == 3 && ids[2] == ids[3])
-    // Seeded again, it stays the org that it is.
+    // Seeding again does not change the org's ID.
     _ = try await attache("seed", "--data", directory.file("a"))
     #expect(try Org(directory: directory.file("a")).organizationID == ids[0])
   }
@@ -63,7 +63,7 @@ import Testing
 
   @Test func `an org is served until it is stopped, and prints its address`() async throws {
     let directory = directory
-    // A job in the background ignores it, and so would every program that it starts.
+    // A background job ignores the signal, and so would every program that it starts.
     signal(SIGINT, SIG_DFL)
     try await StoreThread(name: "serve").run { () throws in
       for signal in [SIGTERM, SIGINT] {

@@ -5,15 +5,15 @@ import Rehearsal
 import System
 import TestSupport
 
-/// An org that tests copy: making its records is what takes time.
+/// An org that tests copy, because creating its records takes time.
 struct OrgTemplate: Sendable {
-  /// The connected app that all the tests log in with.
+  /// The connected app with which all tests log in.
   static let clientID = "attache-test"
-  /// Its key pair, made once.
+  /// Its key pair, generated once.
   static let key = Result { try KeyPair() }
-  /// Some forty records, three technicians who see different and overlapping ones.
+  /// About forty records, and three technicians who see different and overlapping ones.
   static let small = Result { try OrgTemplate(make: OrgTemplate.fillSmall) }
-  /// Where the clock of every copy starts; it moves a second with each record written.
+  /// The clock of every copy starts here, and advances one second with each record written.
   static let clockStart: Int64 = 1_769_817_600_000
 
   private let directory: TemporaryDirectory
@@ -52,13 +52,13 @@ struct OrgTemplate: Sendable {
     for name in ["ada", "ben", "cleo"] {
       accounts[name] = try fill(name, as: user("\(name)@example.com", of: org), org)
     }
-    // Each of the three sees an account of the one before.
+    // Each of the three sees an account of the previous one.
     for (owner, other) in [("ada", "ben"), ("ben", "cleo"), ("cleo", "ada")] {
       try org.share(accounts[owner]?.first ?? "", with: "\(other)@example.com")
     }
   }
 
-  /// The records of one technician; answers the ids of the accounts.
+  /// Creates the records of one technician, and returns the IDs of the accounts.
   private static func fill(_ name: String, as user: OrgUser, _ org: Org) throws -> [String] {
     try (0..<4).map { place in
       let account = try create(

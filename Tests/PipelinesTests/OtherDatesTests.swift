@@ -7,9 +7,9 @@ import System
 import TestSupport
 import Testing
 
-/// What edits are compared with where records are dated by another field than `LastModifiedDate`, or by the app.
+/// Merge bases if records are dated by a field other than `LastModifiedDate`, or by the app.
 @Suite struct OtherDatesTests {
-  /// The date fields of both ways.
+  /// The date fields of both directions.
   struct Dates: Sendable, CustomTestStringConvertible {
     var down: String
     var up: String
@@ -47,7 +47,7 @@ import Testing
       })
   }
 
-  /// A phone with two accounts that the org has changed in the second of the prime.
+  /// A phone with two accounts that the org changed within the second of the prime.
   private func phone(_ scene: DecisionScene) async throws -> (Device, [String]) {
     let world = scene.world
     let first = try await scene.phone()
@@ -75,7 +75,7 @@ import Testing
     #expect(verdicts == [.conflict: 2])
     #expect(edits[0].detail.fields.map(\.base) == [given])
     #expect(edits.allSatisfy { !$0.detail.hasNoBase })
-    // Decided for the device, what it holds still of the office's field is not put back.
+    // After a decision for the device, the device's old copy of the org's field is not restored.
     try scene.decide(edits[1].number, .device)
     #expect(try await scene.night().verdicts == [.updated: 1])
     #expect(try scene.field("Name", of: ids[1]) == "Named")
@@ -103,7 +103,7 @@ import Testing
     try scene.world.org.moveClock(by: 3_600_000)
     try scene.office(ids[0], ["Phone": "office"])
     let record = try scene.world.record("Account", ids[0])
-    // Its own sync has fetched the office's value, which its user corrects.
+    // Its own sync has fetched the org's value, which its user corrects.
     try device.edit(
       "accounts", id: ids[0], ["Phone": "device", dates.down: record[dates.down] ?? .null],
       now: scene.world.org.now())
@@ -151,7 +151,7 @@ import Testing
       try Files.remove(scene.world.data.issued(number, of: ada))
     }
     let (verdicts, edits) = try await scene.night()
-    // Without it the SDK's own rule stands, which goes by the date in the element.
+    // Without it, the SDK's own rule applies, which uses the date in the element.
     #expect(verdicts == (mode == "config" ? [.updated: 1] : [.conflict: 1]))
     #expect(edits[0].detail.hasNoBase && edits[0].detail.fields.allSatisfy { $0.base == nil })
   }

@@ -8,8 +8,8 @@ import System
 import TestSupport
 import Testing
 
-/// What a user's own edit takes out of what the syncs select is out of the next bundle, which names the
-/// hand-back.
+/// A record that a user's own edit moves out of the syncs' selection is out of the next bundle,
+/// which includes the return.
 @Suite struct OwnEffectsTests {
   let world: World
 
@@ -17,8 +17,9 @@ import Testing
     world = try World(file: Self.pipeline.get().file("orders.json"))
   }
 
-  /// Open orders, accounts of the user, and accounts that are not dormant with their contacts; ids are listed
-  /// whole every seventh run.
+  /// Open orders, accounts of the user, and accounts that are not dormant with their contacts.
+  ///
+  /// IDs are listed every seventh run.
   static let pipeline = Result {
     func up(_ soup: String, _ fields: String) -> String {
       """
@@ -65,7 +66,7 @@ import Testing
     }
   }
 
-  /// The Ids of a soup in ada's newest bundle.
+  /// The IDs of a soup in ada's newest bundle.
   private func ids(_ soup: String) throws -> [String] {
     try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)"))
   }
@@ -99,7 +100,7 @@ import Testing
     let device = try world.device("ada")
     try device.edit("orders", id: made[1], ["Subject": "changed"], now: world.org.now())
     try await world.run(device, as: "one.sqlite", .ingest, .reconcile)
-    // It comes as it is.
+    // It arrives unchanged.
     #expect(try await queries { try await world.run(.prime, .pack) } == quiet)
     try device.edit("orders", id: made[0], ["Status": "Completed"], now: world.org.now() + 1000)
     try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
@@ -118,9 +119,9 @@ import Testing
     #expect(try !ids("orders").contains(made[0]))
   }
 
-  /// Fifteen of twenty orders are more than the guard lets go where nobody knows why.
+  /// Fifteen of twenty orders are more than the guard permits without a known reason.
   ///
-  /// In the seventh run the ids are listed whole.
+  /// In the seventh run, all IDs are listed.
   @Test(arguments: [1, 6])
   func `a normal day's work does not trip the guard`(_ runs: Int) async throws {
     let made = try orders(20)

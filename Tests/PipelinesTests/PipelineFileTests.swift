@@ -40,7 +40,7 @@ import Testing
         "102:28 limits.memoryMiB: not yet: a memory limit does not exist in this version; "
           + "remove it",
       ])
-    // No such key is offered to whoever misspells another.
+    // Such a key is not suggested for a misspelt one.
     #expect(!reading.problems.contains { $0.message.contains("has no key") })
   }
 
@@ -49,7 +49,7 @@ import Testing
       PipelineFile.reading(path: Self.samples + "/pipeline-example.json").pipeline)
     let directory = TemporaryDirectory("effective")
     let path = directory.file("p.json")
-    // Its paths are whole already where the first one's directory is.
+    // Its paths are already absolute where the first one's directory is.
     let text = first.effectiveJSON.text
     #expect(text.contains("/samples/field-service/userstore.json"))
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))

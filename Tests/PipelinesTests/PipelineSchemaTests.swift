@@ -4,13 +4,13 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// The published schema and the typed struct say the same.
+/// The published schema and the typed struct agree.
 @Suite struct PipelineSchemaTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
   let schema: JSONSchema
-  /// Every key, as the sample has it, with all ways to name users and all secrets of a login.
+  /// Every key, as in the sample, with all sources of users and all secrets of a login.
   let full: JSONValue
 
   init() throws {
@@ -21,7 +21,7 @@ import Testing
     full = try load("pipelines/samples/pipeline-example.json")
   }
 
-  /// Each object of the schema with its path and each word list.
+  /// Each object of the schema with its path, and each list of keywords.
   func walk(
     _ schema: JSONValue, _ path: [String], _ visit: (_ schema: JSONValue, _ path: [String]) -> Void
   ) {
@@ -33,7 +33,7 @@ import Testing
     if let items = schema["items"] { walk(items, path + ["0"], visit) }
   }
 
-  /// `value` with `new` at `path`, made on the way.
+  /// `value` with `new` at `path`, created as needed.
   func with(_ value: JSONValue?, _ path: ArraySlice<String>, _ new: JSONValue) -> JSONValue {
     guard let name = path.first else { return new }
     if let index = Int(name) {
@@ -62,7 +62,7 @@ import Testing
     }
     #expect(objects.count > 15)
     for (path, names) in objects {
-      // A table of users is only looked into where it is the one place that they come from.
+      // A table of users is only read if it is the only source.
       let base = path.contains("csv") ? with(full, ["users"], [:]) : full
       let found = try problems(with(base, (path + ["qqqqqqqqqq"])[...], 1))
       let unknown = try #require(

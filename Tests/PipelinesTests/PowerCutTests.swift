@@ -5,17 +5,17 @@ import System
 import TestSupport
 import Testing
 
-/// What a power cut would leave: which calls reach the disk, and in which order.
+/// What would remain after a power cut: which calls reach the disk, and in which order.
 ///
-/// A killed process loses nothing that it wrote, so the tests that kill do not notice a missing
-/// `fsync`. Here the program's calls are written down by a library that is loaded before it
-/// (`Tests/Fixtures/kill/watch.c`) and held to the rules.
+/// A killed process loses nothing that it has written, so the tests that kill do not detect a
+/// missing `fsync`. Here a preloaded library (`Tests/Fixtures/kill/watch.c`) records the program's
+/// calls, which are checked against rules.
 @Suite struct PowerCutTests {
   /// The calls of a whole run: three users primed, edits of two devices sent, bundles written, one
   /// return quarantined.
   private static let watched = Task { () throws -> (lines: [String], root: String) in
-    // One request and one user at a time: while one's change is sent, another's may rightly be unsynchronized, and
-    // objects are described by a request that looks like a change.
+    // One request and one user at a time: while one user's change is sent, another's may correctly
+    // be unsynchronized, and descriptions are fetched by a request that looks like a change.
     let world = try World {
       $0.replacing(#""org": {"#, with: #""limits": { "jobs": 1 }, "org": { "concurrency": 1,"#)
     }
@@ -30,7 +30,7 @@ import Testing
     let note = world.data.inbox("inbox") + "/note.txt"
     try DurableFile.write(Array("no store".utf8), to: note)
     for name in ["ada.sqlite", "ben.db", "note.txt"] {
-      // Quiet for a minute, so that the run takes it.
+      // Unchanged for a minute, so that the run takes it.
       try Files.setModificationTime(
         of: world.data.inbox("inbox") + "/" + name,
         nanoseconds: (Clock.wallMilliseconds() - 3_600_000) * 1_000_000)
@@ -68,7 +68,7 @@ import Testing
     #expect(run.status == 0, "\(run.everything)")
     let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
     let made = lines.filter { $0.hasPrefix("name \(world.data.path)/users/") }
-    #expect(made.count >= 3, "or nothing is shown")
+    #expect(made.count >= 3, "otherwise the test shows nothing")
     #expect(problems(of: world.data.path, lines.map(String.init)) == [])
   }
 
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// The same run with one sort of sync taken away is found wrong.
+  /// The same run, with one kind of synchronization removed, must fail.
   @Test(arguments: ["files", "stores", "directories", "ledger"])
   func `a run that omits one kind of synchronization is detected`(sort: String) async throws {
     let (lines, root) = try await Self.watched.value
@@ -107,20 +107,21 @@ import Testing
   }
 }
 
-/// The rules that the calls of a run are held to.
+/// The rules for the calls of a run.
 ///
-/// 1. What gets a final name by a rename was synchronized before, every file and directory in it too.
-/// 2. A new name, and one that went away by a rename, is synchronized in its directory before the
-///    next change is asked of the org, and before the program ends.
-/// 3. The ledger is synchronized before a change is asked of the org.
+/// 1. What gets its final name by a rename was synchronized before, with every file and directory
+///    in it.
+/// 2. A new name, and one removed by a rename, is synchronized in its directory before the next
+///    change is requested from the org, and before the program exits.
+/// 3. The ledger is synchronized before a change is requested from the org.
 struct DurabilityRules {
   private let root: String
-  /// Files with content that is not on the disk.
+  /// Files whose content is not on disk.
   private var unwritten: Set<String> = []
-  /// Names that are not on the disk, by their directories.
+  /// Names that are not on disk, by directory.
   private var unnamed: [String: Set<String>] = [:]
   private var problems: [String] = []
-  /// The last lines, to see what came before a problem.
+  /// The last lines before a problem.
   private var last: [String] = []
 
   init(root: String) { self.root = root }
@@ -146,7 +147,7 @@ struct DurabilityRules {
     }
   }
 
-  /// Every problem, once the program has ended.
+  /// All problems, once the program has ended.
   mutating func ended() -> [String] {
     checkNames("at the end")
     return Array(Set(problems)).sorted()
@@ -174,7 +175,7 @@ struct DurabilityRules {
     }
   }
 
-  /// What is temporary or SQLite's own need not last.
+  /// Temporary files and SQLite's own need not survive.
   private mutating func checkNames(_ moment: String) {
     for (directory, names) in unnamed where !directory.contains("/.tmp-") {
       for name in names where !isPassing(name) {
@@ -190,14 +191,16 @@ struct DurabilityRules {
       || path == root
   }
 
-  /// Whether a request changes records: logins, and records asked for by their ids, are posted too.
+  /// Whether a request changes records.
+  ///
+  /// Logins, and queries by ID, are POST requests too.
   private func isChange(_ request: String) -> Bool {
     if request.hasPrefix("PATCH ") || request.hasPrefix("DELETE ") { return true }
     return request.hasPrefix("POST ")
       && (request.hasSuffix("/composite/sobjects") || request.hasSuffix("/composite"))
   }
 
-  /// What is unpacked to be looked at is nobody's when the run dies.
+  /// Files unpacked only for inspection do not matter if the run is interrupted.
   private func isOurs(_ path: String) -> Bool {
     path == root || (path.hasPrefix(root + "/") && !path.contains("/.tmp-proof"))
   }

@@ -6,9 +6,9 @@ import System
 import TestSupport
 import Testing
 
-/// `attache org check`: what the syncs name, held against what the org has.
+/// `attache org check`: validates the names in syncs against the org.
 struct PreflightTests {
-  /// A pipeline over one store with these syncs, on the org of the demo.
+  /// A pipeline with one store with these syncs, on the demo's org.
   static func world(_ syncs: String) throws -> World {
     let directory = TemporaryDirectory("preflight")
     let file = directory.file("check.json")
@@ -38,7 +38,7 @@ struct PreflightTests {
     try await OrgCheck.run(world.pipeline, root: world.root, variables: world.variables)
   }
 
-  /// Nine mistakes.
+  /// Nine faults.
   static let mistakes = """
     {"syncs": [
       {"syncName": "contacts", "syncType": "syncDown", "soupName": "contacts",
@@ -63,7 +63,7 @@ struct PreflightTests {
     ]}
     """
 
-  /// Expects all of the nine, each at its place.
+  /// Expects all nine faults, each at its location.
   static func expectMistakes(_ problems: [Problem]) throws {
     let found = problems.map { "\($0.line):\($0.column) \($0.message); \($0.fix)" }
     let expected = [
@@ -88,7 +88,7 @@ struct PreflightTests {
     }
     #expect(problems.count == expected.count, "\(found.joined(separator: "\n"))")
     #expect(problems.allSatisfy { $0.file.hasSuffix("syncs.json") })
-    // A word of a query stands where the query has it.
+    // A name in a query is located inside the query.
     let query = try #require(
       mistakes.split(separator: "\n").first { $0.contains("FristName") })
     let column = query.distance(
@@ -101,7 +101,7 @@ struct PreflightTests {
     try Self.expectMistakes(check.findings.map(\.problem))
     #expect(check.findings.allSatisfy { $0.users.isEmpty })
     #expect(check.failures == [])
-    // What cannot be fetched is grave; of what is sent the rest is sent.
+    // A fault in a fetch is fatal; of a sync up, the other fields are sent.
     #expect(check.findings.filter { !$0.fault.isFatal }.map(\.problem.line) == [16, 18, 19])
   }
 

@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Who is primed and who is not, what the next run knows of it, and which bundles come of it.
+/// Which users are primed, what the next run knows about it, and the resulting bundles.
 @Suite struct PrimedUsersTests {
   let world: World
 
@@ -186,7 +186,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0188"])
     let (ada, ben) = (try world.user("ada"), try world.user("ben"))
     let admin = try world.user("admin")
-    // Her former name is somebody else's by now.
+    // Her former name belongs to another user by now.
     for (id, name) in [(ada.id, "lovelace"), (ben.id, "ada")] {
       let renamed: JSONObject = ["Username": .string(name + "@example.com")]
       #expect(world.org.update("User", id: id, renamed, as: admin).errors == [])

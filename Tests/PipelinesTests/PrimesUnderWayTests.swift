@@ -3,9 +3,9 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// How many users' records are asked for at once.
+/// The number of users whose records are requested at the same time.
 @Suite struct PrimesUnderWayTests {
-  /// How many users wait for the org at once in a night of three.
+  /// The number of users that wait for the org at the same time in a run of three.
   private func atOnce(jobs: Int, expecting most: Int, budget: Int? = nil) async throws -> Int {
     let world = try World()
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": \(jobs) }, \"platforms\":")

@@ -4,9 +4,9 @@ import System
 import TestSupport
 import Testing
 
-/// How the program ends.
+/// How the program exits.
 @Suite struct ProgramEndTests {
-  /// Threads that end on their own met what `exit` runs: 12 of 23,000 short runs crashed.
+  /// Detached threads ran into the handlers of `exit`: 12 of 23,000 short runs crashed.
   @Test func `short concurrent runs all exit with their status`() async throws {
     let count = CampaignSize.shortRuns.count
     let world = try World()
@@ -18,7 +18,7 @@ import Testing
       Parallel.perform(2) { lane in
         for number in 0..<(count / 2) {
           let run = try? ProgramRun(arguments, variables: variables)
-          // 7 is the other lane's lock.
+          // 7 means that the other lane holds the lock.
           if let run, run.status == 0 || run.status == 7 { continue }
           let story = run.map { "\($0.status): \($0.everything)" } ?? "not started"
           failures.withLock { $0.append("lane \(lane), run \(number): \(story)") }
@@ -39,14 +39,15 @@ import Testing
     let before = lines.prefix { $0 != "leave" }
     #expect(before.count < lines.count)
     let ended = before.count { $0 == "ended" }
-    #expect(ended >= 10, "or nothing is shown")
+    #expect(ended >= 10, "otherwise the test shows nothing")
     #expect(before.count { $0 == "ending" } == ended)
-    // At its start it waits for the threads that it tries out; at its end for its own.
+    // At its start it waits for its trial threads, at its end for its own.
     let last = try #require(before.lastIndex(of: "create"))
     #expect(before[last...].contains("join"))
   }
 
-  /// Below what its libraries take it is the system that cannot start it; above, it says so itself.
+  /// Below what its libraries need, the system cannot start it; above that, it reports the error
+  /// itself.
   @Test(arguments: [110_000, 150_000, 200_000, 300_000, 400_000])
   func `too little memory is an error, not a crash or a hang`(kibibytes: Int) async throws {
     let world = try World()
@@ -54,12 +55,12 @@ import Testing
       ["run"], [], shell: "ulimit -v \(kibibytes); exec \"$@\"", deadlineSeconds: 120)
     #expect([0, 1, 4, 6, 127].contains(run.status), "\(run.status): \(run.everything)")
     #expect(run.status == 0 || !run.messages.isEmpty)
-    // What it had begun is gone on with.
+    // The interrupted work is resumed.
     let next = try await world.program(["run"])
     #expect(next.status == 0, "\(next.everything)")
   }
 
-  /// The limit counts every process of a user, and does not hold for root: another user has it.
+  /// The limit counts every process of a user, and does not apply to root, so another user has it.
   @Test(
     .enabled(
       if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// What the program says, and to what.
+/// The program's output and its destinations.
 @Suite struct ProgramOutputTests {
   @Test(arguments: [["manual"], ["help"], ["check", "pipelines/demo.json"]])
   func `a full output device is exit status 1, with a message`(_ words: [String])
@@ -39,7 +39,7 @@ import Testing
   @Test func `closed standard streams never become descriptors of our files`() async throws {
     let world = try World()
     let ada = try await world.program(["run"], [], shell: #"exec "$@" <&- >&- 2>&-"#)
-    // Nothing that it had to say on the output could be said.
+    // None of its output could be written.
     #expect([0, 1].contains(ada.status))
     let ledger = try Connection(world.data.state, mode: .readWrite)
     #expect(try ledger.texts("PRAGMA integrity_check") == ["ok"])

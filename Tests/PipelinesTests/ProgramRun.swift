@@ -1,15 +1,15 @@
 import Foundation
 import System
 
-/// The program as somebody's shell or cron runs it, to its end.
+/// The program, run to its end as by a shell or cron.
 struct ProgramRun {
   let status: Int32
   let output: String
   let messages: String
 
-  /// Runs `attache` with the arguments; `shell` is what a shell does with it, `"$@"` by itself.
+  /// Runs `attache` with the arguments; `shell` is the script around it, by default `"$@"`.
   ///
-  /// It blocks, so not on the cooperative pool.
+  /// It blocks, so do not call it on the cooperative pool.
   init(
     _ arguments: [String], variables: [String: String] = [:], shell: String = #"exec "$@""#,
     deadlineSeconds: Int = 120
@@ -26,7 +26,7 @@ struct ProgramRun {
     messages = String(decoding: result.error, as: UTF8.self)
   }
 
-  /// The same on a thread of its own.
+  /// The same on its own thread.
   static func blocking(
     _ arguments: [String], variables: [String: String] = [:], shell: String = #"exec "$@""#,
     deadlineSeconds: Int = 120
@@ -37,12 +37,12 @@ struct ProgramRun {
     }
   }
 
-  /// Everything that it said.
+  /// All output.
   var everything: String { output + messages }
 }
 
 extension World {
-  /// What `program` calls its pipeline in a command to copy.
+  /// The word for this pipeline in printed commands.
   var called: String { "\(pipeline.called) --data \(root)" }
 
   /// Runs the program on this world's pipeline.

@@ -7,14 +7,14 @@ import System
 import TestSupport
 import Testing
 
-/// `attache prune` and `attache status --disk`, as somebody's shell runs them.
+/// `attache prune` and `attache status --disk`, run in a shell.
 @Suite struct PruneCommandTests {
   let scene: DecisionScene
   var world: World { scene.world }
 
   init() throws { scene = try KeepingTests.scene() }
 
-  /// Three nights of a pipeline that keeps everything, with a return and a report.
+  /// Three runs of a pipeline that keeps everything, with a return and a report.
   private func nights() async throws {
     let text = try String(decoding: Files.read(world.pipeline.file), as: UTF8.self)
     var keeping = world.pipeline
@@ -51,7 +51,7 @@ import Testing
     let rest = try JSONValue(
       parsing: try await world.program(["status"], ["--disk", "--json"]).output)
     let left = try #require(rest["disk"]?["bytes"]?.int)
-    // But for the notes of what is gone, and the ledger's own pages.
+    // Except for the notes of removed generations, and the ledger's own pages.
     #expect(abs(all - free - left) < 200_000 && free > 200_000)
     let again = try await world.program(["prune"])
     #expect(again.output.hasPrefix("there is nothing to remove"))
@@ -82,7 +82,7 @@ import Testing
         ).status
         if status != 137 { break }
         deaths += 1
-        // A run sweeps what had a temporary name.
+        // A run removes temporary names.
         _ = try await world.run(.pack)
         #expect(try await world.program(["prune"]).status == 0)
         let left = try Tree.files(world.data.path)

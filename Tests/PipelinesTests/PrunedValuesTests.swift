@@ -7,9 +7,9 @@ import Rehearsal
 import System
 import Testing
 
-/// What the ledger keeps of edits whose values are gone, and what becomes of those who come back.
+/// What the ledger keeps of edits whose values are pruned, and how late returns are handled.
 @Suite struct PrunedValuesTests {
-  /// A night's edits, which nobody can compare with any more 45 days later, and the phone they are of.
+  /// The edits of a run, with which nothing can be compared 45 days later, and their phone.
   private struct Story {
     let scene: DecisionScene
     let phone: Device
@@ -31,7 +31,7 @@ import Testing
       let sent = try await world.runAllAsWritten()
       #expect(sent.verdicts == [.updated: 1, .created: 1])
       run = sent.run
-      // Another phone has a newer bundle, so that nothing waits for the first.
+      // Another phone has a newer bundle, so nothing depends on the first.
       try world.org.moveClock(by: KeepingTests.day)
       let newer = try world.device("ada", as: "ada-2")
       try newer.edit(
@@ -66,7 +66,7 @@ import Testing
       let world = story.scene.world
       #expect((story.last.pruned.count(.values) > 0) == (days == 40))
       let before = try story.scene.count("SELECT Id FROM Account")
-      // What it has handed back before, and one edit more of a record that it had edited.
+      // What it returned before, and another edit of a record that it had edited.
       try story.phone.edit(
         "accounts", id: story.account, ["Phone": "later"], now: world.org.now())
       try world.handBack(story.phone, as: "late.sqlite")

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// However a query names its fields, what a device was given of them is known.
+/// However a query names its fields, the issued values are known.
 @Suite struct QueryWordsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 
@@ -37,7 +37,7 @@ import Testing
     let edit = try #require(try scene.edits(of: night.run).first)
     #expect(edit.detail.fields.map(\.name) == ["Phone"])
     #expect(edit.detail.outside.map(\.name) == [])
-    // What comes back to the device is the org's, beside the edit.
+    // The device gets the org's values together with the edit.
     let fresh = try world.device("ada", as: "fresh")
     let row = try #require(
       try fresh.elements("accounts").first { $0["Id"]?.string == made && $0["Phone"] == "2" })

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// The ways of reconciling that a pipeline file chooses, over the whole pipeline.
+/// The reconciliation modes of a pipeline file, through the whole pipeline.
 @Suite struct ReconcileModesTests {
   private static func setting(_ words: String) -> (String) -> String {
     { $0.replacing("\"reconcile\": {", with: "\"reconcile\": { \(words), ") }
@@ -56,7 +56,7 @@ import Testing
     try Files.remove(scene.world.data.snapshot(ada))
     try await scene.world.run()
     #expect(try scene.world.data.generations(of: ada) == [2])
-    // What the first one issued is still what its device is compared with.
+    // The device is still compared with what the first one issued.
     try scene.world.handBack(device, as: "ada.sqlite")
     let (verdicts, edits) = try await scene.night()
     #expect(verdicts == [.updated: 1])
@@ -73,10 +73,10 @@ import Testing
     let world = scene.world
     let device = try await world.primed("ada")
     let ids = try (0..<4).map { try scene.account(device, $0) }
-    // By a clock that is years behind.
+    // With a clock that is years behind.
     let past = world.org.now() - 100_000_000_000
     try device.write("accounts", id: ids[0], ["Phone": "unflagged"], now: past)
-    // Written anew as it was, with a member of the app's own, or by the device's own sync.
+    // Rewritten with the same values, with a member of the app's own, or by the device's own sync.
     try device.write("accounts", id: ids[1], [:], now: past)
     try device.write("accounts", id: ids[2], ["_app_note": "seen"], now: past)
     try device.write(
@@ -149,7 +149,7 @@ import Testing
       try world.rewrite(
         #""detectEdits": "compare""#, #""detectEdits": "flags", "returnOpenEdits": false"#)
     }
-    // Its app has saved the row once more.
+    // Its app has saved the row again.
     try device.write("accounts", id: ids[0], [:], now: now + 60_000)
     try device.edit("accounts", id: ids[1], ["Phone": "flagged"], now: now + 60_000)
     try world.handBack(device, as: "two.sqlite")
@@ -181,7 +181,7 @@ import Testing
     try await scene.expectClosed(handback: 2)
   }
 
-  // MARK: the guard
+  // MARK: guard
 
   @Test func `a guard holds a disproportionate return, not the other devices`() async throws {
     let scene = try DecisionScene(Self.setting("\"maxChanges\": {\"perSnapshot\": 2}"))
@@ -210,7 +210,7 @@ import Testing
     #expect(held.output.contains("to send what a guard holds: \(named)"))
     let quiet = try await world.program(["reconcile"], ["--quiet"])
     #expect(quiet.everything.contains(named))
-    // A run of some edits has not looked at the others.
+    // A run of some edits has not examined the others.
     #expect(try await world.run(.reconcile) { $0.only = [4] }.waiting[.changesHeld] == 1)
     let digest = try #require(command.split(separator: " ").last.map(String.init))
     let sent = try await world.run(.reconcile) { $0.confirmed = [digest] }
@@ -235,7 +235,7 @@ import Testing
     #expect(try await night(true) == [.updated: 1])
     #expect(try await night() == [.updated: 1])
     #expect(try scene.field("Description", of: id) == .string(policy))
-    // The other waits for a person, and asks nobody again by itself.
+    // The other one needs a decision, and is not new again.
     #expect(try await night() == [:])
     #expect(try scene.open() == [.deviceConflict: 1])
     try scene.decide(policy == "firstWins" ? 2 : 1, .server)
@@ -245,7 +245,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("\"detectEdits\": \"compare\", \"returnOpenEdits\": true", "go by the flags of their rows"),
+    ("\"detectEdits\": \"compare\", \"returnOpenEdits\": true", "by the flags of their rows"),
     ("\"detectEdits\": \"compare\"", "overwrites, and with"),
   ])
   func `unflagged edits are refused with redelivery or overwriting sync ups`(

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// Recoveries that follow one another, clocks that stand in the past, and backups while others are at work.
+/// Successive recoveries, wrong clocks, and backups during other work.
 @Suite struct RecoveryAgainTests {
   let world: World
 
@@ -30,7 +30,7 @@ import Testing
     }
     let first = try newest()
     #expect(first > 1000)
-    // What a phone has from the first one is lower than whatever the second one offers.
+    // A phone's generation from the first recovery has a lower number than any from the second.
     try Files.remove(world.data.path)
     try world.recover { ($0.backup, $0.now) = (file, $0.now + 18_000_000) }
     try await world.run()
@@ -65,7 +65,7 @@ import Testing
     let bytes = [UInt8](repeating: 7, count: 8 << 20)
     try DurableFile.write(bytes, to: upload)
     let isOver = Locked(false)
-    // It begins anew, again and again, on a thread that waits for no other test.
+    // It restarts again and again, on a thread that does not block other tests.
     var uploading: Parallel.Running?
     await withCheckedContinuation { begun in
       uploading = Parallel.begin(1) { _ in
@@ -105,13 +105,13 @@ import Testing
         "next: \(world.pipeline.file), whose runs these were, still exists and has the same name"))
     let refused = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
     #expect(refused.status == 4 && refused.everything.contains("pipeline.twice"))
-    // As it was told.
+    // As the message suggested.
     try Files.remove(world.pipeline.file)
     let ran = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
     #expect(ran.status == 0, "\(ran.everything)")
   }
 
-  /// Neither looking nor a run begins anew, and each says why.
+  /// Neither status nor a run starts from scratch, and each names the reason.
   private func expectRefused(_ code: String, _ place: String) async throws {
     for command in [["run"], ["run", "--dry-run"], ["status"]] {
       let said = try await world.program(command)
@@ -153,7 +153,7 @@ import Testing
     try Files.remove(world.data.path)
     try Files.makeDirectory(world.data.path)
     try DurableFile.write([], to: world.data.lock)
-    // Another pipeline's is nothing to this one.
+    // Another pipeline's directory has no effect.
     let other = world.root + "/.tmp-7-abc-recover-other-recover-demo"
     try Files.makeDirectory(other)
     #expect(try await world.program(["status"]).status == 0)

@@ -7,9 +7,9 @@ import Testing
 
 /// Days on which machines and ledgers are lost, generated from seeds.
 ///
-/// What is claimed is what a device's user would claim: whatever was lost and recovered, each record that a phone
-/// made is in the org once or waits for a person, each value that it entered is in the org or waits, and a phone
-/// with which nothing waits can install.
+/// The checks are those of a device's user: whatever was lost and recovered, each record that a
+/// phone created is in the org once or needs review, each value that it entered is in the org or
+/// needs review, and a phone without open edits can install.
 @Suite struct RecoveryDaysTests {
   @Test func `whatever is lost and recovered, no edit is lost or duplicated`() async throws {
     for seed in CampaignSize.recoveryDays.seeds(from: 20_261_123_000) {
@@ -24,7 +24,7 @@ import Testing
 
 /// The days of one seed.
 struct RecoveryDays {
-  /// A phone, and what its user has done on it since it was given out.
+  /// A phone, and its user's actions since its bundle was installed.
   private struct Phone {
     var user: String
     var device: Device
@@ -39,7 +39,7 @@ struct RecoveryDays {
   private var made: [String] = []
   /// The last value that a phone entered, by account.
   private var entered: [String: String] = [:]
-  /// What happened, for whoever looks at a fault.
+  /// The log of the day, to analyse a failure.
   private(set) var story: [String] = []
   private var number = 0
 
@@ -83,7 +83,7 @@ struct RecoveryDays {
     story.append("\(phones[place].user) makes \(name)")
   }
 
-  /// Edits an account that nobody else edits.
+  /// Edits an account that no one else edits.
   private mutating func edit(_ place: Int) throws {
     let all = try world.ids("accounts", on: phones[place].device)
     let own = all.filter { id in id.utf8.reduce(0) { $0 + Int($1) } % phones.count == place }
@@ -104,7 +104,7 @@ struct RecoveryDays {
     story.append("\(phones[place].user) hands back \(name)")
   }
 
-  /// Installs the newest bundle where the app may; says whether it did.
+  /// Installs the newest bundle if the app may; returns whether it did.
   @discardableResult
   private mutating func install(_ place: Int) throws -> Bool {
     let user = phones[place].user
@@ -117,7 +117,7 @@ struct RecoveryDays {
     return true
   }
 
-  // MARK: the machine
+  // MARK: machine
 
   @discardableResult
   private mutating func run() async throws -> RunSummary {
@@ -137,7 +137,9 @@ struct RecoveryDays {
     story.append("the ledger is lost and recovered")
   }
 
-  /// Any backup is put back, not the newest alone; what lay in the inbox is gone with the machine.
+  /// Restores any backup, not only the newest.
+  ///
+  /// The inbox is lost with the machine.
   private mutating func loseMachine() async throws {
     guard !backups.isEmpty else { return }
     let pick = random.below(backups.count)
@@ -146,9 +148,9 @@ struct RecoveryDays {
     story.append("the machine is lost, and recovered from backup \(pick)")
   }
 
-  // MARK: the end
+  // MARK: end
 
-  /// Hands everything back once more, and says what a user would complain of.
+  /// Returns every store again, and returns a user's complaints.
   mutating func judge() async throws -> [String] {
     for place in phones.indices { try handBack(place) }
     try await run()

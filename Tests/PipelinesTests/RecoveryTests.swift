@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// A ledger that does not know what was sent last, and everything that comes back.
+/// A ledger that does not know what was sent last, and later returns.
 @Suite struct RecoveryTests {
   let world: World
 
@@ -17,7 +17,7 @@ import Testing
 
   private static let localID = "local_500600700800"
 
-  /// What the machine had is gone.
+  /// The machine's data are lost.
   private func loseMachine() throws { try Files.remove(world.data.path) }
 
   private func create(_ name: String, on device: Device, local: String = localID) throws {
@@ -26,7 +26,7 @@ import Testing
       localID: local, now: world.org.now())
   }
 
-  /// How many contacts have a name.
+  /// The number of contacts with a name.
   private func contacts(_ name: String) throws -> Int {
     try contactIDs(name).count
   }
@@ -35,7 +35,7 @@ import Testing
     try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'")
   }
 
-  /// What `tar` says.
+  /// The output of `tar`.
   private func tar(_ arguments: String...) throws -> String {
     let done = try ChildProcess.run(
       "/bin/tar", ["--zstd"] + arguments, environment: ["PATH": "/usr/bin:/bin"])
@@ -43,7 +43,7 @@ import Testing
     return String(decoding: done.output, as: UTF8.self)
   }
 
-  /// A phone of Ada's with a new contact and an edited account, which a run has sent.
+  /// A phone of Ada's with a new contact and an edited account that a run has sent.
   private func sent() async throws -> (device: Device, account: String) {
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -53,7 +53,7 @@ import Testing
     return (device, account)
   }
 
-  /// A phone of Ada's with a new contact, which a run has sent before its ledger was lost.
+  /// A phone of Ada's with a new contact that a run sent before its ledger was lost.
   private func forgottenContact() async throws -> Device {
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
@@ -62,7 +62,7 @@ import Testing
     return device
   }
 
-  // MARK: a lost ledger
+  // MARK: lost ledgers
 
   @Test func `after a lost ledger, nothing that was sent is sent again`() async throws {
     try await world.run()
@@ -71,14 +71,14 @@ import Testing
     let findings = try world.recover()
     #expect(findings.ledger == .lost)
     #expect(findings.again.count == 1)
-    // The device never heard of it, and hands back once more.
+    // The device is unaware, and returns again.
     try world.handBack(device, as: "again.sqlite", edited: account, ["Description": "+1 555 0154"])
     let before = world.server.log.writes.count
     let summary = try await world.run()
     #expect(try contacts("Lindqvist") == 1)
     #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
     #expect(try world.record("Account", account)["Description"] == "+1 555 0154")
-    // The new edit alone has left.
+    // Only the new edit was sent.
     #expect(world.server.log.writes.count == before + 1)
     #expect(try await world.run().verdicts == [:])
   }
@@ -103,7 +103,7 @@ import Testing
     let summary = try await world.run()
     #expect(summary.verdicts == [.conflict: 1, .unconfirmed: 1], "\(summary.verdicts)")
     #expect(try contacts("Lindqvist") + contacts("Lindquist") == 1)
-    // What is told of it is that nobody knows, and not that an answer was lost.
+    // The message says that the outcome is unknown, not that an answer was lost.
     let stories = try await [
       world.program(["explain"], ["1"]).output, world.program(["explain"], ["2"]).output,
     ].joined()
@@ -132,7 +132,7 @@ import Testing
     try world.recover()
     #expect(try await world.runAllAsWritten().verdicts == [.conflict: 1, .alreadyInOrg: 1])
     #expect(try world.record("Account", accounts[0])["Phone"] == "+1 555 0199")
-    // What comes from bundles since then overwrites as ever.
+    // Edits from later bundles overwrite as before.
     let next = try world.device("ada", as: "next")
     try next.edit("accounts", id: accounts[1], ["Phone": "+1 555 0154"], now: world.org.now())
     try world.change(accounts[1], ["Phone": "+1 555 0198"])
@@ -199,7 +199,7 @@ import Testing
     #expect(try contacts("Lindquist") == 0)
   }
 
-  // MARK: a backup
+  // MARK: backups
 
   @Test func `after a machine is lost, another one continues from the backup`() async throws {
     let backup = try await world.runAndBackUp()
@@ -222,7 +222,7 @@ import Testing
     #expect(try world.record("Account", other)["Description"] == "+1 555 0160")
     #expect(summary.warnings.contains { $0.contains("are unknown to this ledger") })
     #expect(try Quarantine.list(world.data.quarantine).isEmpty)
-    // What is primed since is a bundle like any other.
+    // Bundles primed since then are like any others.
     let next = try world.device("ada", as: "next")
     try world.handBack(next, as: "next.sqlite", edited: account, ["Description": "+1 555 0161"])
     #expect(try await world.run().verdicts == [.updated: 1])
@@ -234,7 +234,7 @@ import Testing
     try create("Åkesson", on: device, local: "local_500600700801")
     try await world.run(device, as: "ada.sqlite", .ingest)
     let backup = try world.backUp()
-    // One was sent since by the machine that is lost, as nobody knows any more.
+    // The lost machine sent one since the backup, which is unknown now.
     _ = world.org.create(
       "Contact", ["LastName": "Lindqvist", "Title": "Found on site"], as: try world.user("ada"))
     try loseMachine()
@@ -272,7 +272,7 @@ import Testing
     #expect(listed.contains("data/issued/"))
     #expect(!listed.contains("bundle."))
     #expect(!listed.contains("/ios/"))
-    // Nothing is left beside the ledger.
+    // No temporary files are left next to the ledger.
     #expect(try Files.list(world.data.path).allSatisfy { !$0.hasPrefix(".tmp-") })
   }
 
@@ -289,7 +289,7 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  /// A backup without one of its files, of which nothing else tells.
+  /// A backup without one of its files, which nothing else reveals.
   private func withoutOne(_ backup: String) throws -> [UInt8] {
     let names = try tar("-tf", backup).split(separator: "\n").map(String.init)
     let left = names.filter { !$0.hasSuffix("stamp.key") }
@@ -329,7 +329,7 @@ import Testing
     #expect(try Files.list(world.root).isEmpty)
   }
 
-  // MARK: what is asked for
+  // MARK: options
 
   @Test func `recovery is refused if nothing indicates a loss`() async throws {
     try await world.run()
@@ -408,7 +408,7 @@ import Testing
     let key = try Files.read(world.data.path + "/stamp.key")
     try world.loseLedger()
     try world.recover()
-    // The ledger was told, and the key has not followed.
+    // The ledger was changed, but not the key.
     try DurableFile.write(key, to: world.data.path + "/stamp.key")
     let error = await #expect(throws: PipelineError.self) { try await world.run() }
     #expect(error?.code == "stamp-key.foreign")

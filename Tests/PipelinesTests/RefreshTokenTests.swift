@@ -6,9 +6,9 @@ import System
 import TestSupport
 import Testing
 
-/// Pipelines that log in with refresh tokens, on an org that takes each of them once.
+/// Pipelines that log in with refresh tokens, on an org that accepts each of them once.
 @Suite struct RefreshTokenTests {
-  /// The demo's pipeline with another login, and its users in a table if there is one.
+  /// The demo's pipeline with another login, and its users in a table if given.
   static func world(_ login: String, users: String? = nil) throws -> World {
     try World { text in
       var text = text.replacing("\"method\": \"jwt\",", with: login)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// A table of users, each with the token of another one where `other` says so.
+  /// A table of users, in which `other` replaces some users' tokens by another user's.
   private func table(
     _ world: World, _ names: [String], other: [String: String] = [:], mode: Int = 0o600
   ) throws {
@@ -59,7 +59,7 @@ import Testing
     #expect(world.skipped == [])
     #expect(
       first.snapshots.map(\.username).sorted() == ["ada@example.com", "ben@example.com", "global"])
-    // Each token was good once: what the org gave instead is on the disk, for nobody else to read.
+    // Each token works once. The org's replacement is on disk, readable only by its owner.
     let kept = try FileManager.default.attributesOfItem(atPath: world.data.tokens)
     #expect(kept[.posixPermissions] as? Int == 0o600)
     let text = String(decoding: try Files.read(world.data.tokens), as: UTF8.self)
@@ -70,7 +70,7 @@ import Testing
     #expect(again.snapshots.allSatisfy { !$0.changed })
     let readers = world.server.log.entries.dropFirst(before).compactMap(\.user)
     #expect(Set(readers) == ["ada@example.com", "ben@example.com", "attache@example.com"])
-    // A check from the command line goes on in the same line of tokens.
+    // A check from the command line continues the same chain of tokens.
     let check = try await OrgCheck.run(
       world.pipeline, root: world.root, variables: world.variables)
     #expect(check.failures == [])
@@ -85,7 +85,7 @@ import Testing
     let token = try world.server.refreshToken(
       for: "attache@example.com", app: OrgTemplate.clientID)
     _ = try await run(world, token)
-    // Somebody revokes all and approves anew.
+    // All tokens are revoked and approved again.
     try Files.remove(world.data.tokens)
     try table(world, ["ada"])
     let next = try world.server.refreshToken(

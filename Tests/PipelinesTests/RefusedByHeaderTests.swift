@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// Returns that are refused before they cost anything, or before they are sent as another user.
+/// Returns that are refused early, or before they are sent as another user.
 @Suite struct RefusedByHeaderTests {
   @Test func `huge sparse files are refused by their headers, without a copy`() async throws {
     let world = try World()
@@ -39,7 +39,7 @@ import Testing
         "zeros.db return.not-a-database",
       ])
     for (name, _) in heads { #expect(Files.exists(inbox + "/\(name).db")) }
-    // What is small is quarantined with its reason, as before.
+    // A small file is quarantined with its reason, as before.
     try DurableFile.write(Array("no store".utf8), to: inbox + "/small.db")
     for (name, _) in heads { try Files.remove(inbox + "/\(name).db") }
     #expect(try await world.run(.ingest).returns.quarantined == 1)
@@ -65,7 +65,7 @@ import Testing
     let reason = try #require(reasons.first)
     #expect(reason.hasPrefix("return.contradiction: ada.sqlite has the stamp of the user"))
     for name in ["ada", "ben"] { #expect(reason.contains(try world.user(name).id)) }
-    // Each user's own store is taken.
+    // Each user's own store is accepted.
     #expect(try await world.run(ben, as: "ben.sqlite", .ingest).returns.ingested == 1)
   }
 }

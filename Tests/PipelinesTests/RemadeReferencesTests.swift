@@ -6,9 +6,10 @@ import Reconciliation
 import Rehearsal
 import Testing
 
-/// References to records that a pipeline has made anew in the place of deleted ones.
+/// References to records that a pipeline recreated in place of deleted ones.
 @Suite struct RemadeReferencesTests {
-  /// A scene whose sync ups overwrite, or leave what changed; contacts may be moved to another account.
+  /// A scene whose sync ups overwrite, or leave changed records; contacts may be moved to another
+  /// account.
   private func scene(_ mode: String = "OVERWRITE") throws -> UndoScene {
     try UndoScene(syncs: { text in
       text.replacing("LEAVE_IF_CHANGED", with: mode)
@@ -33,7 +34,7 @@ import Testing
     return try scene.field("AccountId", of: id, "Contact")?.string
   }
 
-  /// What a night with a phone comes to, but for what it brings once more.
+  /// The verdicts of a run with a phone, except those of edits that it returns again.
   private func news(
     _ phone: Device, as name: String, _ scene: UndoScene
   ) async throws -> (run: RunSummary, verdicts: [Verdict: Int]) {

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// What the commands say of what waits for a person.
+/// What the commands report about items that need review.
 @Suite struct ReportCommandTests {
   let world: World
 
@@ -22,7 +22,7 @@ import Testing
 
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  /// A phone's edit that collides with the office, handed back.
+  /// Returns a phone's edit that conflicts with another user's change.
   private func collide() throws {
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// The numbers of runs begin anew where a ledger was lost.
+  /// Run numbers restart after a ledger was lost.
   @Test func `the newest report is the latest by time, not by number`() async throws {
     try await world.run()
     try collide()
@@ -66,7 +66,7 @@ import Testing
     #expect(try JSONValue(parsing: shown.output)["run"]?["id"]?.string == name)
   }
 
-  /// What does not ask the org is dated by the machine's clock.
+  /// A run that does not contact the org is dated by the machine's clock.
   @Test func `the last report is the latest run's, despite a fast clock`() async throws {
     try await world.run()
     try collide()
@@ -113,7 +113,7 @@ import Testing
       parsing: try attache("report", world.pipeline.file, dead, "--format", "json").output)
     #expect(json["verdicts"]?["conflict"] == 1)
     #expect(json["run"]?["id"]?.string == dead)
-    // A day later another run tells it, and the first one's report says which.
+    // A day later another run reports it, and the first report names that run.
     try world.org.moveClock(by: 25 * 3_600_000)
     let next = try await world.run()
     let later = try attache("report", world.pipeline.file, dead)

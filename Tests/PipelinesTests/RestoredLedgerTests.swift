@@ -19,7 +19,7 @@ import Testing
     try Files.copy(backup, to: world.data.state)
   }
 
-  /// Ada's phone, whose edit a run has sent since the backup, and published nothing.
+  /// Ada's phone, whose edit a run has sent since the backup without publishing anything.
   private func sentSince() async throws -> (device: Device, account: String) {
     try await world.run()
     try Files.copy(world.data.state, to: backup)
@@ -42,7 +42,7 @@ import Testing
       #expect(error?.reason?.contains("/reports/") == true)
       #expect(error?.fix?.contains("attache recover") == true)
     }
-    // What lies beside the reports is nobody's run.
+    // Other files next to the reports are not runs.
     for name in try Files.list(world.data.reports) {
       try Files.rename(world.data.reports + "/" + name, to: world.data.reports + "/kept-" + name)
     }
@@ -55,7 +55,7 @@ import Testing
   @Test func `a ledger whose last run had a fast clock is refused as well`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "8"])
-    // It asks nothing of the org, which this machine's clock is ahead of.
+    // It does not contact the org, and this machine's clock is ahead of the org's.
     let ahead = try await world.run(.ingest)
     try Files.copy(world.data.state, to: backup)
     let sent = try await world.run(.reconcile)

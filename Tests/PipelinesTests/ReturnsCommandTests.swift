@@ -5,7 +5,7 @@ import Rehearsal
 import System
 import Testing
 
-/// `attache returns`: what lies where, and what a person does about what was refused.
+/// `attache returns`: lists returns, and what an operator does about refused ones.
 @Suite struct ReturnsCommandTests {
   let world: World
 
@@ -78,7 +78,7 @@ import Testing
       $0.files = [world.directory.file("ada.sqlite")]
     }
     #expect(try await list()["ada.sqlite"]?["code"] == "return.not-accepted")
-    // Not mended yet.
+    // Not fixed yet.
     #expect(try await world.program(["returns", "release"], ["ada.sqlite"]).status == 0)
     #expect(try await list()["ada.sqlite"]?["state"] == "taken")
     #expect(try await world.runAsWritten([.ingest, .reconcile]).returns.quarantined == 1)

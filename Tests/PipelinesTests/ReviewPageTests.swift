@@ -11,7 +11,8 @@ import Testing
 @Suite(
   .serialized, .enabled(if: Browser.isThere, "there is no chromium: make deps-test installs it"))
 struct ReviewPageTests {
-  /// Ada has changed two fields of an account that the office changes too, and one of another.
+  /// Ada has changed two fields of an account that another user changes too, and one field of
+  /// another account.
   private func scene() async throws -> (DecisionScene, ids: [String]) {
     let scene = try DecisionScene()
     let device = try await scene.world.primed("ada")
@@ -38,7 +39,7 @@ struct ReviewPageTests {
 
   private static let hasRows = "document.querySelector('[role=option]')"
 
-  /// The page of what is open in a scene, in a browser of its own.
+  /// The page of a scene's open edits, in a separate browser.
   private func open(
     _ scene: DecisionScene, _ look: Browser.Look = Browser.Look(), until condition: String = isFresh
   ) async throws -> (ReviewServer, Browser) {
@@ -62,7 +63,7 @@ struct ReviewPageTests {
     let marked = try await browser.run(
       "[...document.querySelectorAll('mark')].map(m => m.textContent)")
     #expect(marked == ["11", "99"])
-    // Who had it first, and who changed it since.
+    // When the device read it, and when it was changed since.
     let times = try await browser.run(
       "[...document.querySelectorAll('#detail > p time')].map(t => t.dateTime.slice(-1))")
     #expect(times == ["Z", "Z", "Z"])
@@ -70,7 +71,7 @@ struct ReviewPageTests {
     let admin = try scene.world.user("admin")
     let name = try #require(try scene.field("Name", of: admin.id, "User")?.string)
     #expect(change.hasPrefix("Changed in the org by \(name) "), "\(change)")
-    // The first: the device's. The second: the org's.
+    // The first: the device's values. The second: the org's.
     try await browser.press("j")
     try await browser.press("s")
     try await browser.press("k")
@@ -104,7 +105,7 @@ struct ReviewPageTests {
     let (server, browser) = try await open(scene)
     let shown = try await browser.text("#detail")
     #expect(shown.utf8.count < 12_000 && shown.contains("24,006 characters"))
-    // What they differ in is behind what is shown.
+    // They differ only after the part that is shown.
     #expect(try await browser.run("document.querySelectorAll('#detail mark').length") == 2)
     try await browser.press("d")
     try await browser.press("Enter")
@@ -123,7 +124,7 @@ struct ReviewPageTests {
       "[...document.querySelectorAll('tr[data-field]')].map(row => row.dataset.field)")
     #expect(place == ["Description", "Phone"])
     try await browser.click("#field-0-server")
-    // Both sides changed the phone, and nobody has said anything of it yet.
+    // Both sides changed the phone, and neither is chosen yet.
     #expect(
       try await browser.run("document.querySelectorAll('#detail input:checked').length") == 1)
     try await browser.click("#field-1-text")
@@ -177,7 +178,7 @@ struct ReviewPageTests {
     if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
       try await browser.screenshot(to: "\(place)/plan-\(look.width)-\(look.isDark).png")
     }
-    // No value travels sideways: the page is no wider than its window.
+    // The page is not wider than its window.
     #expect(
       try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
     try await close(server, browser)
@@ -220,13 +221,13 @@ struct ReviewPageTests {
     try await browser.click("[data-all=server]")
     #expect(try await browser.text("#chosen") == "1 edit decided.")
     try await close(server, browser)
-    // A hundred thousand are looked at on a desk and a phone, by day and by night.
+    // A hundred thousand edits are examined with one look only.
     for look in count < 100_000 ? [Browser.Look.all[0]] : Browser.Look.all {
       try await examine(scene, look, "\(count)")
     }
   }
 
-  /// Opens the page with what is open in a scene: no errors, nothing that axe-core finds, no wider than its
+  /// Opens the page of a scene's open edits: no errors, no axe-core finding, not wider than its
   /// window.
   private func examine(_ scene: DecisionScene, _ look: Browser.Look, _ rows: String) async throws {
     let (server, browser) = try await open(scene, look, until: Self.hasRows)
@@ -250,7 +251,7 @@ struct ReviewPageTests {
     let words = try await browser.text("#detail")
     #expect(
       words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can be sent."))
-    // Where both can stand, both are sent.
+    // If no field overlaps, both are sent.
     try await browser.press("d")
     try await browser.press("j")
     try await browser.press(overlaps ? "s" : "d")
@@ -275,7 +276,7 @@ struct ReviewPageTests {
       "contacts", type: "Contact", contact, localID: "local_1", now: scene.world.org.now())
     scene.world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
     try await scene.handBack(device, leaves: [.unconfirmed: 1])
-    // Two records of her own by hand, each of which might be the one.
+    // Two records that she created by hand, each of which might be the one.
     let made = try (1...2).map { _ in
       try #require(
         scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
@@ -284,7 +285,7 @@ struct ReviewPageTests {
     #expect(try await scene.night().verdicts == [.unconfirmed: 1])
 
     let (server, browser) = try await open(scene)
-    // What the org has of each stands beside its Id.
+    // The org's values of each are shown with its ID.
     try await browser.wait(until: "document.querySelectorAll('#detail dl').length >= 2")
     let words = try await browser.text("#detail")
     #expect(words.contains("Which record is it?"))

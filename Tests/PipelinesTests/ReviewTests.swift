@@ -9,7 +9,7 @@ import Review
 import System
 import Testing
 
-/// What the review page is told, and what it may order.
+/// What the review page is told, and what it may request.
 @Suite struct ReviewTests {
   let scene: DecisionScene
 
@@ -23,27 +23,27 @@ import Testing
     return try await ReviewVisit(server.address)
   }
 
-  /// The same, with the list of edits read.
+  /// The same, after the list of edits was requested.
   private func list(_ scene: DecisionScene) async throws -> ReviewVisit {
     let page = try await visit(scene)
     _ = try await page.get("edits")
     return page
   }
 
-  /// Enters decisions and carries them out, as *Send now* does.
+  /// Records decisions and applies them, as *Send now* does.
   private func send(_ page: ReviewVisit, _ decisions: JSONValue) async throws -> JSONValue {
     _ = try await page.post("decide", ["decisions": decisions])
     let edits = (decisions.array ?? []).compactMap { $0["edit"] }
     return try await page.work("send", ["edits": .array(edits)])
   }
 
-  /// The number of what the page shows of an edit.
+  /// The revision of an edit as shown on the page.
   private func revision(_ page: ReviewVisit, _ edit: Int = 1) async throws -> JSONValue {
     try #require(try await page.get("details?of=\(edit)")["edits"]?[0]?["revision"])
   }
   private let servers = Locked<[ReviewServer]>([])
 
-  // MARK: who may ask
+  // MARK: access
 
   @Test func `the printed address opens the page once; nothing works without it`() async throws {
     _ = try await scene.conflict()
@@ -80,12 +80,12 @@ import Testing
       #expect(
         try await page.ask("POST", decide, headers, body: body).status == 403, "\(headers.all)")
     }
-    // A request that changes something says where it comes from.
+    // A request that changes something must name its origin.
     #expect(try await page.ask("POST", decide, body: body).status == 403)
     #expect(try scene.states() == [])
   }
 
-  // MARK: what is shown
+  // MARK: contents
 
   @Test func `an open edit is shown with the org's current values`() async throws {
     let id = try await scene.conflict()
@@ -104,7 +104,7 @@ import Testing
         "name": "Phone", "base": "+1 555 0100", "device": "device", "server": "office again",
         "conflicting": true, "edited": true,
       ])
-    // The ledger has not moved: a look leaves no trace.
+    // The ledger is unchanged: a look-up leaves no trace.
     #expect(try scene.states() == [])
     #expect(try scene.decisions.open()[0].edit.detail.fields[0].server == "office")
   }
@@ -144,7 +144,7 @@ import Testing
     #expect(sent["results"]?[0]?["verdict"] == "updated")
   }
 
-  // MARK: what is decided
+  // MARK: decisions
 
   @Test func `a plan sends nothing, and sending it closes the edit`() async throws {
     let id = try await scene.conflict(["Phone": "device", "Description": "seen"])
@@ -189,14 +189,14 @@ import Testing
     let page = try await list(scene)
     try scene.office(id, ["Phone": "second"])
     _ = try await page.work("look", ["edits": [1]])
-    // Shown was "second": the office moves on once more.
+    // "second" was shown: another user changes it again.
     let second = try await revision(page)
     try scene.office(id, ["Phone": "third"])
     let moved = try await send(page, [["edit": 1, "revision": second, "decision": "device"]])
     #expect(moved["results"]?[0]?["verdict"] == "conflict")
     #expect(moved["results"]?[0]?["message"]?.string?.contains("values have changed since") == true)
     #expect(try scene.field("Phone", of: id) == "third")
-    // Now the page shows "third", and that is what is decided about.
+    // Now the page shows "third", and the decision applies to that.
     _ = try await page.get("edits")
     _ = try await page.work("look", ["edits": [1]])
     let third = try await revision(page)
@@ -223,7 +223,7 @@ import Testing
     let page = try await list(scene)
     let first = try await revision(page)
     try scene.office(id, ["Phone": "second"])
-    // A look that the page asked for, and whose values it has not shown.
+    // A look-up that the page requested, but whose values it has not shown.
     _ = try await page.work("look", ["edits": [1]])
     let sent = try await send(page, [["edit": 1, "revision": first, "decision": "device"]])
     #expect(sent["results"]?[0]?["verdict"] == "conflict")

@@ -6,7 +6,7 @@ import Reconciliation
 import Rehearsal
 import Testing
 
-/// Writes without an answer, or with a late one, to an org whose own rules make something else of what it is sent.
+/// Writes without an answer, or that arrive late, in an org whose rules change what it is sent.
 @Suite struct RewrittenWritesTests {
   let scene: DecisionScene
   var world: World { scene.world }
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  /// From now on the org writes names in capitals.
+  /// From now on the org stores names in capitals.
   private func capitals() throws {
     try world.org.setUp(
       OrgSetup(
@@ -32,7 +32,7 @@ import Testing
           """.utf8)))
   }
 
-  /// A phone with the first night's bundle, and one of its accounts.
+  /// A phone with the first run's bundle, and one of its accounts.
   private func begin() async throws -> (Device, String) {
     let device = try await scene.phone()
     try capitals()
@@ -69,7 +69,7 @@ import Testing
   @Test func `a lost update that did not arrive is sent again, normalized or not`() async throws {
     let (device, account) = try await begin()
     try await edit(device, account, "Quill yard", leaves: [.updated: 1])
-    // Somebody at the user's own desk writes the record meanwhile, and its name stays in capitals.
+    // The user changes the record at a desk meanwhile, and its name stays in capitals.
     let ada = try world.user("ada")
     world.server.faults.add(
       .kind(.collectionUpdate),
@@ -85,7 +85,7 @@ import Testing
     try await edit(device, account, "first", leaves: [.updated: 1])
     try await edit(device, account, "second", leaves: [.updated: 1])
     #expect(try name(account) == "SECOND")
-    // What the newer one has left is not taken for the older one's work.
+    // What the newer one left is not taken for the older one's effect.
     #expect(try await scene.night().verdicts == [:])
     world.server.deliverHeld()
     #expect(try name(account) == "FIRST")
@@ -130,7 +130,7 @@ import Testing
     #expect(try await scene.night().verdicts == [.conflict: 1])
     try scene.decide(1, .server)
     #expect(try await scene.night().verdicts == [.discarded: 1])
-    // Both requests that were lost arrive.
+    // Both lost requests arrive.
     world.server.deliverHeld()
     #expect(try name(account) == (writesCapitals ? "DEVICE" : "device"))
     let night = try await scene.night()

@@ -9,15 +9,18 @@ import System
 import TestSupport
 import Testing
 
-/// What is ordered by time where a clock stands in the past: this machine's, the org's, a dead run's.
+/// What is ordered by time when a clock is wrong: this machine's, the org's, or an interrupted
+/// run's.
 @Suite struct RunClockTests {
   let world: World
 
   init() throws { world = try World() }
 
-  /// Lets two phones edit one account that a third one has too; answers the third one and the account.
+  /// Two phones edit one account that a third one has too.
   ///
-  /// `first` are the newest bundles now; the third phone gets its own when it is asked for.
+  /// Returns the third one and the account.
+  ///
+  /// `first` are the newest bundles now; the third phone gets its own on request.
   private func rivals() throws -> (left: Device, right: Device, account: String) {
     let (left, right) = (
       try world.device("ada", as: "left"), try world.device("ben", as: "right")
@@ -35,8 +38,9 @@ import Testing
     try world.handBack(devices.right, as: "right.sqlite")
   }
 
-  /// A phone with Ada's newest bundle hands back an edit of the account: two others contradict each other there,
-  /// and it cannot know of that.
+  /// A phone with Ada's newest bundle returns an edit of the account.
+  ///
+  /// Two others have a device conflict there, which it cannot know.
   private func thirdConflicts(_ account: String, _ device: Device) async throws {
     try world.handBack(device, as: "third.sqlite", edited: account, ["Phone": "of the third"])
     let verdicts = try await world.run().verdicts
@@ -87,7 +91,7 @@ import Testing
   @Test func `returns taken by a resumed run are new to what it published before`() async throws {
     try await world.run()
     let devices = try rivals()
-    // Something is new, so that the run that dies has bundles to publish.
+    // There is something new, so that the interrupted run has bundles to publish.
     _ = world.org.update(
       "Account", id: devices.account, ["Description": "new"], as: try world.user("admin"))
     try await world.die { event in
@@ -136,7 +140,7 @@ import Testing
     try world.handBack(device, as: "two.sqlite", edited: accounts[1], ["Phone": "+1 555 0102"])
     try await world.run()
     let times = try times()
-    // This machine's clock stood years back when the second one was taken.
+    // This machine's clock was years behind when the second one was taken.
     for sha256 in try Files.list(world.data.done) {
       let path = world.data.done + "/" + sha256 + "/.return.json"
       let text = String(decoding: try Files.read(path), as: UTF8.self)

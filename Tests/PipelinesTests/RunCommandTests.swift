@@ -6,9 +6,10 @@ import System
 import TestSupport
 import Testing
 
-/// `attache run`, its stages and `attache status`, as cron and a person call them.
+/// `attache run`, its stages and `attache status`, as called by cron and by users.
 @Suite struct RunCommandTests {
-  /// A shell that runs these commands as root, and the program as a user who may read the pipeline's files.
+  /// A shell that runs these commands as root, and the program as a user who can read the
+  /// pipeline's files.
   private static func asSomebodyElse(_ world: World, _ commands: String...) -> String {
     (["chmod -R a+rX '\(world.directory.file("pipelines"))'"] + commands
       + [#"exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@""#])
@@ -149,7 +150,7 @@ import Testing
     #expect(last["result"]?["pipeline"] == "demo")
     #expect(lines.filter { $0["type"] == "summary" }.count == 1)
     #expect(run.messages == "")
-    // Of a pipeline that cannot be read, too.
+    // Also if the pipeline cannot be read.
     let none = try await ProgramRun.blocking(["run", "/no/such.json", "--json"])
     #expect(none.status == 4)
     let error = try #require(try documents(none.output).last)
@@ -165,7 +166,7 @@ import Testing
     #expect(before.output.contains("nothing has run in \(world.data.path)"))
     #expect(try await world.program(["run"]).status == 0)
     try Files.makeDirectory(world.data.inbox("inbox"))
-    // What goes with a store, or is under way, is no return of its own.
+    // A store's companion, or an upload in progress, is not a return.
     for name in ["late.sqlite", "late.sqlite-wal", "later.sqlite.part"] {
       try DurableFile.write(Array("x".utf8), to: world.data.inbox("inbox") + "/" + name)
     }

@@ -7,7 +7,8 @@ import Rehearsal
 import System
 import Testing
 
-/// What a run does with what its org lacks: before anything is sent or fetched, and without losing a return.
+/// How a run handles what its org lacks: before anything is sent or fetched, and without losing a
+/// return.
 @Suite struct RunPreflightTests {
   private static let fetching: Set<RequestKind> = [
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
@@ -29,7 +30,7 @@ import Testing
     return (error?.list ?? []).map { "\($0.line):\($0.column) \($0.message); \($0.fix)" }
   }
 
-  /// A phone of ada's with a changed account in the inbox; the account's Id.
+  /// A phone of ada's with a changed account in the inbox; the account's ID.
   private func edited(_ world: World) async throws -> String {
     try await run(world)
     let device = try world.device("ada")
@@ -46,7 +47,7 @@ import Testing
       .refusePart(part, status: status, code: code))
   }
 
-  // MARK: what all users lack
+  // MARK: missing for all users
 
   @Test func `nine faults end a run with their locations before any fetch`() async throws {
     let world = try PreflightTests.world(PreflightTests.mistakes)
@@ -54,7 +55,8 @@ import Testing
     try PreflightTests.expectMistakes(error?.list ?? [])
     let kinds = world.server.log.entries.map(\.kind)
     #expect(kinds.allSatisfy { !Self.fetching.contains($0) })
-    // Both users are asked: one request each, another where ways lead on, and once which objects there are.
+    // Both users are asked: one request each, a second one for relationship paths, and once for the
+    // list of objects.
     #expect(kinds.count { $0 == .composite } <= 4)
     #expect(kinds.count { $0 == .describeGlobal } == 1)
     #expect(kinds.count { $0 == .describe } == 0)
@@ -81,7 +83,7 @@ import Testing
     #expect(try Files.list(world.data.inbox("inbox")) == [])
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
     #expect(try Files.list(world.data.reports).count == reports + 1)
-    // Each prime says so, and one that has nothing to send as well.
+    // Each prime reports it, even with nothing to send.
     #expect(try await problems(world) == found)
     #expect(try await problems(world, .prime) == found)
     #expect(try await run(world, .ingest, .reconcile).verdicts == [:])
@@ -103,7 +105,7 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
   }
 
-  /// The org takes a name in any case; a row has it in one.
+  /// The org accepts names in any case; a row has one spelling.
   @Test(arguments: [
     (
       #"["Name", "Phone", "Website", "Description"]"#,
@@ -137,7 +139,7 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
   }
 
-  /// The demo's pipeline for ada alone, who has no integration user beside her.
+  /// The demo's pipeline for ada alone, without an integration user.
   private static func alone(_ text: String) -> String {
     text.replacing(",\n      \"integrationUser\": \"attache@example.com\"", with: "")
       .replacing(
@@ -174,7 +176,7 @@ import Testing
     #expect(found.first?.contains("did you mean \"ProductCode\"?") == true)
   }
 
-  // MARK: what some users lack
+  // MARK: missing for some users
 
   @Test func `a user with fewer rights is skipped, with everything that is missing`() async throws {
     let world = try World()
@@ -196,7 +198,7 @@ import Testing
       world.server.log.entries.allSatisfy {
         $0.kind != .priming || $0.user?.hasPrefix("ben") != true
       })
-    // Mended in the org, he is served by the next run.
+    // Once it is fixed in the org, the next run serves ben.
     world.server.faults.removeAll()
     #expect(try await run(world).findings == [])
   }
@@ -225,7 +227,7 @@ import Testing
       summary.warnings.first?.contains("this user cannot edit Contact.LastModifiedById") == true)
   }
 
-  // MARK: what it costs
+  // MARK: cost
 
   @Test func `objects are described in one request per user, and nowhere else`() async throws {
     let world = try World()
@@ -237,7 +239,7 @@ import Testing
     let asked = log.filter { $0.kind == .composite }.compactMap(\.user).sorted()
     #expect(asked == ["ada", "attache", "ben", "cleo"].map { $0 + "@example.com" })
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0199")
-    // With nothing to send or fetch nobody is asked.
+    // With nothing to send or fetch, no one is asked.
     let quiet = world.server.log.count
     try await run(world, .ingest, .reconcile, .pack)
     #expect(world.server.log.entries(after: quiet).allSatisfy { $0.kind != .composite })
@@ -245,7 +247,7 @@ import Testing
 
   @Test func `a run with a small budget makes progress in every run`() async throws {
     let world = try World()
-    // One after the other, or all of them are cut off half-way.
+    // One after the other, or all of them would be cut off halfway.
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     func primed() throws -> Int {
       try world.data.snapshots().filter { try !world.data.generations(of: $0).isEmpty }.count
@@ -255,7 +257,7 @@ import Testing
       nights += 1
       try #require(nights < 10)
       _ = try? await run(world) { $0.apiBudget = 20 }
-      // What was seeded a moment ago would be retrieved once more by each run.
+      // Records seeded a moment ago would be fetched again by each run.
       try world.org.moveClock(by: 86_400_000)
     }
     #expect(nights > 1)
@@ -288,7 +290,7 @@ import Testing
     }
   }
 
-  // MARK: an org that does not answer
+  // MARK: unresponsive orgs
 
   private static let page = ServerResponse(
     status: 200, headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
@@ -307,7 +309,7 @@ import Testing
     #expect(summary.warnings.count == 1)
     #expect(
       summary.warnings.first?.hasPrefix("the syncs could not be validated against the org") == true)
-    // The first who is asked finds out.
+    // The first user who is asked finds out.
     #expect(world.server.log.counts[.composite, default: 0] <= 7)
   }
 

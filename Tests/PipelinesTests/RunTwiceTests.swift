@@ -6,13 +6,13 @@ import System
 import TestSupport
 import Testing
 
-/// A run without news touches nothing.
+/// A run without changes touches nothing.
 @Suite struct RunTwiceTests {
   let world: World
 
   init() throws { world = try World() }
 
-  /// Everything that was published: stores, bundles, records and what was issued.
+  /// Everything that was published: stores, bundles, descriptions and issued records.
   func published() throws -> [String: Tree.Entry] {
     var entries: [String: Tree.Entry] = [:]
     for part in ["users", "global", "issued"] {

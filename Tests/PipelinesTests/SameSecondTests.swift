@@ -4,7 +4,7 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// Records of a briefcase that change more than once in a second.
+/// Briefcase records that change more than once within a second.
 @Suite struct SameSecondTests {
   let world: World
 
@@ -16,7 +16,7 @@ import Testing
     }?["Phone"]
   }
 
-  /// How many retrieves a run takes.
+  /// The number of retrieves in a run.
   private func retrieves(_ run: () async throws -> Void) async throws -> Int {
     func count() -> Int { world.server.log.counts[.retrieve] ?? 0 }
     let before = count()
@@ -24,12 +24,13 @@ import Testing
     return count() - before
   }
 
-  /// An account of ada's that was changed a day after the first night, in the second of the next one.
+  /// An account of ada's that was changed a day after the first run, within the second of the next
+  /// one.
   private func firstChange() async throws -> String {
     try await world.run()
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
     try world.org.moveClock(by: 86_400_000)
-    // From here on the org's clock stands but for what moves it.
+    // From here on, only the test moves the org's clock.
     try world.org.setClockStep(0)
     try world.change(account, ["Phone": "first"])
     try await world.run()
@@ -43,7 +44,7 @@ import Testing
     try world.org.moveClock(by: 86_400_000)
     try await world.run()
     #expect(try phone(account, "third") == "second")
-    // What stands still for longer than the overlap is not asked for again.
+    // What is unchanged for longer than the overlap is not requested again.
     #expect(try await retrieves { try await world.run() } == 0)
   }
 
@@ -52,7 +53,7 @@ import Testing
     try world.org.moveClock(by: 86_400_000)
     let generations = try world.data.generations(of: world.user("ada").id)
     #expect(try await retrieves { try await world.run() } > 0)
-    // No generation was made, and still the next night knows.
+    // No generation was made, but the next run knows.
     #expect(try world.data.generations(of: world.user("ada").id) == generations)
     #expect(try await retrieves { try await world.run() } == 0)
   }

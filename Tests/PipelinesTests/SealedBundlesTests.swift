@@ -10,7 +10,7 @@ import System
 import TestSupport
 import Testing
 
-/// The whole way with stores sealed by SQLCipher's format.
+/// The whole cycle with stores sealed in SQLCipher's format.
 @Suite struct SealedBundlesTests {
   static let passphrase = "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ="
 
@@ -21,7 +21,7 @@ import Testing
     sealing(text, secret: #"{"command": ["/bin/echo", "\#(passphrase)"]}"#)
   }
 
-  /// `pack.seal` with a passphrase that stands somewhere.
+  /// `pack.seal` with a passphrase from a source.
   static func sealing(_ text: String, secret: String) -> String {
     text.replacingOccurrences(
       of: #""pack": { "format": "tar.zst" }"#,
@@ -52,7 +52,7 @@ import Testing
     return device
   }
 
-  /// Hands a phone's store back, sealed.
+  /// Returns a phone's store, sealed.
   func handBack(
     _ device: Device, _ world: World, as name: String, key: SQLCipherKey
   ) throws {
@@ -75,7 +75,7 @@ import Testing
     let first = try await world.run()
     #expect(first.bundles.count == 6)
     for path in first.bundles { try BundleReader.verify(path) }
-    // The generation on the disk stays plain, and nothing else is left there.
+    // The generation on disk stays plain, and no other files are left there.
     #expect(try ForeignReader.violations(world.stores()) == [])
     #expect(try Tree.files(world.data.path + "/users").allSatisfy { !$0.contains(".tmp-") })
 
@@ -93,7 +93,7 @@ import Testing
   @Test func `a changed store of a sealed bundle is read, an unchanged one is not`() async throws {
     let world = try Self.world()
     try await world.run()
-    // The issued bundle itself: nothing was changed in it.
+    // The issued bundle itself, unchanged.
     try Files.copy(world.bundle("ada"), to: world.data.inbox("inbox") + "/untouched.zip")
     let untouched = try await world.run(.ingest)
     #expect(untouched.returns.ingested == 1)
@@ -140,7 +140,7 @@ import Testing
     let again = try await world.run()
     #expect(again.bundles == [])
 
-    // The same bytes, had the bundles been lost.
+    // The bytes are the same if the bundles are lost.
     for path in first.bundles { try Files.remove(path) }
     let third = try await world.run(.pack)
     #expect(third.bundles == first.bundles)
@@ -195,7 +195,7 @@ import Testing
       "return.damaged: short.db is truncated in page", "return.sealed-log: log.db",
     ] { #expect(reasons.contains(part), "\(part)") }
     #expect(!reasons.contains(Self.passphrase))
-    // What the app does next is taken.
+    // The app's next edit is accepted.
     try handBack(device, world, as: "mended.db", key: key())
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// A user with two stores that an app hands back as files, each by itself.
+/// A user with two stores that an app returns as separate files.
 @Suite struct SeveralStoresTests {
   let world: World
 
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  /// Ada's phone, with one installation over both stores.
+  /// Ada's phone, with one installation for both stores.
   private func install(_ place: String) throws -> (first: Device, second: Device) {
     let first = try world.device("ada", as: place)
     let root = world.directory.file("devices/\(place)")
@@ -91,7 +91,7 @@ import Testing
       "people", type: "Contact", ["LastName": "Lovelace"], localID: "local_1", now: world.org.now())
     try world.handBack(second, as: "first.sqlite")
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
-    // The row is a new record's still, and what was made of it is known.
+    // The row still belongs to a new record, and the created record is known.
     try world.rewrite(#""storeName":"größe é""#, #""storeName":"persons""#, in: "orders.json")
     try world.handBack(second, as: "second.sqlite")
     _ = try await world.runAsWritten([.ingest, .reconcile])
@@ -110,11 +110,11 @@ import Testing
     try first.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
     try second.edit("people", id: contact, ["Department": "2"], now: world.org.now())
     #expect(try await world.verdicts(first, as: "first.sqlite") == [.updated: 1])
-    // Nobody knows yet what the other store holds.
+    // The content of the other store is still unknown.
     #expect(try included() == [])
     #expect(try await world.verdicts(second, as: "second.sqlite") == [.updated: 1])
     #expect(try included() == [1])
-    // Numbers are counted on; an older one is named while a later one is not whole.
+    // Numbers continue; an older one is included while a later one is incomplete.
     try first.edit("accounts", id: account, ["Phone": "3"], now: world.org.now() + 60_000)
     #expect(try await world.verdicts(first, as: "third.sqlite") == [.updated: 1])
     #expect(try included() == [1])

@@ -9,12 +9,12 @@ import System
 import TestSupport
 import Testing
 
-/// What the values say where dates and soups do not: one record in two soups, changes of one second,
-/// values that the sender may not read, and texts and numbers to the last byte.
+/// What the values tell if dates and soups do not: one record in two soups, changes within one
+/// second, values that the sender cannot read, and texts and numbers to the last byte.
 @Suite struct SharedRecordsTests {
   private static let fields = ["Name", "Phone", "Website", "Description", "AnnualRevenue"]
 
-  /// A world whose phones have their accounts in a second soup, `vips`, too.
+  /// A world whose phones also have their accounts in a second soup, `vips`.
   static func twoSoups(
     _ mode: String = "LEAVE_IF_CHANGED", change: (String) -> String = { $0 }
   ) throws -> World {
@@ -79,7 +79,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 2])
     #expect(try world.record("Account", id)["Phone"] == "+1 555 0001")
     #expect(try world.record("Account", id)["Website"] == "https://vip.example")
-    // Another night, before the device got a new bundle: the third field, in either soup.
+    // Another run, before the device got a new bundle: the third field, in either soup.
     try device.edit("accounts", id: id, ["Description": "later"], now: world.org.now() + 60_000)
     #expect(try await world.verdicts(device, as: "two.sqlite", .ingest, .reconcile)[.updated] == 1)
     let record = try world.record("Account", id)
@@ -128,7 +128,7 @@ import Testing
       try phone.edit("accounts", id: id, ["Phone": .string("\(number)")], now: world.org.now())
       try world.handBack(phone, as: "phone-\(number).sqlite")
     }
-    // So that there is something new to bring to the phones.
+    // There is something new to bring to the phones.
     let admin = try world.user("admin")
     _ = world.org.update("Account", id: id, ["Website": "https://new.example"], as: admin)
     #expect(try await world.run().verdicts == [.deviceConflict: 2])
@@ -215,7 +215,7 @@ import Testing
     try world.change(id, ["Phone": "+1 555 0000"])
     let fresh = try await world.primed("ada", as: "fresh")
     try fresh.edit("accounts", id: id, ["Phone": .null], now: world.org.now())
-    // The administrator takes the field away from ada: what she is told of accounts no longer has it.
+    // The administrator hides the field from ada: the descriptions that she gets no longer have it.
     let objects = ["Account", "Contact", "WorkOrder"]
     let answer = try await described(objects, to: "ada@example.com", without: "Phone", world)
     world.server.faults.add(
@@ -226,7 +226,7 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == .null)
   }
 
-  /// What the org says of objects to a user, less a field.
+  /// The org's descriptions of objects for a user, without one field.
   private func described(
     _ objects: [String], to user: String, without field: String, _ world: World
   ) async throws -> JSONValue {

@@ -1,7 +1,7 @@
 import System
 import TestSupport
 
-/// A pipeline of one user's store, whose soups have the same indexes.
+/// A pipeline with one user store, whose soups have the same indexes.
 struct SmallPipeline {
   var name: String
   var soups: [String]
@@ -9,7 +9,7 @@ struct SmallPipeline {
   var syncs: [String]
   var user = "ada@example.com"
   var integrationUser: String?
-  /// What else stands in the pipeline file, as members.
+  /// Further members of the pipeline file.
   var more: String
 
   /// A sync down that overwrites.
@@ -20,7 +20,9 @@ struct SmallPipeline {
     """
   }
 
-  /// Writes its files, which stay until the tests end; the pipeline file has its name.
+  /// Writes its files, which stay until the tests end.
+  ///
+  /// The pipeline file has its name.
   func write() throws -> TemporaryDirectory {
     let directory = TemporaryDirectory.untilExit(name)
     let indexes = #"""

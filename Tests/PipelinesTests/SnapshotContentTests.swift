@@ -10,12 +10,12 @@ import System
 import TestSupport
 import Testing
 
-/// What is in a snapshot is what its user may see, whatever happened between two runs.
+/// A snapshot has exactly what its user can see, whatever happened between two runs.
 @Suite struct SnapshotContentTests {
   static let first = World.repository + "/pipelines/first.json"
 
-  /// A world over the pipeline of one SOQL query, its text changed; the org is asked for all ids
-  /// every `rhythm` runs.
+  /// A world with the pipeline of one SOQL query, its text changed; all IDs are listed every
+  /// `rhythm` runs.
   func soqlWorld(rhythm: Int = 7, _ change: (String) -> String = { $0 }) throws -> World {
     try World(file: Self.first) { text in
       change(text).replacing(
@@ -24,7 +24,9 @@ import Testing
     }
   }
 
-  /// Rewrites the query of the pipeline's sync down; `pipelines/` of a world is its own.
+  /// Rewrites the query of the pipeline's sync down.
+  ///
+  /// A world has its own copy of `pipelines/`.
   func setQuery(_ soql: String, in world: World) throws {
     let path = world.directory.file("pipelines/first/usersyncs.json")
     let text = String(decoding: try Files.read(path), as: UTF8.self)
@@ -40,7 +42,7 @@ import Testing
     try DurableFile.write(Array(try change(text).utf8), to: world.pipeline.file)
   }
 
-  /// Runs stages of the pipeline as its files stand now.
+  /// Runs stages of the pipeline as its files are now.
   @discardableResult
   func run(
     _ world: World, _ stages: Set<Stage> = [.prime, .pack], variables: [String: String] = [:],
@@ -72,7 +74,7 @@ import Testing
     return ids
   }
 
-  // MARK: whose records
+  // MARK: records
 
   @Test func `a record that a user lost leaves the snapshot when ids are listed`() async throws {
     let world = try soqlWorld(rhythm: 1)
@@ -126,7 +128,7 @@ import Testing
     #expect(try world.data.snapshots() == [])
   }
 
-  // MARK: which users
+  // MARK: users
 
   @Test func `a user who is in the table twice is primed once`() async throws {
     let world = try soqlWorld { text in

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// What tells a pipeline's own returns from others, and outlives its ledger.
+/// How a pipeline recognizes its own returns, even after its ledger was lost.
 @Suite struct StampKeyTests {
   let world: World
 
@@ -17,7 +17,7 @@ import Testing
 
   private var file: String { world.data.path + "/stamp.key" }
 
-  /// What the run is refused with.
+  /// The error with which a run is refused.
   private func refusal(_ stages: Stage...) async throws -> PipelineError {
     let error = await #expect(throws: PipelineError.self) {
       try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
@@ -25,7 +25,7 @@ import Testing
     return try #require(error)
   }
 
-  /// The quarantined returns, by name, with the code of the reason.
+  /// The quarantined returns by name, with the code of the reason.
   private func refused() throws -> [String: String] {
     try Quarantine.list(world.data.quarantine).reduce(into: [:]) {
       $0[$1.detail["name"]?.string ?? ""] = $1.detail["code"]?.string
@@ -41,7 +41,7 @@ import Testing
     let values = try ledger.texts("SELECT value FROM meta")
     ledger.close()
     #expect(!values.contains { text.contains($0) && $0.count >= 32 })
-    // It is the same at every run.
+    // It is the same in every run.
     try await world.run()
     #expect(String(decoding: try Files.read(file), as: UTF8.self) == text)
   }
@@ -96,7 +96,7 @@ import Testing
     #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
     #expect(first.exitStatus == .needsAttention)
     #expect(world.server.log.writes == [])
-    // A bundle of the new ledger has the same user and generation, and is another.
+    // A bundle of the new ledger has the same user and generation, but is a different one.
     let next = try world.device("ada", as: "new")
     try world.handBack(next, as: "new.sqlite", edited: account, ["Phone": "+1 555 0154"])
     #expect(try await world.run().verdicts == [.updated: 1])
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  // MARK: one name, two files
+  // MARK: two files with one name
 
   @Test func `two files of one name share no ledger, and a moved one keeps its own`() async throws {
     try await world.run()
@@ -143,7 +143,7 @@ import Testing
     #expect(error?.kind == .configuration)
     #expect(error?.code == "pipeline.twice")
     #expect(error?.description.contains(world.pipeline.file) == true)
-    // The first one bears another name now, or is gone: it was moved.
+    // The first one has another name now, or is gone: it was moved.
     let renamed = String(decoding: text, as: UTF8.self)
       .replacingOccurrences(of: #""name": "demo""#, with: #""name": "second""#)
     try DurableFile.write(Array(renamed.utf8), to: world.pipeline.file)
@@ -169,10 +169,10 @@ import Testing
     #expect(!Files.exists(world.root + "/second"))
     let now = try Tree.files(world.root)
     #expect(now.filter { !$0.hasSuffix("-shm") && !$0.hasSuffix("-wal") } == left)
-    // Who means it moves the old directory away.
+    // An operator who wants that moves the old directory away.
     try Files.rename(world.data.path, to: world.directory.file("former"))
     #expect(try await world.runAsWritten().exitStatus == .done)
-    // With data of its own it is a pipeline like any other, whatever lies beside.
+    // With its own data it is a pipeline like any other, whatever else exists.
     try Files.rename(world.directory.file("former"), to: world.data.path)
     #expect(try await world.runAsWritten().exitStatus == .done)
   }

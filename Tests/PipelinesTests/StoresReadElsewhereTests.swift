@@ -13,7 +13,7 @@ import Testing
     #expect(first.count == 8)
     #expect(try ForeignReader.violations(first) == [])
 
-    // The second generation is made by other ways: copied, changed, with records taken out.
+    // The second generation is built in other ways: copied, changed, with records removed.
     let device = try world.device("ada")
     let ids = try world.ids("accounts", on: device)
     let admin = try world.user("admin")

@@ -118,12 +118,12 @@ import Testing
     }
     let names = try scene.elements("contacts").compactMap { $0["LastName"]?.string }
     #expect(names.contains("other"))
-    // By its name the sync does what it says.
+    // Called by its name, the sync does what its definition says.
     #expect(try scene.sync("--name", "syncDownContacts").status == 0)
     #expect(try scene.dirty("contacts").isEmpty)
   }
 
-  /// JavaScript cuts a text between the two halves of an emoji.
+  /// JavaScript cuts text inside the surrogate pair of an emoji.
   @Test(arguments: Platform.allCases)
   func `an unpaired surrogate is sent, and bad JSON stops no other edit`(_ platform: Platform)
     throws

@@ -20,7 +20,7 @@ struct SyncScene {
     try change(world)
   }
 
-  /// A scene whose store is made from a sample, with all its syncs run.
+  /// A scene whose store is created from a sample, with all its syncs run.
   init(primed sample: String) throws {
     try self.init()
     try prime(sample)
@@ -58,7 +58,7 @@ struct SyncScene {
     try attache(["sync", "run", "--store", store] + words + Self.login)
   }
 
-  /// The words that name a sample's files.
+  /// The arguments that name a sample's files.
   static func files(_ sample: String, _ platform: Platform = .ios) -> [String] {
     let path = World.repository + "/pipelines/samples/" + sample
     return [
@@ -67,7 +67,7 @@ struct SyncScene {
     ]
   }
 
-  /// Makes the store from a sample and runs all its syncs.
+  /// Creates the store from a sample and runs all its syncs.
   @discardableResult
   func prime(_ sample: String, _ platform: Platform = .ios) throws -> Outcome {
     try attache(
@@ -82,12 +82,12 @@ struct SyncScene {
     return elements
   }
 
-  /// The elements that an app would call changed.
+  /// The elements that an app considers changed.
   func dirty(_ soup: String) throws -> [JSONValue] {
     try elements(soup).filter { $0["__local__"] == true }
   }
 
-  /// Changes an element as an app would.
+  /// Changes an element as an app does.
   func edit(_ soup: String, _ id: String, _ change: (inout JSONObject) -> Void) throws {
     let opened = try Store(opening: store)
     var object = try #require(try opened.elements(in: soup, where: "Id", is: id).first?.object)
@@ -104,7 +104,7 @@ struct SyncScene {
     }
   }
 
-  /// Changes the text of elements as no SDK would.
+  /// Changes the text of elements as no SDK does.
   func rewrite(_ soup: String, _ old: String, _ new: String) throws {
     let connection = try Connection(store, mode: .readWrite)
     let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(soup)")
@@ -112,7 +112,7 @@ struct SyncScene {
     try connection.run("UPDATE \(raw: table) SET soup = replace(soup, \(old), \(new))")
   }
 
-  /// Makes an element as an app would.
+  /// Creates an element as an app does.
   func create(_ soup: String, _ type: String, _ fields: JSONObject) throws {
     let opened = try Store(opening: store)
     var object: JSONObject = [
@@ -124,7 +124,7 @@ struct SyncScene {
     try opened.close()
   }
 
-  /// The ids of a soup that ada owns in the org, in order.
+  /// The IDs of a soup that ada owns in the org, in order.
   func ownIDs(_ soup: String, _ type: String) throws -> [String] {
     let ada = try world.user("ada")
     return try elements(soup).compactMap { $0["Id"]?.string }

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// What `attache sync` does with the store file and its syncs.
+/// How `attache sync` handles the store file and its syncs.
 @Suite struct SyncStoreTests {
   @Test func `syncs are listed, shown in full, and removed`() throws {
     let scene = try SyncScene(primed: "accounts")
@@ -128,7 +128,7 @@ import Testing
     #expect(refused.status == 4, "\(refused.error)")
     #expect(refused.error.contains(fix) && refused.error.contains("--replace"))
     #expect(scene.world.server.log.writes.isEmpty)
-    // By the store's own syncs as well.
+    // Also with the store's own syncs.
     #expect(try scene.sync("--all").status == 4)
     #expect(try scene.dirty("accounts").compactMap { $0["Phone"]?.string } == ["device"])
     try write(right, "")
@@ -144,7 +144,7 @@ import Testing
     #expect(outcome.error.contains("[sync.locked]"))
     lock.close()
     #expect(try scene.sync("--all").status == 0)
-    // Nothing stays beside it but the lock file of all who share a store, which is never removed.
+    // Nothing is left next to it but the shared lock file, which is never removed.
     let directory = try #require(Files.parent(of: scene.store))
     #expect(
       try Files.list(directory).filter { $0.hasPrefix("store") }
@@ -167,7 +167,7 @@ import Testing
   @Test func `edits in a -wal are sent, and no -wal is left next to the store`() throws {
     let scene = try SyncScene(primed: "accounts")
     let id = try #require(try scene.ownIDs("accounts", "Account").first)
-    // A device keeps its last edits in a -wal: copied while the store is open.
+    // A device has its last edits in a -wal: copied while the store is open.
     let live = scene.world.directory.file("live.sqlite")
     try Files.copy(scene.store, to: live)
     let connection = try Connection(live, mode: .readWrite)

@@ -10,7 +10,8 @@ import System
 import TestSupport
 import Testing
 
-/// What every kind of sync up does, whether a live store sends its changes or a pipeline a returned one.
+/// The behaviour of every kind of sync up, whether a live store sends its changes or a pipeline
+/// sends those of a return.
 ///
 /// A scene is a kind of sync up and a situation. Each has a soup, and all of them are in one store.
 @Suite struct SyncUpContractTests {
@@ -38,7 +39,7 @@ import Testing
 /// A kind of sync up.
 enum UpKind: String, CaseIterable, Sendable {
   case collection, batch, single, parentChildren
-  /// A stock class that stands under `"type": "custom"`.
+  /// A built-in class under `"type": "custom"`.
   case custom
   /// Collections of a soup that has a second sync up, under OVERWRITE.
   case twice
@@ -47,7 +48,7 @@ enum UpKind: String, CaseIterable, Sendable {
     #""iOSImpl":"SF\#(name)","androidImpl":"com.salesforce.androidsdk.mobilesync.target.\#(name)""#
   }
 
-  /// The target as a file has it.
+  /// The target as written in a file.
   func target(_ soup: String) -> String {
     let key = #""externalIdFieldName":"External_Id__c""#
     return switch self {
@@ -71,36 +72,36 @@ enum UpKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A store that is sent on its own: the answers of some are lost, before or after the org has done the work.
+/// A store that is sent separately; some answers are lost, after or before the org's commit.
 enum UpNight: String, CaseIterable, Sendable { case day, arrived, lost }
 
 /// What a device has done, and what happens when it is sent.
 enum UpSituation: Hashable, Sendable {
-  /// What is asked of the org, in the order of a collection's requests.
+  /// The kind of request, in the order of a collection's requests.
   enum Write: String, CaseIterable, Sendable { case create, update, upsert, delete }
 
   /// One of each.
   case accepted
-  /// The org refuses each for what it says.
+  /// The org refuses each for its values.
   case refused
-  /// Somebody changed the records meanwhile.
+  /// Another user changed the records meanwhile.
   case conflict
-  /// Somebody deleted the records meanwhile.
+  /// Another user deleted the records meanwhile.
   case deletedOnServer
-  /// No answer comes.
+  /// No answer arrives.
   case unanswered(Write, UpNight)
-  /// More changes than a request takes.
+  /// More changes than fit in a request.
   case many
   /// Records of two types in one soup.
   case mixed
-  /// A parent and its child, and new ones whose ids the app made up.
+  /// A parent and its child, and new ones whose local IDs the app generated.
   case family
 
   static let all: [UpSituation] =
     [.accepted, .refused, .conflict, .deletedOnServer, .many, .mixed, .family]
     + Write.allCases.flatMap { [.unanswered($0, .arrived), .unanswered($0, .lost)] }
 
-  /// The last part of its soups' names.
+  /// The suffix of its soups' names.
   var name: String {
     if case .unanswered(let write, _) = self { write.rawValue } else { "\(self)" }
   }
@@ -117,7 +118,7 @@ enum UpSituation: Hashable, Sendable {
     }
   }
 
-  /// What the device does, in the order of its rows.
+  /// The device's changes, in the order of its rows.
   var writes: [Write] {
     switch self {
     case .accepted: [.update, .delete, .create, .upsert]
@@ -144,7 +145,7 @@ struct UpScene: Sendable, CustomStringConvertible {
   var soup: String { "\(kind.rawValue)_\(situation.name)" }
   var description: String { "\(soup) \(situation.night)" }
 
-  /// What becomes of the changes of a night, by what the device did.
+  /// The outcomes of the changes of a night, by what the device did.
   static func ends(of night: UpNight) -> [String: [String]] {
     all.filter { $0.situation.night == night }.reduce(into: [:]) { $0[$1.soup] = $1.ends }
   }
@@ -164,7 +165,7 @@ struct UpScene: Sendable, CustomStringConvertible {
     return ends.sorted()
   }
 
-  /// How many accounts the org has in the end, and how many of them as the device has them.
+  /// The final number of accounts in the org, and of those with the device's values.
   var accounts: (all: Int, edited: Int) {
     switch situation {
     case .refused: (1, 0)
@@ -177,7 +178,7 @@ struct UpScene: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The requests that write, as the SDK makes them: each with its kind and its number of records.
+  /// The write requests that the SDK makes, each with its kind and its number of records.
   var requests: [String] {
     if situation == .family { return ["composite 2", "composite 2"] }
     if situation == .deletedOnServer || situation == .conflict && kind != .twice { return [] }
@@ -207,7 +208,7 @@ struct UpScene: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The same of a pipeline that lets no update go over what changed since it looked.
+  /// The same for a pipeline with conditional updates.
   var strictRequests: [String] {
     guard [.collection, .custom, .twice].contains(kind), situation != .conflict else {
       return requests
@@ -218,7 +219,7 @@ struct UpScene: Sendable, CustomStringConvertible {
 
 /// A pipeline with a sync up for each scene, and a phone for each night of either journal.
 final class UpWorld {
-  /// The requests that wrote, with how many records each held, and what became of each change, by soup.
+  /// The write requests with their numbers of records, and the outcome of each change, by soup.
   typealias Night = (requests: [String: [String]], ends: [String: [String]])
 
   private let world: World
@@ -226,7 +227,7 @@ final class UpWorld {
   private let admin: OrgUser
   private var devices: [String: Device] = [:]
 
-  /// Makes the records, primes the phones, and does on each what its night says.
+  /// Creates the records, primes the phones, and makes the changes of its night on each.
   init(isStrict: Bool = false) async throws {
     self.isStrict = isStrict
     world = try World(file: Self.files.get().file("up.json")) {
@@ -280,9 +281,9 @@ final class UpWorld {
     ).write()
   }
 
-  // MARK: the devices
+  // MARK: devices
 
-  /// Makes the records that a device is given; answers their ids.
+  /// Creates the records for a device, and returns their IDs.
   private func records(of scene: UpScene, _ device: String) throws -> [String] {
     func make(_ type: String, _ soup: String, _ fields: JSONObject) throws -> String {
       var fields = fields
@@ -307,7 +308,7 @@ final class UpWorld {
   ) throws {
     let device = try #require(device)
     let (soup, children) = (scene.soup, scene.soup + "_children")
-    // No two phones make their rows at one time, as no copies of one phone.
+    // No two phones write their rows at the same time, unlike copies of one phone.
     let now = world.org.now() + Int64(devices.keys.sorted().firstIndex(of: name) ?? 0) * 60_000
     let phone: JSONValue =
       scene.situation == .refused ? .string(String(repeating: "1", count: 99)) : "1"
@@ -320,7 +321,7 @@ final class UpWorld {
     if scene.situation == .family {
       try device.edit(soup, id: ids[0], ["Phone": "1"], now: now)
       try device.edit(children, id: ids[1], ["LastName": .string("\(children) \(name)")], now: now)
-      // An app may make up ids of any form.
+      // An app may generate local IDs of any form.
       try device.create(
         soup, type: "Account", ["Name": .string("\(soup) \(name) new")], localID: "tmp-1", now: now)
       return try create("Contact", 2, in: children, ["AccountId": "tmp-1", "Phone": .null])
@@ -349,16 +350,16 @@ final class UpWorld {
     }
   }
 
-  // MARK: the live store
+  // MARK: live store
 
-  /// Runs the sync ups of a device's own store, twice where an answer was lost.
+  /// Runs the sync ups of a device's own store, twice if an answer was lost.
   func live(_ night: UpNight) async throws -> Night {
     let device = try #require(devices["live-\(night)"])
     let token = try world.server.token(for: "admin@example.com", app: "app")
     let client = try Salesforce.Org(
       url: world.server.url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
       concurrency: 2, pause: .none)
-    // Dates that are read in the same composite would count as records of it.
+    // Dates read in the same composite would count as its records.
     let settings = SyncSettings(refreshesDates: false, quietWindowSeconds: 0)
     let manager = try await SyncManager(
       store: Store(opening: device.storePath), settings: settings
@@ -384,7 +385,7 @@ final class UpWorld {
     return told
   }
 
-  /// Later writes are too far from earlier ones to have made their records.
+  /// Later writes are too late to have created the records of earlier ones.
   private func lapse() throws { try world.org.moveClock(by: 3_600_000) }
 
   private func lose(_ count: Int, of night: UpNight) {
@@ -411,9 +412,9 @@ final class UpWorld {
     return "\(record.operation.rawValue): \(end)"
   }
 
-  // MARK: the pipeline
+  // MARK: pipeline
 
-  /// Hands a store back and has the pipeline reconcile it, which has to go as the scenes say.
+  /// Returns a store and has the pipeline reconcile it, with the results that the scenes expect.
   func expectReturned(_ night: UpNight) async throws {
     let scenes = UpScene.all.filter { $0.situation.night == night }
     let source = "\(night).sqlite"
@@ -422,7 +423,7 @@ final class UpWorld {
     let before = world.server.log.count
     lose(scenes.count, of: night)
     let run = try await world.run(.ingest, .reconcile).run
-    // A pipeline sends deletes last, a live store each change in the order of its row.
+    // A pipeline sends deletes last, a live store each change in the order of its rows.
     #expect(
       writes(after: before).sorted()
         == scenes.flatMap { isStrict ? $0.strictRequests : $0.requests }.sorted())
@@ -436,7 +437,8 @@ final class UpWorld {
     try expectOrg(night, "returned-\(night)")
   }
 
-  /// The org holds each record once, and as the device has it unless that was left or refused.
+  /// Checks that the org has each record once, with the device's values unless they were left or
+  /// refused.
   private func expectOrg(_ night: UpNight, _ device: String) throws {
     func count(_ condition: String, _ type: String = "Account") throws -> Int {
       let soql = "SELECT Id FROM \(type) WHERE \(condition)"

@@ -6,7 +6,7 @@ import System
 import TestSupport
 import Testing
 
-/// A pipeline with families of accounts and contacts, and accounts of their own.
+/// A pipeline with families of accounts and contacts, and separate accounts.
 @Suite struct SyncUpKindsTests {
   static let pipeline = Result {
     func down(_ soup: String, _ query: String) -> String {

@@ -5,12 +5,14 @@ import System
 import TestSupport
 import Testing
 
-/// What the reports of a world say, as a person who reads all of them knows it.
+/// The content of all reports of a world, as a reader of all of them knows it.
 struct Told {
   /// Every `report.json`, by run, in the order of the runs.
   let reports: [(run: String, json: JSONValue)]
 
-  /// Reads them; those that an `earlier` version has written, by run, are not held against the schema.
+  /// Reads them.
+  ///
+  /// Reports that an `earlier` version has written are not validated against the schema.
   init(_ world: World, earlier: Set<String> = []) throws {
     let names = Files.isDirectory(world.data.reports) ? try Files.list(world.data.reports) : []
     func number(_ run: String) -> Int { run.split(separator: "-").last.flatMap { Int($0) } ?? 0 }
@@ -23,10 +25,10 @@ struct Told {
     }
   }
 
-  /// The verdicts that are news in a report, by edit number.
+  /// The new verdicts in a report, by edit number.
   func news(_ run: String) -> [Int64: String] { verdicts(run, "records") }
 
-  /// The verdicts that are still open in a report, by edit number.
+  /// The open verdicts in a report, by edit number.
   func open(_ run: String) -> [Int64: String] { verdicts(run, "stillOpen") }
 
   func report(_ run: String) -> JSONValue { reports.first { $0.run == run }?.json ?? .null }
@@ -38,7 +40,7 @@ struct Told {
     }
   }
 
-  /// How many reports have an edit among their news.
+  /// The number of reports in which an edit is new.
   func times(_ edit: Int64) -> Int { reports.filter { news($0.run)[edit] != nil }.count }
 
   private func verdicts(_ run: String, _ list: String) -> [Int64: String] {

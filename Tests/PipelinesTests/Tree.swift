@@ -3,17 +3,17 @@ import System
 
 /// A directory with everything below it.
 enum Tree {
-  /// What is known of one file.
+  /// The content and time of one file.
   struct Entry: Hashable {
     let bytes: [UInt8]
     let modified: Int64
   }
 
-  /// Copies a directory, replacing what is there; times of files are kept.
+  /// Copies a directory, replacing existing files and keeping their times.
   static func copy(_ source: String, to destination: String) throws {
     try Files.remove(destination)
     try FileManager.default.copyItem(atPath: source, toPath: destination)
-    // Foundation rounds them, and returns are taken in their order.
+    // Foundation rounds the times, but returns are taken in their order.
     for name in try files(source) {
       try Files.setModificationTime(
         of: destination + "/" + name,
@@ -47,7 +47,7 @@ enum Tree {
     return entries
   }
 
-  /// Whether the bytes of `text` stand anywhere in a file.
+  /// Whether a file contains the bytes of `text`.
   static func contains(_ text: String, in path: String) throws -> Bool {
     try Data(Files.read(path)).range(of: Data(text.utf8)) != nil
   }

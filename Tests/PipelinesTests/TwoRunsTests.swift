@@ -5,9 +5,10 @@ import System
 import TestSupport
 import Testing
 
-/// A pipeline's data is one run's at a time.
+/// Only one run at a time uses a pipeline's data.
 @Suite struct TwoRunsTests {
-  // Against a lock that is never given up: all tests of a group begin at once, and this one waits for its turn.
+  // Against a lock that is never released. All tests of a group start at once, and this one waits
+  // for its turn.
   @Test(.timeLimit(.minutes(10)))
   func `a second run of one pipeline is refused while the first is active`() async throws {
     let world = try World()

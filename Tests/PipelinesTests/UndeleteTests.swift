@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// An undo brings what a run deleted back from the recycle bin.
+/// An undo restores what a run deleted from the recycle bin.
 @Suite struct UndeleteTests {
   let scene: UndoScene
 
@@ -42,10 +42,10 @@ import Testing
     return id
   }
 
-  /// How many calls have asked for records to come back.
+  /// The number of undelete calls.
   private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
 
-  /// What stands in the bin's own words at the end of a reason.
+  /// The recycle bin's own words at the end of a reason.
   private var bin: String {
     ": restore it from the recycle bin of the org, " + scene.world.server.url
       + "/lightning/o/DeleteEvent/home"
@@ -77,7 +77,7 @@ import Testing
     #expect(story.output.contains("undelete for edit 1 as ada@example.com: done"))
     #expect(story.output.contains("edit 1 is undone in run \(undone.run)"))
 
-    // Its device hands the deletion back again: that is no news.
+    // Its device returns the deletion again: that is not new.
     let again = try await scene.night(phone, as: "again.sqlite")
     #expect(again.verdicts == [.superseded: 1])
     let writes = scene.writes
@@ -118,10 +118,10 @@ import Testing
     try phone.edit("contacts", id: id, ["Title": "unseen"], now: scene.world.org.now())
     #expect(try await save("edited").verdicts == [.unchanged: 1])
     #expect(try scene.isThere(id, "Contact") && scene.writes == writes)
-    // A device that took the deletion back, and one that has been given the record since, may delete it.
+    // A device that reverted the deletion, and one that got the record since, may delete it.
     try phone.clean("contacts", id: id, now: scene.world.org.now())
     try await scene.night(phone, as: "clean.sqlite")
-    // What our own undo left is no change of another user.
+    // A record left by our own undo was not changed by another user.
     let isOurs = mode == "OVERWRITE" || isByUndo
     let left: [Verdict: Int] = isOurs ? [.deleted: 1] : [.conflict: 1]
     #expect(try await save("last").verdicts == left)
@@ -233,7 +233,7 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
-  // MARK: death, lost answers, refusals
+  // MARK: interruptions, lost answers, refusals
 
   @Test(arguments: [true, false])
   func `after a lost answer, nothing is restored twice`(afterCommit: Bool) async throws {
@@ -310,7 +310,7 @@ import Testing
 
   @Test func `a user without the right is reported with the org's message`() async throws {
     let (id, run, _) = try await deleted()
-    // It is somebody else's since: who may not delete it may not bring it back.
+    // It belongs to another user now: a user who cannot delete it cannot restore it.
     scene.world.server.faults.add(
       .kind(.soapUndelete), times: 9,
       .refusePart(0, code: "INSUFFICIENT_ACCESS_OR_READONLY", message: "no access"))

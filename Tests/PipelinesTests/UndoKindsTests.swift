@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// Each kind of write is taken back as what it did.
+/// Each kind of write is undone as what it did.
 @Suite struct UndoKindsTests {
   @Test func `an upsert is undone as a create or an update`() async throws {
     let scene = try UndoScene(syncs: {
@@ -75,7 +75,7 @@ import Testing
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)
     #expect(try scene.edit(2, in: later).detail.fields.map(\.name) == ["Website"])
-    // What its user enters there is sent, and what others enter is overwritten as ever.
+    // Later edits of its user are sent, and other users' changes are overwritten as before.
     try scene.office(id, ["Description": "office"])
     try newest.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
     #expect(try await scene.night(newest, as: "anew.sqlite").verdicts == [.updated: 1])
@@ -153,7 +153,7 @@ import Testing
     #expect(planned.verdicts == [.undone: 2])
     let undone = try await scene.undo(sent.run)
     #expect(undone.verdicts == [.undone: 2])
-    // The org brings the detail back with its master.
+    // The org restores the detail with its master.
     #expect(scene.world.server.log.entries.count { $0.kind == .soapUndelete } == 1)
     #expect(try scene.edit(2, in: undone).detail.message == "the record was restored in the org")
     #expect(try scene.isThere(id))

@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// What is not undone, and what becomes of an undoing that dies or gets no answer.
+/// What is not undone, and undos that are interrupted or get no answer.
 @Suite struct UndoSafetyTests {
   let scene: UndoScene
 
@@ -27,7 +27,7 @@ import Testing
     return (id, before, run.run)
   }
 
-  /// Ada makes an account, and it is sent; the account and the run.
+  /// Ada creates an account, and it is sent; the account and the run.
   private func made() async throws -> (id: String, run: String) {
     let phone = try await scene.phone()
     try phone.create(
@@ -38,7 +38,7 @@ import Testing
     return (try scene.id(of: "Account", where: "Name", is: "Quay"), run.run)
   }
 
-  // MARK: what stands
+  // MARK: what stays
 
   @Test(arguments: [["Phone": "office"], ["Description": "office"]] as [JSONObject])
   func `a record that another user changed since is left as is`(_ fields: JSONObject) async throws {
@@ -54,7 +54,7 @@ import Testing
     #expect(edit.detail.fields.first?.server == (fields["Phone"] ?? "device"))
     #expect(edit.detail.serverChange?.by == (try scene.world.user("admin").id))
     #expect(edit.detail.decision?.fate == .askedAgain)
-    // It is settled all the same: the next run has nothing to tell.
+    // It is resolved anyway: the next run has nothing to report.
     let next = try await scene.world.run()
     #expect(next.verdicts.isEmpty)
     #expect(next.findings == [])
@@ -98,7 +98,7 @@ import Testing
       "accounts", id: id, ["Phone": "device", "Website": "https://device.example"],
       now: scene.world.org.now())
     let run = try await scene.night(phone).run
-    // As a write of which the sender could not read that field before.
+    // As with a write whose sender could not read that field.
     try scene.scene.withLedger {
       try $0.connection.run("UPDATE operation SET seen = json_remove(seen, '$.Website')")
     }
@@ -116,14 +116,14 @@ import Testing
       let rows = try scene.rows(of: file, in: undone)
       #expect(rows.count == 1 && rows[0].hasPrefix(id), "\(file)")
     }
-    // It is settled: the next run has nothing to tell, and sends nothing.
+    // It is resolved: the next run has nothing to report, and sends nothing.
     let writes = scene.writes
     try await scene.scene.expectClosed()
     #expect(scene.writes == writes)
     #expect(try scene.undoing.plan(run: run).edits == [])
   }
 
-  // MARK: death and lost answers
+  // MARK: interruptions and lost answers
 
   @Test(arguments: [true, false])
   func `a lost answer is looked up, and nothing is sent twice`(afterCommit: Bool) async throws {
@@ -165,7 +165,7 @@ import Testing
     #expect(undone.verdicts == [.notUndone: 1])
     #expect(
       try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
-    // The org holds what was sent still.
+    // The org still has what was sent.
     #expect(try scene.edit(1, in: undone).detail.fields.map(\.server) == ["device"])
     scene.world.server.faults.removeAll()
     #expect(try scene.field("Phone", of: id) == "device")
@@ -232,7 +232,7 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
-  // MARK: what is refused
+  // MARK: refusals
 
   @Test func `an unknown name, and what cannot be undone, get one sentence`() async throws {
     let (_, _, run) = try await sent()

@@ -8,14 +8,14 @@ import System
 import TestSupport
 import Testing
 
-/// A night's run whose changes a person takes back.
+/// A run whose changes an operator undoes.
 struct UndoScene {
   let scene: DecisionScene
   var world: World { scene.world }
 
   init(_ change: (String) -> String = { $0 }) throws { scene = try DecisionScene(change) }
 
-  /// A world whose sync ups are others than the demo's.
+  /// A world whose sync ups differ from the demo's.
   init(syncs change: (String) -> String) throws {
     let directory = TemporaryDirectory.untilExit("undo")
     let pipelines = directory.file("pipelines")
@@ -30,7 +30,7 @@ struct UndoScene {
 
   var undoing: PipelineUndo { PipelineUndo(world.pipeline, root: world.root) }
 
-  /// A phone of a technician with the newest bundle, after a first run where there was none.
+  /// A technician's phone with the newest bundle, after a first run if there was none.
   func phone(_ name: String = "ada", as place: String? = nil) async throws -> Device {
     if !Files.exists(world.data.state) { try await world.run() }
     return try world.device(name, as: place)
@@ -42,7 +42,7 @@ struct UndoScene {
     return (device, try scene.account(device))
   }
 
-  /// Hands a phone back, an hour later, and reconciles; what the run came to.
+  /// Returns a phone's store an hour later, and reconciles; returns the summary.
   @discardableResult
   func night(_ phone: Device, as name: String = "ada.sqlite") async throws -> RunSummary {
     try world.org.moveClock(by: 3_600_000)
@@ -60,21 +60,23 @@ struct UndoScene {
     return try await night(phone, as: name)
   }
 
-  /// Undoes what a run changed, a minute later, as grace.
+  /// Undoes a run a minute later, as grace.
   @discardableResult
   func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
     try world.org.moveClock(by: 60_000)
     return try await carryOut(try undoing.plan(run: run, edits: edits))
   }
 
-  /// Undoes what a run changed, dies over a request of that, and goes on by the next run or by the same command:
-  /// what the org has done it is not asked once more.
+  /// Undoes a run, is interrupted during one of its requests, and is resumed by the next run or by
+  /// the same command.
+  ///
+  /// What the org has done is not requested again.
   func undoDying(
     _ run: String, over requests: FaultMatch, edits: Int, isNightly: Bool
   ) async throws {
     let plan = try undoing.plan(run: run)
     let (data, aside) = (world.data.path, world.directory.file("aside"))
-    // The org does its work, the program never hears of it.
+    // The org commits, but the program gets no answer.
     world.server.faults.add(requests, .mutate { _ in try? Tree.copy(data, to: aside) })
     let options = undoing.runOptions(plan, by: "grace", isDryRun: false)
     _ = try await world.run { $0 = options }
@@ -90,14 +92,14 @@ struct UndoScene {
     #expect(writes == before)
   }
 
-  /// Undoes what a run changed while ada cannot log in: it waits.
+  /// Undoes a run while ada cannot log in: the undo waits.
   func undoLater(_ run: String) async throws {
     try world.org.setActive("ada@example.com", false)
     #expect(try await undo(run).verdicts == [.notAttempted: 1])
     try world.org.setActive("ada@example.com", true)
   }
 
-  /// Carries a plan out, or shows what it would do.
+  /// Applies a plan, or shows what it would do.
   func carryOut(_ plan: PipelineUndo.Plan, isDryRun: Bool = false) async throws -> RunSummary {
     try await PipelineRun.execute(
       world.pipeline, root: world.root, variables: world.variables,
@@ -105,7 +107,7 @@ struct UndoScene {
       report: { [told = world.told] event in told.withLock { $0.append(event) } })
   }
 
-  /// The office changes a record, a minute later.
+  /// Another user changes a record, a minute later.
   func office(_ id: String, _ fields: JSONObject, _ object: String = "Account") throws {
     try world.org.moveClock(by: 60_000)
     try scene.office(id, fields, object)
@@ -119,17 +121,17 @@ struct UndoScene {
     try #require(try scene.edits(of: run.run).first { $0.number == number })
   }
 
-  /// The rows of a table of a run's report, without its heading.
+  /// The rows of a table of a run's report, without its header.
   func rows(of file: String, in run: RunSummary) throws -> [String] {
     let text = String(
       decoding: try Files.read(world.data.report(run.run) + "/" + file), as: UTF8.self)
     return text.split(whereSeparator: \.isNewline).dropFirst().map(String.init)
   }
 
-  /// How many requests have changed records so far.
+  /// The number of requests that have changed records so far.
   var writes: Int { world.server.log.writes.count }
 
-  /// Says whether the org has a record that is not deleted.
+  /// Whether the org has a record that is not deleted.
   func isThere(_ id: String, _ object: String = "Account") throws -> Bool {
     let found = try world.org.query(
       "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: try world.user("admin"),
@@ -137,7 +139,7 @@ struct UndoScene {
     return found.totalSize == 1
   }
 
-  /// The Id of the only record of an object in which a field has a value.
+  /// The ID of the only record of an object with a value in a field.
   func id(of object: String, where field: String, is value: String) throws -> String {
     let found = try world.org.query(
       "SELECT Id FROM \(object) WHERE \(field) = '\(value)'", as: try world.user("admin"),

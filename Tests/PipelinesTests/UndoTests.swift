@@ -7,7 +7,7 @@ import Rehearsal
 import TestSupport
 import Testing
 
-/// What a run changed in the org is taken back, and stays so.
+/// Changes of a run are undone in the org, and stay undone.
 @Suite struct UndoTests {
   let scene: UndoScene
 
@@ -132,7 +132,7 @@ import Testing
     let second = try await scene.night(
       phone, as: "two.sqlite", edited: id, ["Phone": "two", "Website": "https://two.example"])
     #expect(second.verdicts == [.updated: 1])
-    // The later one stands above the first.
+    // The later one is based on the first.
     let refused = try await scene.undo(first.run)
     #expect(refused.verdicts == [.notUndone: 1])
     let words = try scene.edit(1, in: refused).detail.message
@@ -155,7 +155,7 @@ import Testing
     let sent = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "device"])
     try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
-    // The same edit once more is no news.
+    // The same edit again is not new.
     let again = try await scene.night(phone, as: "again.sqlite")
     #expect(again.verdicts == [.superseded: 1])
     #expect(try scene.field("Phone", of: id) == before)
@@ -164,7 +164,7 @@ import Testing
     #expect(later.verdicts == [.updated: 1])
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)
-    // And what it enters there is sent.
+    // The next value entered there is sent.
     try phone.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
     #expect(try await scene.night(phone, as: "anew.sqlite").verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "anew")
@@ -180,12 +180,12 @@ import Testing
     #expect(sent.verdicts == [.updated: 1])
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
     #expect(try scene.field("Phone", of: id) == "office")
-    // What it enters beside that field is sent, and the field stays.
+    // Other fields entered there are sent, and the field stays.
     try phone.edit(
       "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
     #expect(try await scene.night(phone, as: "later.sqlite").verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "office")
-    // What it enters there stands on what it was given once: the office has moved it.
+    // A value entered there is based on what it was once given, which another user has changed.
     let anew = try await scene.night(phone, as: "anew.sqlite", edited: id, ["Phone": "anew"])
     #expect(anew.verdicts == [.conflict: 1])
     #expect(try scene.field("Phone", of: id) == "office")

@@ -3,7 +3,7 @@ import Pipelines
 import Reconciliation
 import Testing
 
-/// What the plan of an undo shows of records.
+/// The records shown in an undo plan.
 @Suite struct UndoTextTests {
   private func line(_ verdict: Verdict, _ detail: OutcomeDetail, _ mask: ReportMask) -> String {
     UndoText.line(

@@ -4,7 +4,9 @@ import System
 import TestSupport
 import Testing
 
-/// The table that `users.csv` names, as persons and their spreadsheets write it: `check` says what a run says.
+/// The table that `users.csv` names, as users and spreadsheets write it.
+///
+/// `check` reports the same as a run.
 @Suite struct UserTableTests {
   let directory = TemporaryDirectory("users")
 
@@ -31,7 +33,7 @@ import Testing
     try await ProgramRun.blocking(["check", file])
   }
 
-  /// What a run that never gets to its org says.
+  /// The messages of a run that never contacts its org.
   private func run() async throws -> ProgramRun {
     let variables = ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"]
     return try await ProgramRun.blocking(
@@ -134,7 +136,7 @@ import Testing
       }
       try Files.setMode(of: path, 0o644)
     }
-    // A link has every right; what it leads to counts.
+    // A link has every permission; its target counts.
     let link = directory.file("link.json")
     try DurableFile.link(link, to: "first.json")
     let linked = try await ProgramRun.blocking(["check", link])

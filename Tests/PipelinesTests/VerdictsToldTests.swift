@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// Every verdict reaches a person once, and stays in sight until it is settled.
+/// Every verdict is reported as new once, and stays listed until it is resolved.
 @Suite struct VerdictsToldTests {
   let world: World
 
@@ -25,10 +25,10 @@ import Testing
     #expect(second.findings == [.unsettledEdits])
     #expect(second.exitStatus == .needsAttention)
     #expect(second.report != nil)
-    // The same store, handed back again.
+    // The same store, returned again.
     let third = try await world.run(device, as: "again.sqlite")
     #expect(third.exitStatus == .needsAttention)
-    // And one that does not even look at edits.
+    // And one that does not process edits.
     let fourth = try await world.run(.pack)
     #expect(fourth.exitStatus == .needsAttention)
 
@@ -68,11 +68,11 @@ import Testing
     #expect(told.open(runs[2].run) == [:])
   }
 
-  // MARK: runs that died
+  // MARK: interrupted runs
 
   @Test func `a run interrupted for a day passes its verdicts to the next report`() async throws {
     try await world.runFieldDay()
-    // The moment before the first file of its report is there.
+    // The moment before the first file of its report exists.
     try await world.die { if case .editsSettled = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     #expect(try status().unsettled == [.conflict: 1])
@@ -93,7 +93,7 @@ import Testing
   @Test func `what an interrupted run's report has shown is not new in the next one`() async throws
   {
     try await world.runFieldDay()
-    // Its report stands, and the ledger knows of it or not: the next run is another one.
+    // Its report exists, whether the ledger knows it or not: the next run is a new one.
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     try world.org.moveClock(by: 25 * 3_600_000)
@@ -157,7 +157,7 @@ import Testing
     let next = try await world.run()
     #expect(next.run == dead.id)
     #expect(next.verdicts == [.conflict: 1, .updated: 1])
-    // One that fails over all that is left ends it.
+    // One that fails in all remaining work ends it.
     try await world.die(.ingest) { if case .stageStarted(.ingest) = $0 { true } else { false } }
     try await world.ingestFails()
     #expect(try status().runs.first?.ended != nil)
@@ -191,7 +191,7 @@ import Testing
     try await world.runFieldDay()
     try await world.die { if case .reportWritten = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
-    // Between the ledger's word that it is about to be written and the one that it was.
+    // Between the ledger's entries that it is about to be written and that it was.
     let ledger = try Connection(world.data.state)
     try ledger.run("UPDATE run SET report = 'begun' WHERE id = \(dead.id)")
     ledger.close()
@@ -199,7 +199,7 @@ import Testing
       try Files.rename(world.data.report(dead.id), to: world.data.reports + "/.tmp-1-half")
     }
     try world.org.moveClock(by: later.hours * 3_600_000)
-    // Another run may end before one comes that goes on with it.
+    // Another run may end before one resumes it.
     if later.hasVerb { #expect(try await world.run(.pack).exitStatus == .needsAttention) }
     let next = try await world.run()
     let last = try await world.run()
@@ -208,7 +208,7 @@ import Testing
     let edits = told.reports.flatMap { told.news($0.run).keys }
     #expect(edits.count == 2, "\(told.reports.map(\.run))")
     #expect(Set(edits).count == 2)
-    // Shown there, if its files were; then nowhere else.
+    // Reported there if its files exist; then nowhere else.
     if hasFiles { #expect(told.news(dead.id).count == 2) }
     #expect(told.open(last.run).values.sorted() == ["conflict"])
     #expect(try Files.list(world.data.reports).filter { $0.hasPrefix(".") } == [])
@@ -237,7 +237,7 @@ import Testing
     #expect(next.report == world.data.report(dead.id))
     #expect(Files.exists(world.data.report(dead.id) + "/records.csv"))
     #expect(try Told(world).news(dead.id).values.sorted() == ["updated"])
-    // The next run has nothing to tell.
+    // The next run has nothing to report.
     #expect(try await world.run().report == nil)
     #expect(try Told(world).reports.map(\.run) == [dead.id])
   }

@@ -9,8 +9,8 @@ import System
 import TestSupport
 import Testing
 
-/// A data directory that the first version left: the demo's, with its org and a device that has not
-/// come back (`Tests/Fixtures/version-1.tar.gz`).
+/// A data directory of the first version: the demo's, with its org and a device that has not
+/// returned (`Tests/Fixtures/version-1.tar.gz`).
 ///
 /// The verdicts in its ledger have the labels of version 1.0.
 @Suite struct VersionOneTests {
@@ -29,15 +29,15 @@ import Testing
     earlier = Set(try Files.list(world.data.reports))
   }
 
-  /// The runs whose reports it has written.
+  /// The runs whose reports that version wrote.
   private let earlier: Set<String>
 
-  /// When its last run began, by the org.
+  /// When its last run started, by the org's clock.
   private static let end: Int64 = 1_795_319_805_000
   /// Its run that sent edits.
   private static let reconciled = "20261122T035645Z-3"
 
-  /// The device that installed generation 1, handed it back once, and was edited since.
+  /// The device that installed generation 1, returned it once, and was edited since.
   private func device() throws -> Device {
     let device = Device(platform: .ios, storePath: world.directory.file("device/ada.sqlite"))
     let accounts = try world.ids("accounts", on: device)
@@ -72,7 +72,7 @@ import Testing
     let ledger = try Connection(world.data.state, mode: .readOnly)
     #expect(try ledger.integer("SELECT count(*) FROM meta WHERE value = \(key)") == 0)
     ledger.close()
-    // Once: the next run finds nothing to take over.
+    // Only once: the next run has nothing to migrate.
     let before = try Files.read(copy)
     try await world.run()
     #expect(try Files.read(copy) == before)
@@ -104,7 +104,7 @@ import Testing
     #expect(run.returns.quarantined == 0)
     #expect(run.verdicts[.updated] == 1)
     #expect(try Quarantine.list(world.data.quarantine) == [])
-    // What it handed back before and left open is not sent again, nor told twice.
+    // What it returned before and left open is neither sent nor reported again.
     let told = try Told(world, earlier: earlier)
     #expect(told.news(run.run).values.contains("updated"))
     #expect(!told.news(run.run).values.contains("conflict"))
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `verdicts that were never reported are in the next report`() async throws {
-    // A run that was given up after a day, and one that `ingest` ended after a kill.
+    // A run that was abandoned after a day, and one that `ingest` ended after a kill.
     try change(
       """
       INSERT INTO run (number, id, pipeline, now_ms, started_ms, ended_ms, config_hash, host,

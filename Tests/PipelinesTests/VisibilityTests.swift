@@ -10,7 +10,7 @@ import System
 import TestSupport
 import Testing
 
-/// What a user may not see is in none of the user's files.
+/// Records that a user cannot see are in none of the user's files.
 @Suite struct VisibilityTests {
   let client: HTTPClient
 
@@ -21,7 +21,7 @@ import Testing
     "appointments": "ServiceAppointment", "cases": "Case", "sitevisits": "Site_Visit__c",
   ]
 
-  /// The ids of an object that a user's own token reads over HTTP.
+  /// The IDs of an object that a user's own token reads over HTTP.
   func ids(_ object: String, as name: String, _ world: World) async throws -> [String] {
     let soql = HTTPQuery.encode("SELECT Id FROM \(object) ORDER BY Id")
     var request = HTTPRequest("GET", world.server.url + "/services/data/v66.0/query?q=" + soql)
@@ -72,7 +72,7 @@ import Testing
 
   private static let canaries = ["canary-of-the-share", "canary-owned", "canary-of-a-contact"]
 
-  /// Writes canaries into a record that ben is shared and into two that he owns.
+  /// Writes canaries into a record that ben shares and into two that he owns.
   private func markRecords(
     _ world: World, as admin: OrgUser
   ) throws -> (shared: String, own: [String]) {
@@ -95,7 +95,8 @@ import Testing
     return (shared, [own, contact])
   }
 
-  /// Which canaries stand in any file of a user's newest generation or in what its bundles hold.
+  /// The canaries found in any file of a user's newest generation or in the contents of its
+  /// bundles.
   private func hits(_ canaries: [String], _ world: World, _ name: String) throws -> Set<String> {
     let id = try world.user(name).id
     let newest = try #require(try world.data.generations(of: id).last)

@@ -3,11 +3,10 @@ import System
 import Testing
 
 extension World {
-  /// A run that dies at the first event that `isIt`: its files stay as they are at that moment.
+  /// Interrupts a run at the first event that `isIt`: its files stay as they are at that moment.
   ///
-  /// The org is not wound back, so the run is stopped there: between two requests nothing more is
-  /// asked of it. It primes one snapshot after the other, so that nobody writes while its files are
-  /// copied.
+  /// The org is not reset, so the run is stopped between two requests, and sends no more. It primes
+  /// one snapshot after the other, so that nothing is written while its files are copied.
   func die(
     _ stages: Stage..., at isIt: @escaping @Sendable (RunEvent) -> Bool
   ) async throws {
@@ -41,10 +40,11 @@ extension World {
     try Tree.copy(aside, to: root)
   }
 
-  /// The run did not come to the event.
+  /// The run did not reach the event.
   struct NoDeath: Error {}
 
-  /// Runs an ingest that fails in its stage: the file that is named goes away when that has begun.
+  /// Runs an ingest that fails in its stage, because the named file is removed once the stage has
+  /// started.
   func ingestFails() async throws {
     let file = directory.file("gone.sqlite")
     try DurableFile.write([1], to: file)

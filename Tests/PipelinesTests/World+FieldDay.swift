@@ -9,7 +9,7 @@ extension World {
     return try fieldDay(name, handBack: handBack)
   }
 
-  /// A phone with one edit that collides with the office and one that does not.
+  /// A phone with one edit that conflicts with another user's change and one that does not.
   func fieldDay(_ name: String = "ada", handBack: Bool = true) throws -> Device {
     let device = try device(name)
     let accounts = try ids("accounts", on: device)

@@ -3,7 +3,7 @@ import System
 import Testing
 
 extension World {
-  /// A run of the pipeline file as it stands now, without pauses.
+  /// A run of the current pipeline file, without pauses.
   func runAsWritten(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
@@ -16,7 +16,7 @@ extension World {
       files: FirstRun.digest(files: directory.file("pipelines")))
   }
 
-  /// The same of all stages.
+  /// The same for all stages.
   @discardableResult
   func runAllAsWritten(
     options change: (inout RunOptions) -> Void = { _ in }
@@ -31,7 +31,7 @@ extension World {
     try DurableFile.write(Array(text.replacing(old, with: new).utf8), to: path)
   }
 
-  /// Lets the sync up of accounts overwrite, for runs of the pipeline file as it stands now.
+  /// Makes the sync up of accounts overwrite, for runs of the current pipeline file.
   func overwriteAccounts() throws {
     try rewrite(
       #"["Name", "Phone", "Website", "Description"], "mergeMode": "LEAVE_IF_CHANGED""#,

@@ -8,20 +8,20 @@ import SmartStore
 import System
 import TestSupport
 
-/// An org of a test's own, served on a free port, and the demo's pipeline over it.
+/// A test's own org, served on a free port, and the demo's pipeline for it.
 final class World: Sendable {
-  /// The directory of everything; it goes with the world.
+  /// The directory of all files, removed with the world.
   let directory: TemporaryDirectory
   let org: Org
   let server: OrgServer
   let pipeline: Pipeline
-  /// The digest of the pipeline files as the pipeline was read from them.
+  /// The digest of the pipeline files when the pipeline was read.
   private let files: String
-  /// How the org is served, certificates and keys aside.
+  /// How the org is served, except certificates and keys.
   let serving: String
   private let served: [String: String]
   private let isAway = Locked(false)
-  /// What runs said.
+  /// The events of all runs.
   let told = Locked<[RunEvent]>([])
 
   /// A world with a copy of the small org.
@@ -37,7 +37,7 @@ final class World: Sendable {
     try self.init(directory, file: file, change: change, server: options)
   }
 
-  /// A world over the org that stands in `directory`.
+  /// A world with the org in `directory`.
   init(
     _ directory: TemporaryDirectory, file: String, change: (String) -> String,
     server serve: (inout OrgServer.Options) -> Void = { _ in }
@@ -55,7 +55,7 @@ final class World: Sendable {
       "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": OrgTemplate.clientID,
       "ATTACHE_JWT_KEY": key.pem,
     ]
-    // The files that it names are found beside it.
+    // The files that it names are next to it.
     let place = Files.parent(of: file) ?? "."
     let copy = directory.file("pipelines")
     if !Files.exists(copy) { try Tree.copy(place, to: copy) }
@@ -68,13 +68,16 @@ final class World: Sendable {
 
   deinit { server.stop() }
 
-  /// What a run is given: of an org that is away a port that nothing is given, for another org may be served at its own.
+  /// The variables of a run.
+  ///
+  /// For an unreachable org they name a port that is never assigned, because another org may be
+  /// served at the old one.
   var variables: [String: String] {
     isAway.withLock { $0 }
       ? served.merging(["ATTACHE_ORG_URL": "http://127.0.0.1:9"]) { $1 } : served
   }
 
-  /// Takes the org from the net.
+  /// Makes the org unreachable.
   func goAway() {
     server.stop()
     isAway.withLock { $0 = true }
@@ -86,7 +89,7 @@ final class World: Sendable {
   var root: String { directory.file("snapshots") }
   var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
 
-  /// Runs stages of the pipeline, all of them unless some are named.
+  /// Runs stages of the pipeline, by default all.
   @discardableResult
   func run(
     _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
@@ -113,7 +116,7 @@ final class World: Sendable {
     return try await FirstRun.run(key, in: self, run)
   }
 
-  /// Who was left out by runs so far, and why.
+  /// The users skipped so far, with the reasons.
   var skipped: [String] {
     told.withLock { $0 }.compactMap {
       if case .snapshotSkipped(_, let username, let reason) = $0 {
@@ -124,7 +127,7 @@ final class World: Sendable {
     }
   }
 
-  // MARK: people
+  // MARK: users
 
   func user(_ name: String) throws -> OrgUser {
     guard let user = org.user(named: name + "@example.com") else {
@@ -161,7 +164,7 @@ final class World: Sendable {
     return world
   }
 
-  /// A phone with what a run of all stages primed for a technician.
+  /// A technician's phone after a run of all stages.
   func primed(_ name: String, _ platform: Platform = .ios, as place: String? = nil) async throws
     -> Device
   {
@@ -169,7 +172,7 @@ final class World: Sendable {
     return try device(name, platform, as: place)
   }
 
-  /// The same, and the Id of the first record of a soup on it.
+  /// The same, and the ID of the first record of a soup on it.
   func primed(
     _ name: String, _ platform: Platform = .ios, as place: String? = nil, first soup: String
   ) async throws -> (Device, String) {
@@ -192,7 +195,7 @@ final class World: Sendable {
     try handBack(device, as: name)
   }
 
-  /// Puts a phone's store into the inbox and runs stages, all of them unless some are named.
+  /// Puts a phone's store into the inbox and runs stages, by default all.
   @discardableResult
   func run(_ device: Device, as name: String, _ stages: Stage...) async throws -> RunSummary {
     try handBack(device, as: name)
@@ -207,7 +210,7 @@ final class World: Sendable {
     return try await run { if !stages.isEmpty { $0.stages = Set(stages) } }.verdicts
   }
 
-  /// The ids of a soup on a phone, in order.
+  /// The IDs of a soup on a phone, in order.
   func ids(_ soup: String, on device: Device) throws -> [String] {
     try device.elements(soup).compactMap { $0["Id"]?.string }.sorted()
   }
@@ -217,7 +220,7 @@ final class World: Sendable {
     try org.read(object, id: id, as: user("admin"))
   }
 
-  /// A field of the records that a query finds.
+  /// A field of the records that a query returns.
   func column(_ soql: String, _ field: String = "Id", as name: String = "admin") throws -> [String]
   {
     let page = try org.query(soql, as: user(name))

@@ -7,7 +7,7 @@ import System
 import TestSupport
 import Testing
 
-/// A device's last edits may stand in the `-wal` beside its store and nowhere else.
+/// A device's last edits may be only in the `-wal` next to its store.
 @Suite struct WriteAheadLogTests {
   @Test(arguments: [Platform.ios, .android])
   func `an edit only in the log of a returned store is sent`(_ platform: Platform) async throws {
@@ -18,10 +18,11 @@ import Testing
     try withOpenLog(device.storePath) {
       let untouched = try Files.read(device.storePath)
       try device.edit("accounts", id: account, ["Phone": "+1 555 0177"], now: world.org.now())
-      // The edit is in the log alone: the main file is what it was.
+      // The edit is only in the log: the main file is unchanged.
       #expect(try Files.read(device.storePath) == untouched)
       #expect(try Tree.contains("+1 555 0177", in: device.storePath + "-wal"))
-      // Copied while the app has it open, the log first, as a file that stands still for a while.
+      // Copied while the app has it open, the log first, like a file that has been unchanged for a
+      // while.
       try Files.copy(device.storePath + "-wal", to: inbox + "-wal")
       try Files.copy(device.storePath, to: inbox)
     }
@@ -61,7 +62,7 @@ import Testing
     #expect(kept.contains { $0.hasSuffix("/ada.db-wal") }, "the log is kept for review")
   }
 
-  /// Runs `body` while a connection in WAL mode keeps the log from being folded in.
+  /// Runs `body` while a connection in WAL mode prevents a checkpoint.
   private func withOpenLog(_ path: String, _ body: () throws -> Void) throws {
     let app = try Connection(path)
     try app.execute("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0")

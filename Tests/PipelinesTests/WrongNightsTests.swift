@@ -8,7 +8,7 @@ import System
 import TestSupport
 import Testing
 
-/// The table of `docs/how-to/troubleshoot.md`, night by night.
+/// The table of `docs/how-to/troubleshoot.md`, row by row.
 @Suite struct WrongNightsTests {
   /// A row of the table.
   struct Row: Sendable, CustomTestStringConvertible {
@@ -22,7 +22,7 @@ import Testing
     static let all: [Row] = {
       let page = PipelineSchemaTests.root.appendingPathComponent("docs/how-to/troubleshoot.md")
       let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
-      // The first table is that of the nights.
+      // The first table is that of the situations.
       let nights = text.split(separator: "\n## ")[0]
       return nights.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst().compactMap {
         line in
@@ -37,15 +37,15 @@ import Testing
     }()
   }
 
-  /// A night as it is played: the run that is looked at, after what went before.
+  /// A situation as it is played: the run that is checked, after what happened before.
   private struct Scene {
     let world: World
     var words: [String] = []
     var variables: [String: String] = [:]
     var shell = #"exec "$@""#
-    /// The exit status that is told and logged, where the program ends with another one.
+    /// The exit status in the notification and the log, if the program's differs.
     var told: String?
-    /// What has to live as long as the run.
+    /// Objects that must live as long as the run.
     var held: [Any] = []
   }
 
@@ -53,7 +53,7 @@ import Testing
   private var log: String { directory.file("attache.log") }
   private var message: String { directory.file("message.json") }
 
-  /// A world whose end is told to a file.
+  /// A world that writes its notifications to a file.
   private func world(_ change: (String) -> String = { $0 }) throws -> World {
     try World {
       change($0).replacing(
@@ -76,10 +76,10 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
   }
 
-  /// What the org does not answer before.
+  /// What the org waits for before it answers.
   private let gate = DispatchSemaphore(value: 0)
 
-  /// Lets a signal end the run at its first query; answers how the shell starts it.
+  /// Makes a signal end the run at its first query; returns how the shell starts it.
   private func strike(_ world: World, _ signal: Int32) -> String {
     let place = directory.file("pid")
     world.server.faults.add(
@@ -115,7 +115,8 @@ import Testing
           $0.replacing(#""inbox":"#, with: #""limits": {"freeDiskMiB": 1000000000}, "inbox":"#)
         })
     case "the requests are used up":
-      // One user after the other: which of two meets the limit first would decide what is told of the other.
+      // One user after the other: otherwise it would be undefined which of two meets the limit
+      // first.
       let world = try world {
         $0.replacing(#""inbox":"#, with: #""limits": {"jobs": 1}, "inbox":"#)
       }
@@ -131,7 +132,7 @@ import Testing
     }
   }
 
-  /// Those that begin with a good night of a plain pipeline.
+  /// Situations that start with a successful run of a plain pipeline.
   private func plainScene(_ night: String) async throws -> Scene {
     let world = try world()
     try await world.run()
@@ -173,7 +174,7 @@ import Testing
     return scene
   }
 
-  /// A pipeline that keeps one generation, where something stands in the place of the note of what was removed.
+  /// A pipeline that keeps one generation, with another file at the path of the prune note.
   private func stuck() async throws -> Scene {
     let world = try world {
       $0.replacing(#""inbox":"#, with: #""keep": {"generations": 1}, "inbox":"#)
@@ -188,7 +189,7 @@ import Testing
     return Scene(world: world)
   }
 
-  /// An org whose certificate a trusted authority signed, to an end that is past.
+  /// An org whose certificate was signed by a trusted authority, but has expired.
   private func expired() throws -> Scene {
     let authorityKey = try PrivateKey.generateRSA()
     let authority = try authorityKey.selfSignedCertificate(
@@ -226,12 +227,12 @@ import Testing
     #expect((told["status"]?.int).map { String($0) } ?? exit == exit)
     let lines = Files.exists(log) ? String(decoding: try Files.read(log), as: UTF8.self) : ""
     #expect(row.log.isEmpty ? lines.isEmpty : lines.contains(row.log), "\(lines)")
-    // Of one that is killed nobody writes the end.
+    // If it is killed, no one writes its end.
     let hasEnd = !row.log.isEmpty && row.exit != "137"
     #expect(lines.contains("; exit status \(exit)\n") == hasEnd, "\(lines)")
     let hasNew = try reports(scene.world).count > before.count
     #expect(hasNew == row.hasReport, "\(lines)")
-    // Who reads the report finds it by the message.
+    // The reader of the notification finds the report by it.
     #expect((told["report"] != nil) == row.hasReport)
   }
 

@@ -8,20 +8,20 @@ import System
 import TestSupport
 import Testing
 
-/// A pipeline that runs night by night, with its office at work and its phones coming home.
+/// A pipeline that runs night after night, with changes in the org and returning phones.
 ///
 /// `make test` plays a few nights, `make soak` a year.
 @Suite struct YearTests {
   private static let nights = CampaignSize.nights.count
   private static let day: Int64 = 86_400_000
   private static let names = ["ada", "ben", "cleo"]
-  /// No age of `keep` is greater: from then on as much goes as comes.
+  /// No limit of `keep` is greater: from then on, as much is removed as is added.
   private static let settled = 70
 
-  /// What a night took, and what lay there after it.
+  /// The cost of a night, and the files after it.
   private struct Night {
     var seconds = 0.0
-    /// Bytes in the data directory, without the ledger, which keeps who did what for ever.
+    /// The size of the data directory in bytes, without the ledger, which keeps its rows forever.
     var disk: Int64 = 0
     var ledger: Int64 = 0
     var descriptors = 0
@@ -51,7 +51,7 @@ import Testing
       try world.org.moveClock(by: Self.day)
       try office(number)
       let name = Self.names[number % Self.names.count]
-      // One comes home with what it did since it went out, and goes out again with the newest bundle.
+      // A phone returns its edits since its last bundle, and gets the newest bundle.
       if let phone = phones[name] { try world.handBack(phone, as: "\(name)-\(number).sqlite") }
       let night = try await play()
       phones[name] = try goOut(name, number)
@@ -73,9 +73,9 @@ import Testing
     return parts.joined(separator: ", ")
   }
 
-  // MARK: a night
+  // MARK: nights
 
-  /// The office changes about one account of a hundred; the phones' users work on contacts.
+  /// Other users change about one account of a hundred; the phones' users edit contacts.
   private func office(_ number: Int) throws {
     let admin = try world.user("admin")
     let ids = try world.column("SELECT Id FROM Account ORDER BY Id")
@@ -106,11 +106,11 @@ import Testing
     return try #require(kibibytes) / 1024
   }
 
-  /// A phone with the newest bundle, on which a contact is made and a title entered.
+  /// A phone with the newest bundle, on which a contact is created and a title edited.
   private func goOut(_ name: String, _ number: Int) throws -> Device {
     let place = "\(name)-\(number)"
     let phone = try world.device(name, as: place)
-    // The one before is thrown away.
+    // The previous one is discarded.
     try? Files.remove(world.directory.file("devices/\(name)-\(number - Self.names.count)"))
     _ = try phone.create(
       "contacts", type: "Contact", ["LastName": .string("Met in night \(number)")],
@@ -123,9 +123,10 @@ import Testing
     return phone
   }
 
-  // MARK: the year
+  // MARK: years
 
-  /// Stores of as many generations as `keep` says, and of none that it does not name as staying.
+  /// Checks that there are stores of as many generations as `keep` says, and of others only if it
+  /// names them.
   private func checkGenerations() throws {
     let plan = try KeepWork.prune(world.pipeline, root: world.root, isDryRun: true)
     for id in try world.data.snapshots() {
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  /// From the night on from which as much goes as comes, the last third is like the one before.
+  /// Checks that in the steady state, the last third is like the one before.
   private func checkFlat(_ nights: [Night]) {
     guard nights.count > Self.settled + 60 else { return }
     let third = (nights.count - Self.settled) / 3

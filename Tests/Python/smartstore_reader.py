@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads a SmartStore file by the format's own rules and says where it breaks them.
+"""Reads a SmartStore file by the rules of the format and reports violations.
 
     smartstore_reader.py FILE [--platform ios|android] [--json]
 
-It shares nothing with attache: the standard library only, written from the description of the
-format. Exit status 0: sound; 1: violations, one a line; 2: the file cannot be read at all.
+It shares no code with attache: it uses only the standard library and was written from the
+description of the format. Exit status 0: sound; 1: violations, one per line; 2: the file is unreadable.
 """
 from decimal import Decimal
 import json
@@ -19,7 +19,7 @@ MISSING = object()
 
 
 class Number(str):
-    """A JSON number as it is written."""
+    """A JSON number in its original spelling."""
 
     @property
     def integral(self):
@@ -129,7 +129,7 @@ class Reader:
                     "sqlite_sequence"}
         if self.platform == "android":
             expected.add("soup_index_map_0")
-            # Android's SQLite makes it in any database that it opens to write.
+            # Android's SQLite creates it in any database that it opens for writing.
             made = self.rows("SELECT sql FROM sqlite_master WHERE name = 'android_metadata'")
             if made == [("CREATE TABLE android_metadata (locale TEXT)",)]:
                 expected.add("android_metadata")
@@ -286,7 +286,7 @@ class Reader:
             except ValueError:
                 return False
         wanted = self.android(value, kind) if self.platform == "android" else self.ios(value)
-        # The column's affinity, by SQLite itself.
+        # The column's affinity, applied by SQLite itself.
         self.scratch.execute(f"UPDATE {kind} SET c = ?", (wanted,))
         made = self.scratch.execute(f"SELECT c FROM {kind}").fetchone()[0]
         return type(made) is type(stored) and made == stored

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs statements on a sealed store with SQLCipher itself, which shares nothing with attache.
+"""Runs statements on a sealed store with SQLCipher itself, which shares no code with attache.
 
     sqlcipher.py FILE KDF-ITERATIONS SALT|- STATEMENT...
 
-The passphrase stands in the environment variable PASSPHRASE; an iOS app group's file has its SALT
-outside, in hexadecimal digits. Prints the rows of each statement as one line of JSON.
+The passphrase is read from the environment variable PASSPHRASE. For the file of an iOS app group, SALT
+has its external salt in hexadecimal digits. Prints the rows of each statement as one line of JSON.
 """
 import json
 import os

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: ["\n", "\r\n", "\r"])
-  func `rows end as any system ends lines, with or without a last one`(_ end: String) throws {
+  func `rows may have any line ends, with or without a last one`(_ end: String) throws {
     let text = ["Id,Name", "1,one", "2,two"].joined(separator: end)
     for csv in [text, text + end, "\u{FEFF}" + text] {
       #expect(try page(csv).map { $0["Name"] } == ["one", "two"])
@@ -78,7 +78,7 @@ import Testing
     #expect(try page("Id,Name" + end).isEmpty)
   }
 
-  @Test func `what cannot stand in a string of JSON is written so that it can`() throws {
+  @Test func `characters that JSON strings do not allow are escaped`() throws {
     let rows = try page("Id,Name\n1,\"a\tb\u{01}c\u{00}d\re\"\n")
     #expect(rows.first?["Name"] == "a\tb\u{01}c\u{00}d\re")
   }
@@ -87,7 +87,7 @@ import Testing
     ("0", true), ("-0.5", true), ("12", true), ("1E+3", true), ("007", false), ("1.", false),
     ("1e", false), ("-", false), (".5", false), ("NaN", false), ("1 ", false),
   ])
-  func `what is no number of JSON stays text`(_ text: String, _ isNumber: Bool) throws {
+  func `a text that is not a JSON number stays text`(_ text: String, _ isNumber: Bool) throws {
     let value = try page("Id,Count__c\n1,\"\(text)\"\n").first?["Count__c"]
     #expect(value == (isNumber ? .number(text) : .string(text)))
   }
@@ -99,12 +99,12 @@ import Testing
     ("Id,Name\n1,one\n2,\"two\n", "row 3 of a page of CSV is invalid: a quote is never closed"),
     ("Id,Name\n1,\"one\"x\n", "row 2 of a page of CSV is invalid: text follows a closing quote"),
   ])
-  func `a page that is broken is told by its row`(_ csv: String, _ message: String) throws {
+  func `an invalid page is reported with its row`(_ csv: String, _ message: String) throws {
     let error = try #require(throws: OrgError.self) { try page(csv) }
     #expect(error.kind == .invalidResponse && error.message == message)
   }
 
-  @Test func `a job gives plain fields of the object alone`() throws {
+  @Test func `a job returns only plain fields of the object`() throws {
     let records = try records()
     #expect(records.gives(["Id", "name", "Day__c"]))
     #expect(!records.gives(["Id", "Place__c"]))

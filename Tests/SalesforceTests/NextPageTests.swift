@@ -72,7 +72,7 @@ import Testing
     #expect(scripted.tokenRequests.count == 2)
     #expect(try await pages.next() != nil)
     #expect(try await pages.next() == nil)
-    #expect(scripted.tokenRequests.count == 2, "the new token was renewed for an old one's sake")
+    #expect(scripted.tokenRequests.count == 2, "the new token was renewed because of an old one")
     #expect(session.instanceURL == scripted.url)
   }
 }

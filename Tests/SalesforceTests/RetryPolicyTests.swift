@@ -156,7 +156,7 @@ import Testing
         attempt: 0, hasRefreshed: true) == .fail(.authentication, isAmbiguous: false))
   }
 
-  @Test("a dropped cursor is begun again three times, and no other error is")
+  @Test("a dropped cursor is restarted three times, and no other error is")
   func restarts() {
     let dropped = OrgError(.locatorExpired, message: "", request: "")
     #expect((0..<3).allSatisfy { RetryPolicy.beginsAgain(dropped, after: $0) })
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "rows that another writer held, or nobody looked at, are tried five times with longer pauses")
+    "rows that were locked or not processed are tried five times with longer pauses")
   func rows() {
     let refusal = RowRefusal(code: nil, message: "")
     #expect(RetryPolicy.repeats(.locked(refusal)) && RetryPolicy.repeats(.unprocessed(refusal)))

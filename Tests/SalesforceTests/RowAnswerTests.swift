@@ -14,11 +14,11 @@ import Testing
     #expect(try collection(done, nil) == .done(id: Self.id, created: true))
     #expect(try collection(done, "001000000000001") == .done(id: Self.id, created: true))
     guard case .unknown = try collection(done, "001000000000002AAA") else {
-      Issue.record("another record was taken for it")
+      Issue.record("another record was accepted")
       return
     }
     guard case .unknown = try collection(#"{"success":true,"errors":[]}"#, nil) else {
-      Issue.record("a new record without an id was taken for done")
+      Issue.record("a new record without an ID was accepted")
       return
     }
   }
@@ -84,7 +84,7 @@ import Testing
       case .absent(let refusal) = try collection(
         #"{"success":false,"errors":[\#(errors)]}"#, Self.id)
     else {
-      Issue.record("it was taken for another kind")
+      Issue.record("it was read as another kind")
       return
     }
     #expect(refusal.code == "INVALID_CROSS_REFERENCE_KEY")

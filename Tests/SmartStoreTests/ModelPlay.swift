@@ -183,7 +183,7 @@ struct ModelPlay {
     if same.count > 1 {
       do {
         try store.upsert([.object(object)], into: name, externalIDPath: "key")
-        throw ModelMismatch(description: "an external id that is not unique was taken")
+        throw ModelMismatch(description: "an ambiguous external ID was accepted")
       } catch StoreError.externalIDNotUnique {}
       return
     }

@@ -230,12 +230,12 @@ import Testing
             try store.deleteElements(in: soup, where: "Id", in: [id])
           case (false, _):
             var object = try #require(held.first?.object)
-            object["Name"] = .string("night \(night)")
+            object["Name"] = .string("run \(night)")
             object["Size"] = random.chance(50) ? nil : "\u{1}"
             _ = try store.upsert([.object(object)], into: soup)
           case (true, _):
             let number = try #require(Int(id.dropFirst(3))) - 1000
-            try store.upsert([element(number, "night \(night)")], into: soup)
+            try store.upsert([element(number, "run \(night)")], into: soup)
           }
         }
       }
@@ -249,7 +249,7 @@ import Testing
         try writer.finish()
         renewed += 1
         path = next
-        #expect(try rows(next) == anew, "night \(night)")
+        #expect(try rows(next) == anew, "run \(night)")
       } else {
         path = directory.file("\(night)-whole.sqlite")
         try Files.rename(directory.file("whole.sqlite"), to: path)
@@ -270,7 +270,7 @@ import Testing
     func renews(since: Int64) throws -> Bool {
       try IssuedRecordWriter(path: next, renewing: path).renew(fields, of: store, since: since)
     }
-    #expect(try !renews(since: 1000), "every row was written")
+    #expect(try !renews(since: 1000), "all rows were written")
     #expect(try renews(since: 1001))
     // Another row of the same record, which only a new file contains.
     store.clock = { 1001 }

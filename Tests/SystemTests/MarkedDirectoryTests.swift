@@ -30,15 +30,16 @@ import Testing
   }
 
   @Test(arguments: [
-    "file", ".hidden", "another mark", "the mark of another command", "a linked mark",
+    "file", ".hidden", "another marker", "the marker of another command", "a linked marker",
   ])
   func `a directory that attache did not create is rejected and unchanged`(_ kind: String) throws {
     try Files.makeDirectory(place)
     let marker = place + "/" + MarkedDirectory.markerName
     switch kind {
-    case "another mark": try DurableFile.write(Array("mine\n".utf8), to: marker)
-    case "the mark of another command": try marked(maker: "attache run --dry-run --report").claim()
-    case "a linked mark":
+    case "another marker": try DurableFile.write(Array("mine\n".utf8), to: marker)
+    case "the marker of another command":
+      try marked(maker: "attache run --dry-run --report").claim()
+    case "a linked marker":
       try MarkedDirectory(directory.file("real"), maker: "attache demo").claim()
       symlink(directory.file("real") + "/" + MarkedDirectory.markerName, marker)
     default: try DurableFile.write([1], to: place + "/" + kind)

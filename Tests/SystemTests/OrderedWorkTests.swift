@@ -33,7 +33,7 @@ import Testing
       #expect(load.withLock { $0.begun.count } <= taken.count + atOnce + 1)
       taken.append(item)
     } drop: { _ in
-      Issue.record("nothing is to be dropped")
+      Issue.record("nothing should be dropped")
     }
     #expect(taken == Array(0..<50))
     #expect(load.withLock { $0.most } <= atOnce)

@@ -68,7 +68,7 @@ package actor Browser {
   /// Starts Chromium with an empty profile.
   package init() throws {
     guard let program = Self.program else {
-      throw BrowserPipe.Failure(description: "there is no chromium: apt-get install chromium")
+      throw BrowserPipe.Failure(description: "Chromium is missing: apt-get install chromium")
     }
     pipe = try BrowserPipe(program, directory: directory.path)
   }
@@ -231,7 +231,7 @@ package actor Browser {
       })()
       """)
     guard let x = place[0], let y = place[1] else {
-      throw BrowserPipe.Failure(description: "nothing on the page is \(selector)")
+      throw BrowserPipe.Failure(description: "no element of the page matches \(selector)")
     }
     for type in ["mouseMoved", "mousePressed", "mouseReleased"] {
       _ = try pipe.call(
@@ -295,7 +295,7 @@ package actor Browser {
 
   private func write(_ answer: JSONValue, _ path: String) throws {
     guard let data = Data(base64Encoded: answer["data"]?.string ?? "") else {
-      throw BrowserPipe.Failure(description: "Chromium gave no data for \(path)")
+      throw BrowserPipe.Failure(description: "Chromium returned no data for \(path)")
     }
     try data.write(to: URL(fileURLWithPath: path))
   }

@@ -100,12 +100,14 @@ final class BrowserPipe {
       }
       searched = received.count
       let left = end.timeIntervalSinceNow
-      guard left > 0 else { throw Failure(description: "no answer to \(method) in time") }
+      guard left > 0 else { throw Failure(description: "no response to \(method) in time") }
       var waiting = pollfd(
         fd: answers.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, Int32(left * 1000) + 1) > 0 else { continue }
       let more = answers.fileHandleForReading.availableData
-      if more.isEmpty { throw Failure(description: "Chromium ended before it answered \(method)") }
+      if more.isEmpty {
+        throw Failure(description: "Chromium ended before it responded to \(method)")
+      }
       received.append(contentsOf: more)
     }
   }

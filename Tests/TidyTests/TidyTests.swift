@@ -19,7 +19,7 @@ import Testing
       for module in row.modules where !seen.contains(module) {
         // The system libraries have their own lines at the top.
         if !module.hasPrefix("C") || module == "CSV" {
-          Issue.record("\(row.target) names \(module), which stands below")
+          Issue.record("\(row.target) names \(module), which is below it")
         }
       }
       seen.insert(row.target)
@@ -43,7 +43,7 @@ import Testing
   @Test func `every dependency in the manifest is imported by some file`() {
     for row in ImportTable.rows {
       let files = SourceTree.files(under: row.folder)
-      #expect(!files.isEmpty, "\(row.folder) holds nothing")
+      #expect(!files.isEmpty, "\(row.folder) has no files")
       let imported = Set(
         files.flatMap { file in
           file.lines.flatMap { $0.split(separator: ";") }.compactMap(
@@ -141,7 +141,8 @@ import Testing
         guard line.contains("@unchecked Sendable") else { continue }
         let above = index > 0 ? file.lines[max(0, index - 6)..<index] : []
         if !above.contains(where: { $0.contains("//") }) {
-          Issue.record("\(file.path):\(index + 1): @unchecked Sendable without a proof above it")
+          Issue.record(
+            "\(file.path):\(index + 1): @unchecked Sendable without a justification above it")
         }
       }
     }
@@ -154,7 +155,7 @@ import Testing
       let type = name.split(separator: "+").first.map(String.init) ?? name
       let pattern = #"\b(struct|class|enum|protocol|extension|typealias|actor) \#(type)\b"#
       if file.text.range(of: pattern, options: .regularExpression) == nil {
-        Issue.record("\(file.path): holds no type named \(type)")
+        Issue.record("\(file.path): has no type named \(type)")
       }
     }
   }

@@ -1,6 +1,6 @@
-"""Points a client at the local org: every name below salesforce.com is this machine, at the org's port.
+"""Directs a client to the local org: every name below salesforce.com is this machine, at the org's port.
 
-Nothing else can be reached. Python loads this file by itself, the client's own code stays as it is.
+No other name resolves. Python loads this file automatically, so the client's code is not changed.
 """
 
 import os

@@ -111,7 +111,7 @@ import Testing
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     let report = try await run.finish()
     #expect(report.fetched == RequestLimits.search)
-    #expect(report.warnings.contains { $0.contains("more may match") })
+    #expect(report.warnings.contains { $0.contains("more records may match") })
     let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
     #expect(ghosts.count == 0)
     #expect(ghosts.warnings.count == 1)

@@ -4,21 +4,21 @@ import LocalOrg
 import Pipelines
 import System
 
-/// The program itself, run as a child on one stage of a world's pipeline.
+/// The program, run as a child process on one stage of a world's pipeline.
 struct ChildRun {
-  /// Its exit status, 137 when it was killed.
+  /// Its exit status, 137 if it was killed.
   let status: Int32
-  /// Whether it said that the stage began, and that it ended.
+  /// Whether it reported that the stage started, and that it finished.
   let hasStarted: Bool
   let hasFinished: Bool
-  /// How many events there were in the stage; empty when it did not end.
+  /// The number of events in the stage; empty if it did not finish.
   let counts: [KillPoint.Event: Int]
-  /// What it printed, for messages.
+  /// Its output, for messages.
   let lines: [String]
 
   var diedInStage: Bool { status == 137 && hasStarted && !hasFinished }
 
-  /// The executable beside the tests.
+  /// The executable next to the tests.
   static var executable: String {
     (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
   }
@@ -39,7 +39,7 @@ struct ChildRun {
     let arguments = [
       "run", world.pipeline.file, "--only", stage.rawValue, "--json", "--data", world.root,
     ]
-    // Held until the handle is there: the org's threads may want it at once.
+    // Locked until the handle exists, because the org's threads may need it at once.
     let child = try victim.withLock { victim in
       let child = try ChildProcess.start(
         Self.executable, arguments, environment: environment,
@@ -75,7 +75,8 @@ struct ChildRun {
     case .requests: match = .any
     case .writes: match = .writes
     }
-    // The body of the answer is held until the asker is dead, or the org does not look at all.
+    // The body of the answer is held back until the client is dead, or the org does not process the
+    // request at all.
     let isBefore = if case .before = point.moment { true } else { false }
     world.server.faults.add(
       match, nth: point.number,

@@ -2,34 +2,34 @@ import TestSupport
 
 /// Where a process is killed.
 struct KillPoint: CustomStringConvertible {
-  /// What is counted.
+  /// The kinds of events.
   enum Event: String, CaseIterable {
-    /// Calls that change files or speak to the org.
+    /// Calls that change files or send requests.
     case calls
-    /// Those of them that make, rename, remove or sync files.
+    /// Calls that create, rename, remove or sync files.
     case names
     /// Requests to the org.
     case requests
-    /// Those of them that are to change records.
+    /// Requests that change records.
     case writes
   }
 
-  /// When, beside the event.
+  /// The moment relative to the event.
   enum Moment {
     /// It is not done.
     case before
-    /// It is done, and nothing else; of a request, the answer has not been sent.
+    /// It is done, and nothing else. Of a request, the answer has not been sent.
     case after
-    /// So many nanoseconds after it, whatever is done then.
+    /// A number of nanoseconds later, whatever is done then.
     case later(nanoseconds: Int)
   }
 
   let event: Event
-  /// Which of the events, from 1.
+  /// The number of the event, from 1.
   let number: Int
   let moment: Moment
 
-  /// The sort, for the count of them.
+  /// The kind, for counting.
   var sort: String {
     switch moment {
     case .before: "before \(event)"
@@ -43,7 +43,7 @@ struct KillPoint: CustomStringConvertible {
     return "\(sort) \(number)"
   }
 
-  /// What the shim reads.
+  /// The environment of the shim.
   var environment: [String: String] {
     guard event == .calls || event == .names else { return [:] }
     var environment = ["KILL_AT": String(number), "KILL_OF": event.rawValue]
@@ -58,7 +58,9 @@ struct KillPoint: CustomStringConvertible {
   }
 
   /// A random point in the `part`-th of `parts` equal parts of a stage with so many events, so that
-  /// the points lie all over it; the sorts of events take turns.
+  /// the points are spread over it.
+  ///
+  /// The kinds of events take turns.
   static func random(
     part: Int, of parts: Int, counts: [Event: Int], using dice: inout HistoryRandom
   ) -> KillPoint {
@@ -74,7 +76,7 @@ struct KillPoint: CustomStringConvertible {
     case 0: moment = .before
     case 1, 2: moment = .after
     default:
-      // Up to a microsecond or a millisecond, each order of magnitude as likely.
+      // Up to a microsecond or a millisecond, each order of magnitude with the same probability.
       let bound = [1000, 10_000, 100_000, 1_000_000][dice.below(4)]
       moment = .later(nanoseconds: dice.below(bound))
     }

@@ -7,18 +7,17 @@ import SmartStore
 import System
 import TestSupport
 
-/// The states before each stage, from which runs are killed again and again.
+/// The states before each stage, from which runs are killed repeatedly.
 struct KillScene: Sendable {
   let stage: Stage
   let name: String
   private let path: String
 
-  /// One scene for each stage, two for prime, the first time and what changed, two for reconcile, with one
-  /// request at a time and with several, and two for pack, plain
-  /// stores and sealed ones.
+  /// One scene for each stage; two for prime (first time, changes), two for reconcile (one request
+  /// at a time, several) and two for pack (plain stores, sealed ones).
   static let all = Result { try make() }
 
-  /// A fresh copy of the scene, with its own org on the same clock.
+  /// A new copy of the scene, with its own org on the same clock.
   func copy() throws -> World {
     let directory = TemporaryDirectory("kill")
     for part in ["org", "snapshots", "pipelines"] {
@@ -27,7 +26,7 @@ struct KillScene: Sendable {
     return try World(directory, file: Self.file, change: { $0 })
   }
 
-  // MARK: making
+  // MARK: setup
 
   private static let file = World.repository + "/pipelines/demo.json"
 
@@ -44,7 +43,7 @@ struct KillScene: Sendable {
       }
       scenes.append(KillScene(stage: stage, name: name, path: path))
     }
-    // With nothing to pack it makes the ledger, whose key must be the same in every copy.
+    // With nothing to pack it creates the ledger, whose key must be the same in every copy.
     try act(place, .pack)
     try keep(.prime, "prime, the first time")
     try act(place, .prime)
@@ -65,10 +64,10 @@ struct KillScene: Sendable {
     return scenes
   }
 
-  /// The scene with several requests at once: what they write bears dates in any order.
+  /// The scene with several concurrent requests, whose dates have any order.
   static let severalAtOnce = "reconcile, several at once"
 
-  /// Whether dates of the org are left out where what is left is compared.
+  /// Whether the org's dates are left out of the comparison.
   var leavesDatesOut: Bool { name == Self.severalAtOnce }
 
   private static func rewrite(_ pipelines: String, _ change: (String) -> String) throws {
@@ -94,7 +93,7 @@ struct KillScene: Sendable {
     }
   }
 
-  /// A world for as long as `body` runs: its org is closed when it is copied.
+  /// A world for the duration of `body`: its org is closed when it is copied.
   private static func withWorld(
     _ place: TemporaryDirectory, _ body: (World) throws -> Void
   ) throws {
@@ -103,14 +102,14 @@ struct KillScene: Sendable {
       return text.replacing(/"query": "SELECT[^\n]*/, with: names)
         .replacingOccurrences(of: #""atMost": 50"#, with: #""atMost": 2"#)
         .replacing(/"url": {[^\n]*},\n *"login"/) { match in
-          // Once: a place keeps the file that was changed.
+          // Only once, because a directory keeps the changed file.
           match.0.replacing("\"login\"", with: "\"concurrency\": 1, \"login\"")
         }
     }
     try body(world)
   }
 
-  /// Two devices with edits of all sorts, one file that is no store, and changes in the office.
+  /// Two devices with edits of all kinds, one file that is not a store, and changes by other users.
   private static func playField(_ world: World) throws {
     let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
     var now = world.org.now()
@@ -146,7 +145,7 @@ struct KillScene: Sendable {
     if let error = world.org.delete("WorkOrder", id: order, as: admin).errors.first { throw error }
   }
 
-  /// Why a scene could not be made.
+  /// Why a scene could not be set up.
   struct Failure: Error, CustomStringConvertible {
     let words: String
     var description: String { words }

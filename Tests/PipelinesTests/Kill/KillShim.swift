@@ -1,16 +1,15 @@
 import System
 import TestSupport
 
-/// A library that is loaded before the program: one kills it at a point, others write down what it
-/// does.
+/// A preloaded library: one kills the program at a point, others record what it does.
 struct KillShim: Sendable {
-  /// Kills; compiled once, the compiler comes with Swift.
+  /// Kills; compiled once with the compiler that comes with Swift.
   static let shared = Result { try KillShim("killpoint") }
-  /// Writes down in which order files are synchronized and renamed.
+  /// Records the order in which files are synchronized and renamed.
   static let order = Result { try KillShim("order") }
-  /// Writes down what is written, named, synchronized and asked of the org.
+  /// Records what is written, named, synchronized and requested from the org.
   static let watch = Result { try KillShim("watch") }
-  /// Holds threads up at their ends, and writes down which had ended when the process did.
+  /// Delays threads at their ends, and records which had ended when the process did.
   static let threads = Result { try KillShim("threads") }
 
   let path: String

@@ -5,14 +5,15 @@ import System
 import TestSupport
 import Testing
 
-/// `kill -9` anywhere in a stage, then the stage again: what is left is what an unkilled run leaves.
+/// `kill -9` anywhere in a stage, then the stage again: the result is that of a run that was not
+/// killed.
 ///
 /// The program runs as a child on a copy of the same files and of the same org. A point counts only
-/// if the program died inside the stage. `SEED` names another seed.
+/// if the program died inside the stage. `SEED` selects another seed.
 @Suite struct KillTests {
   @Test(arguments: Stage.allCases)
   func `a stage killed at any point ends like one that was not`(_ stage: Stage) async throws {
-    // Children are waited for, which must not hold up the other tests.
+    // Waiting for children must not block the other tests.
     let thread = StoreThread(name: "kill")
     let problems = try await thread.run { () throws -> [String] in
       let scenes = try KillScene.all.get().filter { $0.stage == stage }
@@ -29,7 +30,7 @@ import Testing
     #expect(problems == [])
   }
 
-  /// Fixed, and another one in each round of `make soak`.
+  /// Fixed, but different in each round of `make soak`.
   static let seed = CampaignSize.killPoints.firstSeed(20_261_128)
 }
 
@@ -60,7 +61,7 @@ struct KillRounds {
     counts = run.counts
   }
 
-  /// How many points there were, and of what sort.
+  /// The number of points, by kind.
   var account: String {
     let kinds = sorts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     let events = KillPoint.Event.allCases.map { "\(counts[$0, default: 0]) \($0)" }
@@ -73,15 +74,15 @@ struct KillRounds {
   mutating func play() throws {
     for part in 0..<points {
       var isDone = try playOne(part)
-      // A point outside the stage, as the login is, does not count: another anywhere instead.
+      // A point outside the stage, such as the login, does not count: try another one.
       for _ in 0..<10 where !isDone { isDone = try playOne(dice.below(points)) }
       if !isDone { problems.append("\(scene.name): no run died in part \(part)") }
-      // One difference is told in full; thirty of the kind say no more.
+      // One difference is reported in full; thirty of the same kind say no more.
       if problems.count > 20 { return }
     }
   }
 
-  /// One point; false when the program did not die in the stage.
+  /// One point; false if the program did not die in the stage.
   private mutating func playOne(_ part: Int) throws -> Bool {
     let world = try scene.copy()
     let point = KillPoint.random(
@@ -99,7 +100,7 @@ struct KillRounds {
       let second = KillPoint.random(
         part: 0, of: 1, counts: counts, using: &dice)
       let run = try ChildRun(scene.stage, world, killedAt: second)
-      // Where there was less left to do than in a whole stage, it may have ended before.
+      // If less was left to do than in a whole stage, it may have finished before.
       if run.status != 137 {
         recovery = run
       } else {
@@ -107,7 +108,8 @@ struct KillRounds {
         story += ", then killed \(second)"
       }
     }
-    // A recovery that was killed when the ledger had its end is whole: one more would be a new run.
+    // A recovery that was killed after the run was marked as ended is complete: another one would
+    // be a new run.
     let hasEnded = try recovery == nil && LedgerRows.haveAllRunsEnded(world.data.state)
     if !hasEnded {
       let last = try recovery ?? ChildRun(scene.stage, world)

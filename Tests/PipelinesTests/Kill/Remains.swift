@@ -7,19 +7,19 @@ import SQLite
 import Snapshots
 import System
 
-/// What a pipeline has left: its files and its org, to be compared with another's.
+/// The files and the org of a pipeline, to be compared with another's.
 ///
-/// Times of the wall and the ids of runs are left out; everything else must be the same.
+/// Wall-clock times and the IDs of runs are left out; everything else must be the same.
 struct Remains {
   let data: String
-  /// By a name that is the same in every copy, the file's path.
+  /// The files' paths by names that are the same in every copy.
   let files: [String: String]
   let org: [String]
   private let runs: [String]
   /// The day on the org's clock, which is the same in every copy.
   private let day: String
 
-  /// Whether dates of the org do not count: what is written beside each other bears them in any order.
+  /// Whether the org's dates are ignored, because concurrent writes have any order.
   private let leavesDatesOut: Bool
 
   init(_ world: World, leavesDatesOut: Bool = false) throws {
@@ -30,7 +30,7 @@ struct Remains {
     runs = Files.isDirectory(data + "/reports") ? try Files.list(data + "/reports") : []
     var files: [String: String] = [:]
     for name in try Tree.files(data) {
-      // The log of the ledger is part of it; the lock is nobody's when no run is at work.
+      // The ledger's log counts as part of it; the lock is irrelevant when no run is active.
       if name == "lock" || name.hasPrefix("state.sqlite-") { continue }
       var plain = name
       for (place, run) in runs.enumerated() {
@@ -41,7 +41,7 @@ struct Remains {
     self.files = files
   }
 
-  /// In what it differs from another, in sentences; empty: in nothing.
+  /// The differences from another, as sentences; empty if there are none.
   func differences(from other: Remains) throws -> [String] {
     var found: [String] = []
     for name in Set(files.keys).union(other.files.keys).sorted() {
@@ -59,7 +59,7 @@ struct Remains {
     return found + compare("org", org, other.org)
   }
 
-  /// Lines without the org's dates, in an order that does not follow them.
+  /// Lines without the org's dates, in an order that does not depend on them.
   private func withoutDates(_ lines: [String]) -> [String] {
     return lines.map {
       $0.replacing(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?/, with: "DATE")
@@ -86,7 +86,7 @@ struct Remains {
     if name == "state.sqlite" { return try LedgerRows.lines(path) }
     if name.hasSuffix("/current") { return try current(path) }
     if name.contains(".bundle.") {
-      // Read whole: every store in it is what its manifest says.
+      // Read whole: every store in it matches its manifest.
       let manifest = try BundleReader.verify(path)
       return [String(describing: manifest)]
     }
@@ -107,8 +107,8 @@ struct Remains {
     }
   }
 
-  /// A report without the places of its files and of the pipeline's, and without times of the wall: those of a run that
-  /// does not ask the org.
+  /// A report without the paths of its files and of the pipeline's, and without wall-clock times,
+  /// which runs have that do not contact the org.
   private func comparable(_ text: String, data path: String) -> String {
     let data = path.components(separatedBy: "/reports/").first ?? path
     let time = /(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d(:\d\d)?(\.\d+)?( UTC|Z)/
@@ -118,7 +118,7 @@ struct Remains {
     return plain.replacing(time) { match in match.1 == day ? String(match.0) : "TIME" }
   }
 
-  /// The generation that is current, and that its digest is right.
+  /// The current generation, and whether its digest is correct.
   private func current(_ path: String) throws -> [String] {
     let line = String(decoding: try Files.read(path), as: UTF8.self)
     guard let current = CurrentGeneration(line: line) else { return ["no generation: \(line)"] }
@@ -135,7 +135,8 @@ enum StoreRows {
     var lines = try connection.texts("PRAGMA integrity_check")
     for table in try connection.texts("SELECT name FROM sqlite_schema WHERE type = 'table'") {
       var rows: [String] = []
-      // Every table of a soup begins with its id; the inner ones of a full-text index need not.
+      // Every table of a soup starts with its ID; the internal tables of a full-text index need
+      // not.
       try connection.rows("SELECT * FROM \(name: table)") { row in
         rows.append(table + ": " + RowText.text(row))
       }
@@ -145,7 +146,7 @@ enum StoreRows {
   }
 }
 
-/// The rows of a ledger, without ids of rows and runs and without times of the wall.
+/// The rows of a ledger, without the IDs of rows and runs and without wall-clock times.
 enum LedgerRows {
   static func lines(_ path: String) throws -> [String] {
     let connection = try Connection(path, mode: .readWrite)
@@ -156,7 +157,7 @@ enum LedgerRows {
     return lines
   }
 
-  /// Whether there is no run to go on with.
+  /// Whether there is no run to resume.
   static func haveAllRunsEnded(_ path: String) throws -> Bool {
     let connection = try Connection(path, mode: .readWrite)
     return try connection.texts("SELECT id FROM run WHERE ended_ms IS NULL").isEmpty

@@ -3,13 +3,13 @@ import Ledger
 import Rehearsal
 import System
 
-/// A day of so many edits of each kind that they go by jobs.
+/// A day with so many edits of each kind that bulk jobs are used.
 struct BulkWork {
-  /// What is to become of the edits.
+  /// The expected verdicts of the edits.
   static let verdicts: [Verdict: Int] = [
     .updated: 13, .created: 12, .deleted: 3, .conflict: 1, .failed: 1,
   ]
-  /// How many records of the org the edits write.
+  /// The number of records that the edits write.
   static let writes = 28
 
   private let scene: SecondOrgScene
@@ -18,7 +18,7 @@ struct BulkWork {
   private let orders: [String]
   private let visits: [String]
 
-  /// Plays the day: the phone is handed back when it returns.
+  /// Plays the day: the phone's store is returned at the end.
   init(_ scene: SecondOrgScene) async throws {
     self.scene = scene
     let rosa = try scene.device("rosa", .ios, as: "rosa")
@@ -32,7 +32,7 @@ struct BulkWork {
     visits = Array(try ids("visits", "Name", "Yard").prefix(3))
     for (place, id) in accounts.enumerated() {
       var values: JSONObject = ["Phone": .string("+1 777 \(place)")]
-      // What the org's rule refuses, and what a CSV has to write with care.
+      // A value that the org's rule refuses, and values that CSV must quote.
       if place == 1 { values["Phone"] = "none" }
       if place == 2 { values["Description"] = "a \"quote\", a comma,\r\ntwo lines and 🚲" }
       if place == 3 { values["Description"] = .null }
@@ -63,7 +63,7 @@ struct BulkWork {
     try scene.handBack(rosa, as: "rosa.sqlite")
   }
 
-  /// What stands otherwise in the org than the day's edits leave it; a line each.
+  /// The differences between the org and the expected result of the day's edits, one per line.
   func faults() async throws -> [String] {
     var faults: [String] = []
     func expect(_ holds: Bool, _ what: String) { if !holds { faults.append(what) } }

@@ -13,7 +13,7 @@ struct Chores {
   private let account: String
   private let workOrder: String
 
-  /// Plays the day of this number: the phone is handed back when it returns.
+  /// Plays the day with this number: the phone's store is returned at the end.
   init(_ scene: SecondOrgScene, number: Int) async throws {
     self.scene = scene
     name = "Chore \(number)"
@@ -38,7 +38,7 @@ struct Chores {
     try scene.handBack(rosa, as: "rosa-\(number).sqlite")
   }
 
-  /// What stands otherwise in the org than the day's edits leave it; a line each.
+  /// The differences between the org and the expected result of the day's edits, one per line.
   func faults(since before: Int) async throws -> [String] {
     var faults: [String] = []
     func expect(_ holds: Bool, _ what: String) { if !holds { faults.append(what) } }

@@ -4,13 +4,13 @@ import Rehearsal
 import SmartStore
 import System
 
-/// A day on which two technicians and the office work on the same records.
+/// A day on which two technicians and other users work on the same records.
 struct FieldWork {
-  /// What is to become of the edits.
+  /// The expected verdicts of the edits.
   static let verdicts: [Verdict: Int] = [
     .updated: 3, .created: 3, .deleted: 1, .alreadyInOrg: 1, .conflict: 1, .failed: 1,
   ]
-  /// How many records of the org the edits write.
+  /// The number of records that the edits write.
   static let writes = 7
 
   private let scene: SecondOrgScene
@@ -19,7 +19,7 @@ struct FieldWork {
   private let workOrder: String
   private let shared: String
 
-  /// Plays the day: everybody has handed back when it returns.
+  /// Plays the day: all stores are returned at the end.
   init(_ scene: SecondOrgScene) async throws {
     self.scene = scene
     let rosa = try scene.device("rosa", .ios, as: "rosa")
@@ -53,7 +53,7 @@ struct FieldWork {
     try rosa.delete("workorders", id: workOrder, now: now)
     try rosa.delete("contacts", id: contact, now: now)
     try li.edit("accounts", id: shared, ["Phone": "+1 555 4"], now: now)
-    // Meanwhile in the office.
+    // Meanwhile, changes by other users.
     try await scene.org.change("Account", id: accounts[0], ["Phone": "+1 555 9"])
     try await scene.org.change("Account", id: accounts[7], ["Name": "Changed by the office"])
     try await scene.org.change("Case", ["Subject": "From the office", "Status": "New"])
@@ -63,7 +63,7 @@ struct FieldWork {
     try scene.handBack(li, as: "li.db")
   }
 
-  /// What stands otherwise in the org than the day's edits leave it; a line each.
+  /// The differences between the org and the expected result of the day's edits, one per line.
   func faults() async throws -> [String] {
     var faults: [String] = []
     func expect(_ holds: Bool, _ what: String) { if !holds { faults.append(what) } }

@@ -4,26 +4,26 @@ import JSON
 import System
 import TestSupport
 
-/// The org of another hand (`Tests/ForeignOrg`), as a process of its own.
+/// The independent org (`Tests/ForeignOrg`), as a separate process.
 final class SecondOrg: Sendable {
-  /// What a test changes of the org's data before it starts.
+  /// A test's changes of the org's data before it starts.
   typealias Change = @Sendable (inout JSONObject) -> Void
 
-  /// One request as the org's log has it.
+  /// One request in the org's log.
   struct Entry: Sendable {
     let method: String
     let path: String
     let status: Int
-    /// How many records it wrote.
+    /// The number of records that it wrote.
     let writes: Int
     let user: String?
   }
 
   static let directory = World.repository + "/Tests/ForeignOrg"
-  /// The versions that the client is held against.
+  /// The API versions that the client is tested with.
   static let versions = (58...66).map { "\($0).0" }
 
-  /// Where logins go.
+  /// The URL of logins.
   let login: String
   private let process: RunningProcess
   private let client: HTTPClient
@@ -57,7 +57,7 @@ final class SecondOrg: Sendable {
       "/usr/bin/env",
       ["python3", "-B", Self.directory + "/serve.py", data, "--seed", String(seed)],
       environment: ProcessEnvironment.variables())
-    // It tells all that it holds in one answer.
+    // It returns all of its data in one answer.
     var whole = HTTPClient.Configuration()
     whole.responseLimitBytes = 1 << 30
     client = try HTTPClient(whole)
@@ -74,7 +74,7 @@ final class SecondOrg: Sendable {
 
   enum Failure: Error { case data, start, answer(String) }
 
-  /// Asks what only tests ask.
+  /// Sends a request that only tests send.
   private func ask(_ name: String, _ order: JSONValue? = nil) async throws -> JSONValue {
     let response = try await client.send(
       HTTPRequest(order == nil ? "GET" : "POST", login + "/foreign/" + name, body: order?.bytes))
@@ -89,26 +89,26 @@ final class SecondOrg: Sendable {
     return Dictionary(uniqueKeysWithValues: users.map { ($0.name, $0.value.string ?? "") })
   }
 
-  /// All records of an object, deleted ones too.
+  /// All records of an object, including deleted ones.
   func records(_ object: String) async throws -> [JSONObject] {
     try await ask("dump")["records"]?[object]?.array?.compactMap(\.object) ?? []
   }
 
-  /// How many logins there were.
+  /// The number of logins.
   func logins() async throws -> Int { try await Int(ask("dump")["grants"]?.int ?? 0) }
 
-  /// What has gone wrong so far, by kind.
+  /// The faults so far, by kind.
   func mishaps() async throws -> [String: Int] {
     let told = try await ask("dump")["mishaps"]?.object ?? [:]
     return Dictionary(uniqueKeysWithValues: told.map { ($0.name, Int($0.value.int ?? 0)) })
   }
 
-  /// What is to go wrong from now on; it replaces what was ordered before.
+  /// Sets the faults from now on, replacing earlier ones.
   func order(_ mishaps: JSONObject...) async throws {
     _ = try await ask("mishaps", .array(mishaps.map { .object($0) }))
   }
 
-  /// What the office does: a new record, or a change of one.
+  /// Another user's change: a new record, or an update.
   @discardableResult
   func change(_ object: String, id: String? = nil, _ values: JSONObject) async throws -> String {
     var order: JSONObject = [
@@ -118,7 +118,7 @@ final class SecondOrg: Sendable {
     return try await ask("change", .object(order))["id"]?.string ?? ""
   }
 
-  /// What the office deletes.
+  /// Another user's deletion.
   func delete(_ object: String, id: String) async throws {
     _ = try await ask(
       "change",
@@ -138,7 +138,7 @@ final class SecondOrg: Sendable {
     } ?? []
   }
 
-  /// What stores hold that the org does not, or the other way round; a line each.
+  /// What stores have and the org lacks, or the other way round, one per line.
   func differences(_ syncs: String, _ stores: [(path: String, username: String)]) async throws
     -> [String]
   {

@@ -7,9 +7,10 @@ import System
 import TestSupport
 import Testing
 
-/// Jobs of Bulk API 2.0 at an org of another hand: what goes by them is what goes by requests.
+/// Jobs of Bulk API 2.0 at the independent org: their results are those of single requests.
 @Suite struct SecondOrgBulkTests {
-  /// A pipeline whose queries and edits go by jobs wherever they can, over an org with so many visits more.
+  /// A pipeline whose queries and edits use jobs wherever they can, with a number of additional
+  /// visits.
   private func scene(
     seed: Int, visits: Int = 300, org change: @escaping SecondOrg.Change = { _ in }
   ) async throws -> SecondOrgScene {
@@ -59,7 +60,7 @@ import Testing
     #expect(try await scene.differences() == [])
     let log = try await scene.org.log()
     #expect(log.contains { $0.path.contains("/jobs/query/") && $0.path.contains("/results") })
-    // Accounts changed and made, contacts made, visits made and changed, orders deleted.
+    // Accounts changed and created, contacts created, visits created and changed, orders deleted.
     #expect(log.count { $0.method == "PUT" && $0.status == 201 } >= (seed == 1 ? 6 : 1))
     let quiet = try await scene.night()
     #expect(quiet.last.snapshots.filter(\.changed).map(\.username) == [])
@@ -135,7 +136,7 @@ import Testing
     let work = try await BulkWork(scene)
     let second = try await scene.run()
     #expect(second.findings == [.unsettledEdits], "\(second.warnings)")
-    // What goes in requests is settled; of the others a forgotten job leaves nobody in doubt.
+    // What is sent in requests is resolved; a forgotten job leaves no edit unconfirmed.
     #expect(second.verdicts[.conflict] == 1)
     #expect((second.verdicts[.unconfirmed] == nil) == (kind == "forgotten"), "\(second.verdicts)")
     #expect(second.snapshots.count == 3)

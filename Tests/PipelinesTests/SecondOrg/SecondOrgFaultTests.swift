@@ -6,9 +6,10 @@ import System
 import TestSupport
 import Testing
 
-/// Every fault that an org has, at every kind of request: it ends right, or in a sentence that says what to do.
+/// Every fault of an org, at every kind of request: the run succeeds, or ends with a message that
+/// names a fix.
 @Suite struct SecondOrgFaultTests {
-  /// A fault, and what a run ends with where it stays.
+  /// A fault, and the result of a run if it persists.
   struct Fault: Sendable, CustomTestStringConvertible {
     let kind: String
     let lasting: System.ExitStatus
@@ -26,7 +27,9 @@ import Testing
     Fault(kind: "page 500 after", lasting: .tryLater),
   ]
 
-  /// The requests of a night; what makes a login fail is a fault of each user's run.
+  /// The requests of a night.
+  ///
+  /// A fault of a login affects each user's run.
   static let stages: [(method: String, path: String)] = [
     ("GET", "/services/data"), ("GET", "priming-records"), ("POST", "/composite/sobjects/"),
     ("GET", "/query?"), ("GET", "/query/0r8"), ("GET", "/queryAll?"), ("GET", "/describe"),
@@ -34,7 +37,8 @@ import Testing
     ("DELETE", "/composite/sobjects"), ("POST", "/composite"),
   ]
 
-  /// Faults with the stages at which each is played; a small part has every fault and every stage.
+  /// Faults with the stages at which each is played; even a small part has every fault and every
+  /// stage.
   private static let played = mixedPairs(Array(stages.indices), faults)
     .prefix(CampaignSize.secondOrgFaults.count)
 
@@ -60,7 +64,7 @@ import Testing
       ])
       var verdicts: [Verdict: Int] = [:]
       for _ in 0..<3 {
-        // A run that ends in a sentence is followed by the next night's.
+        // A run that ends with a message is followed by the next night's.
         guard let night = try? await scene.night() else { continue }
         verdicts.merge(night.verdicts) { $0 + $1 }
       }

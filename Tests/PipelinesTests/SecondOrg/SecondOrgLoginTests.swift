@@ -6,12 +6,12 @@ import Rehearsal
 import System
 import Testing
 
-/// The other logins of a pipeline, at an org of another hand.
+/// The other login methods of a pipeline, at the independent org.
 @Suite struct SecondOrgLoginTests {
   private static let jwt = #""method": "jwt","#
   private static let key = #""key": { "env": "ATTACHE_JWT_KEY" },"#
 
-  /// A pipeline with another login than the scene's, and with the files that it names.
+  /// A pipeline with a login other than the scene's, and with the files that it names.
   private func scene(
     _ login: String, users: String, files: [String: String], seed: Int = 2
   ) async throws -> SecondOrgScene {
@@ -47,7 +47,7 @@ import Testing
       ])
     #expect(try await scene.night().last.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])
-    // A session that ends is renewed with the newest token, in the middle of a night.
+    // A session that ends midway through a night is renewed with the newest token.
     try await scene.org.order(
       ["kind": "session", "user": "rosa@foreign.example", "path": "/query", "nth": 2],
       ["kind": "session", "user": "li@foreign.example", "path": "priming-records"])
@@ -59,7 +59,7 @@ import Testing
     #expect(try await scene.org.logins() - logins >= 5)
     try await scene.org.order()
     #expect(try await scene.night().last.snapshots.filter(\.changed).map(\.username) == [])
-    // Each was good once, and none is used again.
+    // Each worked once, and none is used again.
     let grants = try await scene.org.log().filter { $0.path.contains("/token") }
     #expect(grants.allSatisfy { $0.status == 200 })
   }

@@ -6,14 +6,14 @@ import SmartStore
 import System
 import TestSupport
 
-/// A pipeline over the org of another hand.
+/// A pipeline on the independent org.
 final class SecondOrgScene: Sendable {
   let directory = TemporaryDirectory("second")
   let org: SecondOrg
   let pipeline: Pipeline
   let variables: [String: String]
   let userIDs: [String: String]
-  /// What runs said.
+  /// The events of all runs.
   let told = Locked<[RunEvent]>([])
 
   init(
@@ -48,16 +48,16 @@ final class SecondOrgScene: Sendable {
       report: { [told] event in told.withLock { $0.append(event) } })
   }
 
-  /// What a night came to.
+  /// The result of a night.
   struct Night {
     var last: RunSummary
-    /// How many runs it took.
+    /// The number of runs.
     var runs = 1
-    /// What became of the edits: what was settled in any run, and what is open in the end.
+    /// The verdicts of the edits: those resolved in any run, and those open at the end.
     var verdicts: [Verdict: Int] = [:]
   }
 
-  /// Runs until no run asks to be tried again, as somebody's cron does.
+  /// Runs until no run exits with "try again later", as cron does.
   @discardableResult
   func night(most: Int = 8) async throws -> Night {
     var settled: [Verdict: Int] = [:]
@@ -81,7 +81,7 @@ final class SecondOrgScene: Sendable {
     }
   }
 
-  /// What the newest stores hold that the org does not, or the other way round.
+  /// What the newest stores have and the org lacks, or the other way round.
   func differences() async throws -> [String] {
     let place = directory.file("pipelines")
     let stores = try StoreFile.all(in: data.path)
@@ -102,7 +102,7 @@ final class SecondOrgScene: Sendable {
       + org.differences(place + "/globalsyncs.json", everybodys)
   }
 
-  /// Who was left out by runs so far, and why.
+  /// The users skipped so far, with the reasons.
   var skipped: [String] {
     told.withLock { $0 }.compactMap {
       if case .snapshotSkipped(_, let username, let reason) = $0 {
@@ -113,7 +113,7 @@ final class SecondOrgScene: Sendable {
     }
   }
 
-  // MARK: people
+  // MARK: users
 
   /// A phone with the newest bundle of a technician.
   func device(_ name: String, _ platform: Platform, as place: String) throws -> Device {

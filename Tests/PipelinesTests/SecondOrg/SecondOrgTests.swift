@@ -8,16 +8,17 @@ import System
 import TestSupport
 import Testing
 
-/// The client, and a whole pipeline over it, against an org that shares no code with ours.
+/// The client, and a whole pipeline, against an org that shares no code with attache.
 @Suite struct SecondOrgTests {
-  /// A version with the seed of an org's habits.
+  /// A version with the seed of an org's behaviour.
   struct Play: Sendable, CustomTestStringConvertible {
     let version: String
     let seed: Int
     var testDescription: String { "version \(version), seed \(seed)" }
   }
 
-  /// Some of the versions, the oldest and the newest among them; where there is room, each with several seeds.
+  /// Some of the versions, including the oldest and the newest; in large campaigns, each with
+  /// several seeds.
   static let plays = {
     let (versions, count) = (SecondOrg.versions, CampaignSize.secondOrg.count)
     return (0..<max(count, versions.count)).map {
@@ -25,7 +26,7 @@ import Testing
     }.spread(count)
   }()
 
-  /// How often each thing goes wrong at the org of a seed, and how often at most.
+  /// How often each fault occurs in the org of a seed, and how often at most.
   private static func mishaps(_ seed: Int) -> JSONValue {
     func rate(_ often: Double, _ most: Int) -> JSONValue {
       .array([JSONValue(often), JSONValue(most)])
@@ -59,7 +60,7 @@ import Testing
     }
   }
 
-  /// What an org was asked and what went wrong there, whether or not the test passed.
+  /// Prints the requests and the faults of an org, whether or not the test passed.
   private func tell(of scene: SecondOrgScene, _ play: Play, _ words: String) async {
     guard let log = try? await scene.org.log(), let mishaps = try? await scene.org.mishaps() else {
       return print("SecondOrgTests: \(play.testDescription): \(words), and the org does not answer")
@@ -70,7 +71,7 @@ import Testing
         + wrong.joined(separator: ", "))
   }
 
-  /// Three nights with a day's work after the first; answers how many runs each took.
+  /// Three nights, with a day's work after the first; returns the number of runs of each.
   private func nights(_ scene: SecondOrgScene, _ play: Play) async throws -> [Int] {
     let first = try await scene.night()
     #expect(first.last.findings == [], "\(scene.skipped)")
@@ -85,7 +86,8 @@ import Testing
     let third = try await scene.night()
     #expect(third.last.snapshots.filter(\.changed).map(\.username) == [])
     let log = try await scene.org.log()
-    // Six of them retrieve once more what three objects of two briefcases had right before the night before.
+    // Six of them retrieve again what three objects of two briefcases had just before the previous
+    // night.
     #expect(log.count - calls < 66 * third.runs)
     let data = log.filter { $0.path.hasPrefix("/services/data/v") }
     #expect(data.allSatisfy { $0.path.hasPrefix("/services/data/v\(play.version)/") })
@@ -118,7 +120,7 @@ import Testing
     #expect(try await scene.differences() == [])
   }
 
-  /// The records of each technician in the middle of which a session ends.
+  /// The records of each technician during whose fetch a session ends.
   private static let records = CampaignSize.sessionRecords.count
 
   @Test(arguments: ["/query/0r8", "/composite/sobjects/"])

@@ -6,7 +6,7 @@ import Rehearsal
 import System
 import Testing
 
-/// What a night changed is taken back from an org of another hand.
+/// The changes of a night are undone in the independent org.
 @Suite struct SecondOrgUndoTests {
   @Test(arguments: [1, 2, 3, 4])
   func `an undo restores the org's records as before the run`(_ seed: Int) async throws {
@@ -57,7 +57,7 @@ import Testing
     #expect(try await scene.differences() == [])
   }
 
-  /// What the records hold that a night may change, but for when that was.
+  /// The values of the records that a night may change, without their dates.
   private func records(_ scene: SecondOrgScene) async throws -> [String: JSONObject] {
     var records: [String: JSONObject] = [:]
     for object in ["Account", "Contact", "WorkOrder"] {
@@ -73,7 +73,7 @@ import Testing
 }
 
 extension SecondOrgScene {
-  /// The runs so far, the newest first.
+  /// The runs so far, newest first.
   fileprivate func runs() throws -> [String] {
     let ledger = try data.openLedger()
     defer { ledger.close() }
