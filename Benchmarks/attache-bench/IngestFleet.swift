@@ -102,7 +102,7 @@ struct IngestFleet {
       try Files.setModificationTime(
         of: place, nanoseconds: (Clock.wallMilliseconds() - 600_000) * 1_000_000)
     }
-    // A run waits only for its own writes; and files written recently would be read twice.
+    // A run waits only for its prior writes; and files written recently would be read twice.
     try DurableFile.synchronize(tree: inbox)
     try await Task.sleep(nanoseconds: 6_000_000_000)
   }

@@ -45,7 +45,7 @@ struct RenewalReport: BenchReport {
   var text: String {
     var lines = [
       "\(records) contacts in a store for iOS and one for Android, primed by a pipeline.", "",
-      "| night | runs | records written | wall ms | user ms | system ms | part of the first | VmHWM MiB |",
+      "| change | runs | records written | wall ms | user ms | system ms | part of the first | VmHWM MiB |",
       "|---|---|---|---|---|---|---|---|",
     ]
     for share in [nil, 0, 1000, 100, 10] as [Int?] {

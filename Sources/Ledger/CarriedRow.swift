@@ -55,7 +55,7 @@ package struct CarryFacts {
   /// The device that made the edit, or the first edit in its history (`LedgerDatabase.device`).
   package var device: Int64
   /// Whether the edit cannot be redelivered: a request for it is in progress or arrived late, its
-  /// store is shared with other users, or its app could not be told that it may install over it.
+  /// store is shared with other users, or its app could not know that it may install over it.
   package var isBound: Bool
   /// Whether a bundle has redelivered the edit before.
   package var wasCarried: Bool

@@ -43,7 +43,7 @@ package struct EditChange: Sendable, Hashable {
     (self.recordID, self.lastWrite) = (recordID, lastWrite)
   }
 
-  /// The names of the fields of which nobody knows what they held before.
+  /// The names of the fields whose former values are unknown.
   package var unknown: [String] { sent.names.filter { former[$0] == nil }.sorted() }
 
   /// A line that names the change and what undoes it.

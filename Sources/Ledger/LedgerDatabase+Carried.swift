@@ -45,10 +45,10 @@ extension LedgerDatabase {
     return CarriedRow(
       edit: found[0].integer ?? 0, stampID: row.stampID, row: place, mark: mark,
       lastModified: found[1].integer ?? 0, value: found[2].text ?? "", recordID: found[3].text,
-      shown: try found[4].text.map { try parse($0, "a carried edit").object ?? [:] },
+      shown: try found[4].text.map { try parse($0, "a redelivered edit").object ?? [:] },
       words: found[5].text,
       edited: try found[6].text.map { text in
-        try parse(text, "a carried edit").array?.compactMap(\.string) ?? []
+        try parse(text, "a redelivered edit").array?.compactMap(\.string) ?? []
       })
   }
 

@@ -8,7 +8,7 @@ package struct MergeBase: Sendable, Hashable {
   package var lastModified: Int64?
   /// The values by member name.
   package var fields: JSONObject
-  /// Says whether a member that is not in `fields` is known to have been absent.
+  /// Whether a member that is not in `fields` is known to have been absent.
   package var isComplete: Bool
 
   package init(

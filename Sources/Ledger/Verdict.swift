@@ -47,7 +47,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// It was not attempted because of an inactive user, a guard, a deadline or a limit, or because
   /// another process kept the record locked.
   case notAttempted = "not attempted"
-  /// It was sent without an answer that says whether it arrived, or may have been sent before a
+  /// It was sent without an answer that shows whether it arrived, or may have been sent before a
   /// recovery.
   case unconfirmed = "unconfirmed"
 

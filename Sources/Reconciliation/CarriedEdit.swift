@@ -83,7 +83,7 @@ package struct CarriedEdit: Sendable {
 ///   created: an operator has to check the org;
 /// - several open edits of one record would be in one bundle: neither may hide the other;
 /// - several new records would have the same local ID in one bundle, or the edit's record refers to
-///   one of them: they could not be told apart;
+///   one of them: they could not be distinguished;
 /// - the edit's store is shared by all users, its soup no longer exists, or its row cannot be read;
 /// - its app does not identify the installation and count the returns.
 ///

@@ -40,7 +40,7 @@ struct Delegation {
 
   // MARK: records
 
-  /// The candidates whose records may be written; the others are settled.
+  /// The candidates whose records may be written; the others are resolved.
   mutating func admit(
     _ candidates: [SnapshotPlanner.Candidate], into plan: inout SnapshotPlan
   ) throws -> [SnapshotPlanner.Candidate] {
@@ -68,7 +68,7 @@ struct Delegation {
 
   /// Whether the edit's record was issued to the user or created by the user's edit.
   ///
-  /// The ID in a device's row proves nothing. An edit of a row that became a record is of that
+  /// The ID in a device's row shows nothing. An edit of a row that became a record is of that
   /// record (`OpenEdit.recordID`), whatever ID the device has since put into the row.
   private func isGiven(_ edit: OpenEdit) throws -> Bool {
     if edit.creation?.recordID != nil { return true }
@@ -105,7 +105,7 @@ struct Delegation {
     }
   }
 
-  /// Settles upserts that would change a record that the user may not change; `keyed` is the org's
+  /// Resolves upserts that would change a record that the user may not change; `keyed` is the org's
   /// record for each external ID.
   mutating func admit(
     upserts keyed: [Int64: UpsertRule.Keyed], among candidates: inout [SnapshotPlanner.Candidate],

@@ -21,7 +21,7 @@ package struct FieldComparison: Sendable, Hashable {
   /// Whether the values that the device was issued are unknown.
   package var hasNoBase: Bool
   /// The listed fields that another user changed, edited on the device or not: their values in the
-  /// org are neither those that the device was issued nor those of attache's own writes.
+  /// org are neither those that the device was issued nor those of prior writes.
   package var foreign: [String]
 
   /// The fields of `edited` with the values that the device was issued, if the device may itself

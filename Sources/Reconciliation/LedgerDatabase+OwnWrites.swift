@@ -72,7 +72,7 @@ extension LedgerDatabase {
   /// of the org's record to compare with.
   ///
   /// Later writes of the edit's own row are not part of its past: an edit that is processed again
-  /// is decided against the org, not against what was sent after it. Nor is its own write if an
+  /// is decided against the org, not against what was sent after it. Nor is its prior write if an
   /// operator decides about an update that was left as a conflict and arrived late.
   package func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
     let rows = try connection.all(

@@ -148,7 +148,7 @@ extension LedgerDatabase {
       """
   }
 
-  /// The write that an outcome `x` of an edit `e` is about: of its own run, or an earlier one that
+  /// The write that an outcome `x` of an edit `e` is about: of the same run, or an earlier one that
   /// was found done or is still being looked for; none if the values are pruned.
   ///
   /// SQLite does not resolve `x` in an ORDER BY here.

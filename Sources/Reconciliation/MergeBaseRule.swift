@@ -129,7 +129,7 @@ package enum MergeBaseRule {
   ///
   /// The issued element is a base unless the device's date points to another copy. A device that
   /// synced by itself has newer values: if the server's record still has the device's date, the
-  /// server's values are the base; otherwise there is none. The values after attache's own writes
+  /// server's values are the base; otherwise there is none. The values after prior writes
   /// of the row are a base if the device's copy is older than the writes.
   package static func choose(
     device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: OwnWrite?,

@@ -19,7 +19,7 @@ extension Reconciler {
 
   // MARK: refused creates
 
-  /// Settles new records that the org refused and for which an operator named an existing one;
+  /// Resolves new records that the org refused and for which an operator named an existing one;
   /// returns the other edits.
   nonisolated(nonsending) func settleRefused(
     _ edits: [OpenEdit], _ planner: SnapshotPlanner
@@ -83,7 +83,7 @@ extension Reconciler {
   // MARK: unconfirmed writes
 
   /// Leaves edits unconfirmed that cannot be looked up; those that an operator discarded are
-  /// settled.
+  /// resolved.
   func leaveInDoubt(_ edits: [OpenEdit]) throws {
     let dropped = Set(edits.filter { $0.decision?.decision == .discard }.map(\.id))
     for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
@@ -97,7 +97,7 @@ extension Reconciler {
       })
   }
 
-  /// Settles creates whose record an operator named; returns the writes that are still unconfirmed.
+  /// Resolves creates whose record an operator named; returns the writes that are still unconfirmed.
   nonisolated(nonsending) func settleNamed(
     _ doubtful: [(String, DoubtfulWrite)]
   ) async throws -> [(String, DoubtfulWrite)] {

@@ -19,7 +19,7 @@ extension Reconciler {
       if waiting.count == rest.count { waiting = [] }
       let later = Set(waiting.map(\.1.operation.id))
       for (key, group) in try await askable(rest.filter { !later.contains($0.1.operation.id) }) {
-        // For its own writes this run has already waited.
+        // For its prior writes this run has already waited.
         try await settle(group.writes, key.sobject, group.access, waits: snapshots == nil)
       }
       rest = waiting
@@ -301,7 +301,7 @@ extension Reconciler {
   ) throws -> OperationRow? {
     let operation = write.operation
     if done.isSomebodyElses, operation.action == .update {
-      // Another user's values prove nothing about the request, so it stays watched.
+      // Another user's values shows nothing about the request, so it stays watched.
       try state.move(operation, to: .dropped)
     } else {
       try state.finish(operation, .done(recordID: done.id))

@@ -125,7 +125,7 @@ extension Reconciler {
   /// late.
   ///
   /// The values after the newer write may have been read after the older one had arrived. If the
-  /// record has exactly the older one's values, such a reading proves nothing.
+  /// record has exactly the older one's values, such a reading shows nothing.
   private func stands(
     _ later: OperationRow, in record: JSONObject, against older: OperationRow
   ) throws -> Bool {

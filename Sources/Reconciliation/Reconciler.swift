@@ -255,7 +255,7 @@ package final class Reconciler {
     readers[request] != nil || logins[request] != nil
   }
 
-  /// Releases what is cached for a snapshot's user, who has no more open edits.
+  /// Releases what is cached for a snapshot's user, who has no open edits left.
   func forget(_ snapshotID: String) {
     readers = readers.filter { request, _ in
       if case .user(_, snapshotID) = request { false } else { true }

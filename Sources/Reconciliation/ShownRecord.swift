@@ -61,7 +61,7 @@ struct ShownRecord {
 
   /// Whether the write overwrites another user's value that was not shown.
   ///
-  /// `expected` is the org's value when the device read it, or after attache's own write; nil if
+  /// `expected` is the org's value when the device read it, or after prior writes; nil if
   /// unknown.
   func isHidden(under sent: [FieldDifference], expected: (String) -> JSONValue?) -> Bool {
     sent.contains { field in

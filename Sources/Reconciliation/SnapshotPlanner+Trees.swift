@@ -52,7 +52,7 @@ extension SnapshotPlanner {
     for (key, parent) in parents { try bind(parent, key, survivors, &plan) }
   }
 
-  /// Settles the edits of details that were deleted with a parent by the same return, if they were
+  /// Resolves the edits of details that were deleted with a parent by the same return, if they were
   /// left before it was known that the deletion was applied.
   nonisolated(nonsending) func settleGone(
     _ candidates: inout [Candidate], _ plan: inout SnapshotPlan

@@ -17,7 +17,7 @@ extension SnapshotPlanner {
     return Settlement(.duplicateCreated, detail)
   }
 
-  /// The edits, each with its single remaining record, if an operator retried them and the org
+  /// The edits, each with its merge survivor, if an operator retried them and the org
   /// shows that the other record was deleted or merged; the ledger stores which one remains.
   ///
   /// If the org does not show that, the edit still has a duplicate: it is reported until the

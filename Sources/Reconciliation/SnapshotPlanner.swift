@@ -55,7 +55,7 @@ struct SnapshotPlanner {
     return draft
   }
 
-  /// Settles an edit without the org if possible, or makes it a candidate.
+  /// Resolves an edit without the org if possible, or makes it a candidate.
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
     let isAlone = try state.isAlone(edit)
     if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {

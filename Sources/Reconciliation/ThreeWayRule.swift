@@ -116,7 +116,7 @@ package struct EditFacts: Sendable {
 ///
 /// The modification dates decide as in the SDK, and the values as well: dates have whole seconds,
 /// so a record with the date of its base may have been changed since. If the base is known and the
-/// org's value of a listed field is neither that of the base nor of an own write, LEAVE_IF_CHANGED
+/// org's value of a listed field is neither that of the base nor of an prior write, LEAVE_IF_CHANGED
 /// leaves the record in spite of its date, and OVERWRITE lists what it overwrites. In the opposite
 /// case the date decides: a record with a newer date is left although all its listed values are
 /// those of the base, because the SDK leaves it, and the change may be in a field that is not

@@ -164,7 +164,7 @@ extension World {
     return true
   }
 
-  /// A change in the same second as an app's own sync cannot be told apart by its date.
+  /// A change in the same second as an app's own sync cannot be distinguished by its date.
   private func passSecond() throws { try org.moveClock(by: 2000) }
 
   // MARK: reverting

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Breaks the rules on purpose, one small bug at a time, and looks whether a test notices.
+"""Breaks the rules on purpose, one small bug at a time, and checks whether a test notices.
 
-The lists beside this file (`*.mutants`) name the bugs; README.md says what stands in a list. All bugs are built
-into one copy of the sources, each behind a switch, so that there is one build and then only test runs.
+The lists next to this file (`*.mutants`) have the bugs; README.md describes their format. All bugs are built into one
+copy of the sources, each behind a switch, so that there is one build and then only test runs.
 
-Variables: MUTANT=name or AREA=list runs a part, LANES=n runs n at a time, SCRATCH=directory is where the copy,
-the build and results.txt are, WORK=directory is where the tests write (one in memory is several times faster).
-`mutants.py --check` only looks whether every entry still fits the sources and what it makes can be parsed, `--again`
-keeps what an earlier run found noticed and judges the rest.
+Variables: MUTANT=name or AREA=list runs a part, LANES=n runs n at a time, SCRATCH=directory has the copy, the build
+and results.txt, WORK=directory is where the tests write (one in memory is several times faster). `mutants.py --check`
+only checks whether every entry still matches the sources and its replacement can be parsed. `--again` keeps the bugs
+that an earlier run noticed and runs the rest.
 """
 
 import argparse
@@ -54,7 +54,7 @@ private let mutant: Int = {
 
 
 class Trouble(Exception):
-    """What stops the whole run, in words for its user."""
+    """An error that stops the whole run, with a message for the user."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Mutant:
         return "\n".join(lines).strip()
 
     def digest(self):
-        """Changes with whatever would make a verdict on this entry an old one."""
+        """A digest that changes whenever an earlier verdict on this entry becomes invalid."""
         parts = [self.file, self.kind, *self.old, "->", *self.new, "->", *self.tests]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
@@ -125,7 +125,7 @@ def read_lists():
     mutants = [one for path in sorted(HERE.glob("*.mutants")) for one in read_list(path)]
     seen = {}
     for one in mutants:
-        # Of the name, so that a new entry leaves the files of the others as they are built.
+        # Derived from the name, so that a new entry does not change the files of the others.
         one.number = int(hashlib.sha256(one.name.encode()).hexdigest()[:7], 16)
         if one.name in seen:
             raise Trouble(f"{one.place}: [{one.name}] stands at {seen[one.name]} too")
@@ -136,7 +136,7 @@ def read_lists():
 
 
 def read_survivors():
-    """Names of the mutants of which survivors.md says why no test can notice them."""
+    """Names of the mutants that survivors.md explains."""
     path = HERE / "survivors.md"
     return set(re.findall(r"^- `([a-z0-9-]+)`", path.read_text(), re.M)) if path.exists() else set()
 
@@ -145,7 +145,7 @@ def read_survivors():
 
 
 def locate(one, source):
-    """Where an entry's code stands in its file: of «…» only what is between, the rest says where."""
+    """The position of an entry's code in its file; with «…», that of the enclosed code."""
     code = one.text(one.old)
     before, mark, rest = code.partition("«")
     inside, _, after = rest.partition("»")
@@ -163,7 +163,7 @@ def locate(one, source):
 
 
 def is_list(code):
-    """Whether code is several conditions or arguments, with a comma between them, and no expression."""
+    """Whether code is several conditions or arguments separated by commas, not an expression."""
     depth, quoted = 0, False
     for place, letter in enumerate(code):
         if letter == '"' and code[place - 1:place] != "\\":
@@ -203,7 +203,7 @@ def switched(mutants, original):
         return f"{cases}{{ {wrapped(original)} }}"
     if kinds == {"words"}:
         cases = "".join(f'mutantIsOn({one.number}) ? "{one.text(one.new)}" : ' for one in mutants)
-        # Raw words cannot hold values.
+        # Raw text cannot have values.
         if "\\(" in cases + original:
             return f'\\(({cases}"{original}") as SQL)'
         return f'\\(raw: {cases}"{original}")'
@@ -224,7 +224,7 @@ def mutated(source, mutants):
 
 
 def rewritten(mutants):
-    """The new text of every file that a mutant changes; every stale entry is named."""
+    """The new text of every file that a mutant changes; names every stale entry."""
     by_file, troubles, result = {}, [], {}
     for one in mutants:
         by_file.setdefault(one.file, []).append(one)
@@ -250,7 +250,7 @@ def rewritten(mutants):
 
 
 def copy_tree(changed):
-    """Brings the copy up to date, and leaves alone what is the same, so that only changes are built."""
+    """Updates the copy, without touching equal files, so that only changes are built."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
         capture_output=True).stdout.decode().split("\0")
@@ -294,9 +294,9 @@ class Verdict:
 
 
 def run(program, tests, number, limit):
-    """Runs test suites with one mutant on, to the first issue that one records."""
+    """Runs test suites with one mutant on, until a test records an issue."""
     directory = tempfile.mkdtemp(prefix="m", dir=os.environ.get("WORK", SCRATCH))
-    os.chmod(directory, 0o755)  # a test is another user for a while
+    os.chmod(directory, 0o755)  # a test temporarily runs as another user
     Path(directory, "attache-mutant").write_text(str(number))
     variables = dict(os.environ, ATTACHE_MUTANT=str(number), TMPDIR=directory)
     command = ["nice", "-n", "10", str(program), "--testing-library", "swift-testing"]
@@ -336,7 +336,7 @@ def run(program, tests, number, limit):
 
 
 def stop(process):
-    """Ends a test process with the programs that it started: they are one group."""
+    """Ends a test process and the programs that it started, which are one process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -361,7 +361,7 @@ def in_lanes(jobs, work):
                 job = waiting.pop(0)
             try:
                 work(job, lock)
-            except Exception as failure:  # a lane's failure is the run's
+            except Exception as failure:  # a failure of one lane fails the run
                 with lock:
                     failures.append(failure)
 
@@ -375,7 +375,7 @@ def in_lanes(jobs, work):
 
 
 def baseline(program, mutants):
-    """How long each suite takes with no mutant; all must be green."""
+    """The time of each suite without a mutant; all must pass."""
     suites = sorted({suite for one in mutants for suite in one.tests})
     seconds = {}
 
@@ -391,7 +391,7 @@ def baseline(program, mutants):
 
 
 def noticed(program, one, seconds):
-    """What its suites say of a mutant, one suite after the other to the first that notices."""
+    """The result of a mutant's suites, run one after the other until one notices."""
     total = 0
     for suite in one.tests:
         verdict = run(program, [suite], one.number, 30 + 5 * seconds[suite])
@@ -402,7 +402,7 @@ def noticed(program, one, seconds):
 
 
 def judge(program, mutants, seconds):
-    """Judges the mutants, and keeps each verdict at once, for a run with `--again`."""
+    """Runs the mutants, and stores each verdict at once, for a run with `--again`."""
     verdicts = {}
 
     def one_mutant(one, lock):
@@ -419,7 +419,7 @@ def judge(program, mutants, seconds):
 
 
 def kept_verdicts(mutants):
-    """The last verdict of earlier runs on each mutant whose entry is the same as then."""
+    """The last verdict of earlier runs on each mutant whose entry has not changed since."""
     digests, verdicts = {one.name: one.digest() for one in mutants}, {}
     path = SCRATCH / VERDICTS
     for line in path.read_text().splitlines() if path.exists() else []:
@@ -438,7 +438,7 @@ def row(one, verdict):
 
 
 def tell(mutants, verdicts, argued):
-    """Prints and writes the results; says whether each survivor is argued."""
+    """Prints and writes the results; returns whether each survivor is explained."""
     killed = sum(verdicts[one.name].outcome != "survived" for one in mutants)
     late = sum(verdicts[one.name].outcome == "timeout" for one in mutants)
     lines = [row(one, verdicts[one.name]) for one in mutants]
@@ -465,7 +465,7 @@ def tell(mutants, verdicts, argued):
 
 
 def parse(changed):
-    """Asks the compiler whether the rewritten files are Swift at all: an entry may fit the text and break the code."""
+    """Lets the compiler parse the rewritten files, because an entry may match the text and break the code."""
     with tempfile.TemporaryDirectory() as directory:
         files = []
         for file, text in changed.items():
@@ -501,8 +501,8 @@ def main():
     copy_tree(changed)
     program = build()
     verdicts = kept_verdicts(chosen) if asked.again else {}
-    # What no run has judged comes first; then what survived or ran out of time, which new tests or a quiet
-    # machine may see otherwise.
+    # Mutants without a verdict come first, then those that survived or timed out, for which new tests or a less
+    # busy machine may give another result.
     waiting = [one for one in chosen if one.name not in verdicts]
     waiting += [one for one in chosen if one.name in verdicts and verdicts[one.name].outcome != "killed"]
     print(f"{len(waiting)} to judge")

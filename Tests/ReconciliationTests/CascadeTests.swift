@@ -77,7 +77,7 @@ struct CascadeTests {
   }
 
   private func decide(_ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "the office")
+    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
   }
 
   private func isThere(_ object: String, _ id: String) throws -> Bool {

@@ -94,7 +94,7 @@ struct DeathTests {
     for nth in 1...whole.requests {
       let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)
       let differences = end.unordered.differences(from: whole.end.unordered)
-      #expect(differences == [], "died at request \(nth)")
+      #expect(differences == [], "interrupted at request \(nth)")
     }
   }
 
@@ -106,7 +106,7 @@ struct DeathTests {
       for arrives in nth % 3 == 0 ? [true, false] : [true] {
         let end = try await Self.dying(at: nth, arrives: arrives)
         let differences = end.differences(from: whole.end)
-        #expect(differences == [], "died at request \(nth), which arrived: \(arrives)")
+        #expect(differences == [], "interrupted at request \(nth), which arrived: \(arrives)")
       }
     }
   }

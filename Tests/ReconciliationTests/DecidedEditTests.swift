@@ -112,7 +112,7 @@ struct DecidedEditTests {
       "a value in a new record for an unlisted field",
       unlisted(.set(["A": "x"], rest: .device), .create, shown: [:], verdict: .failed), .failed),
     Case("a value that was entered", facts(.set(["A": "both"], rest: .device)), sends: ["A"]),
-    Case("a value beside the edit", facts(.set(["B": "x"], rest: .device)), sends: ["A", "B"]),
+    Case("a value next to the edit", facts(.set(["B": "x"], rest: .device)), sends: ["A", "B"]),
     Case(
       "a value, and the org's for the rest", facts(.set(["B": "x"], rest: .server)), sends: ["B"]),
     Case(
@@ -129,7 +129,7 @@ struct DecidedEditTests {
       "a value over one that moved and was not shown",
       facts(.set(["B": "x"], rest: .server), .update, moved), .conflict),
     Case(
-      "a value over one of a field that the device never had and nobody was shown",
+      "a value over one of a field that the device never had and was not shown",
       beside("theirs"), .conflict),
     Case(
       "a value over one of a field that the device never had, as shown",
@@ -142,14 +142,14 @@ struct DecidedEditTests {
     Case("OVERWRITE sends no more than the edit", facts(.device, mode: .overwrite), sends: ["A"]),
     Case("a value that moved", facts(.device, .update, later), .conflict),
     Case(
-      "a field beside the edit that moved and was shown",
+      "a field next to the edit that moved and was shown",
       facts(.device, .update, moved, shown: ["A": "server", "B": "b2"]), .conflict),
     Case(
-      "a field beside the edit that moved and was not shown", facts(.device, .update, moved),
+      "a field next to the edit that moved and was not shown", facts(.device, .update, moved),
       sends: ["A"]),
-    Case("somebody's value that was never shown", facts(.device, shown: [:]), .conflict),
+    Case("another user's value that was never shown", facts(.device, shown: [:]), .conflict),
     Case(
-      "nobody's value that was never shown", facts(.device, .update, server("a"), shown: [:]),
+      "no one's value that was never shown", facts(.device, .update, server("a"), shown: [:]),
       sends: ["A"]),
     Case(
       "without a base every value has to be shown", facts(.device, .update, moved, base: nil),
@@ -164,7 +164,7 @@ struct DecidedEditTests {
     Case("the org's values, as shown", facts(.server), .discarded),
     Case("the org's values, moved", facts(.server, .update, later), .conflict),
     Case(
-      "the org's values in a clash, moved by the other edit",
+      "the org's values in a device conflict, changed by the other edit",
       facts(.server, .update, later, verdict: .deviceConflict), .discarded),
     Case("a deletion, as shown", facts(.device, .delete), .deleted, .delete),
     Case("a deletion of what was not shown", facts(.device, .delete, moved), .conflict),
@@ -179,9 +179,9 @@ struct DecidedEditTests {
     Case(
       "a merged record, left",
       facts(.server, .update, .merged(into: "m"), shown: [:], verdict: .mergedOnServer), .discarded),
-    Case("into the record that remained of a merge", merged(), sends: ["A"]),
-    Case("into a record that remained and moved", merged(["A": "later"]), .mergedOnServer),
-    Case("into a record that remained and is not seen", merged(nil), .mergedOnServer),
+    Case("into the merge survivor", merged(), sends: ["A"]),
+    Case("into a merge survivor that changed", merged(["A": "later"]), .mergedOnServer),
+    Case("into a merge survivor that is not visible", merged(nil), .mergedOnServer),
     Case("into another record than was shown", merged(into: "other"), .mergedOnServer),
     Case("into a record that was not shown", merged(shown: [:]), .mergedOnServer),
     Case(

@@ -43,7 +43,7 @@ struct DecidedUpsertTests {
   }
 
   private func decide(_ decision: Decision) throws {
-    try day.state.decide([EditDecision(1, decision)], by: "the office")
+    try day.state.decide([EditDecision(1, decision)], by: "an operator")
   }
 
   private func fate() throws -> DecisionNote.Fate? { try day.details().first?.decision?.fate }

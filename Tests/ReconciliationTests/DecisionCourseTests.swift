@@ -10,7 +10,7 @@ import Testing
 /// Decisions that meet later returns, late requests and other decisions.
 struct DecisionCourseTests {
   private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "the office")
+    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
   }
 
   /// A contact whose creation got no answer, while its user created another one.
@@ -37,7 +37,7 @@ struct DecisionCourseTests {
     let day = try FieldDay()
     _ = try await doubted(day)
     try day.state.decide(
-      [EditDecision(1, .device)], by: "the office", time: Clock.wallMilliseconds() + ahead)
+      [EditDecision(1, .device)], by: "an operator", time: Clock.wallMilliseconds() + ahead)
     func creates() -> Int { day.server.log.writes.count { $0.kind == .collectionCreate } }
     let before = creates()
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))

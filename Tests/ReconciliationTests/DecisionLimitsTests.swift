@@ -16,7 +16,7 @@ struct DecisionLimitsTests {
   }
 
   private func decide(_ decision: Decision, _ edit: Int64 = 1) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "the office")
+    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
   }
 
   private func upsert() throws {

@@ -24,7 +24,7 @@ struct DecisionReachTests {
     second.element = JSONValue.object(element).bytes
     try day.handBack([second])
     _ = try await day.run()
-    try day.state.decide([EditDecision(2, .server)], by: "the office")
+    try day.state.decide([EditDecision(2, .server)], by: "an operator")
     #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     #expect(try day.record("Account", id)["Phone"] == "office")

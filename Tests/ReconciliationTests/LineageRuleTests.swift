@@ -31,16 +31,16 @@ struct LineageRuleTests {
       name: "the first return", candidate: facts(nil, "A", 1, [1: (5, "x")]), known: [],
       expected: .new),
     Case(
-      name: "the same install goes on", candidate: facts(nil, "A", 2, [1: (9, "y")]),
+      name: "the same install continues", candidate: facts(nil, "A", 2, [1: (9, "y")]),
       known: [facts(1, "A", 1, [1: (5, "x")])], expected: .known(1)),
     Case(
       name: "another install is another device", candidate: facts(nil, "B", 1, [1: (5, "x")]),
       known: [facts(1, "A", 1, [1: (5, "x")])], expected: .new),
     Case(
-      name: "an earlier hand-back that comes later", candidate: facts(nil, "A", 1, [1: (5, "x")]),
+      name: "an earlier return that arrives later", candidate: facts(nil, "A", 1, [1: (5, "x")]),
       known: [facts(1, "A", 2, [1: (9, "y")])], expected: .known(1)),
     Case(
-      name: "an earlier hand-back whose row is clean in the later one",
+      name: "an earlier return whose row is clean in the later one",
       candidate: facts(nil, "A", 1, [1: (5, "x")]),
       known: [facts(1, "A", 2, [2: (9, "y")], clean: [1: 5])], expected: .known(1)),
     Case(
@@ -53,37 +53,37 @@ struct LineageRuleTests {
       candidate: facts(nil, "A", 2, [1: (12, "n")]),
       known: [facts(1, "A", 3, [1: (9, "y")])], expected: .fork(of: 1, at: 2)),
     Case(
-      name: "a restored phone goes on under numbers that were seen",
+      name: "a restored phone continues with known numbers",
       candidate: facts(nil, "A", 3, [3: (14, "n2")]),
       known: [
         facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")]),
         facts(2, "A", 2, [3: (12, "n")]),
       ], expected: .known(2)),
     Case(
-      name: "a restored phone goes on with what it had before the backup, too",
+      name: "a restored phone also continues its edits from before the backup",
       candidate: facts(nil, "A", 3, [1: (5, "x"), 3: (14, "n2")]),
       known: [
         facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (5, "x"), 2: (9, "y")]),
         facts(2, "A", 2, [1: (5, "x"), 3: (12, "n")]),
       ], expected: .known(2)),
     Case(
-      name: "what a phone goes on from is the last of its hand-backs",
+      name: "a phone continues from its last return",
       candidate: facts(nil, "A", 4, [1: (6, "z"), 3: (14, "n2")]),
       known: [
         facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")]),
         facts(2, "A", 2, [3: (12, "n")]),
       ], expected: .known(2)),
     Case(
-      name: "one hand-back with two contents forks",
+      name: "one return with two contents forks",
       candidate: facts(nil, "A", 2, [1: (9, "y")]),
       known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 2, [1: (8, "z")])],
       expected: .fork(of: 1, at: 2)),
     Case(
-      name: "one hand-back with one content twice is no fork",
+      name: "one return with the same content twice does not fork",
       candidate: facts(nil, "A", 2, [1: (9, "y")]), known: [facts(1, "A", 2, [1: (9, "y")])],
       expected: .known(1)),
     Case(
-      name: "after a fork the evidence tells which side goes on",
+      name: "after a fork the evidence shows which side continues",
       candidate: facts(nil, "A", 3, [1: (9, "y"), 2: (10, "n")]),
       known: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])],
       expected: .known(2)),
@@ -124,7 +124,7 @@ struct LineageRuleTests {
       candidate: facts([1: (5, "x")]), known: [facts(1, [1: (5, "x"), 2: (6, "y")])],
       expected: .known(1)),
     Case(
-      name: "of hand-backs without a number the last to arrive is the one that is gone on from",
+      name: "of returns without a number the last to arrive is continued",
       candidate: facts(nil, "A", nil, [1: (9, "y")]),
       known: [
         facts(1, "A", nil, [1: (5, "x")]), facts(1, "A", nil, [1: (9, "y")]),

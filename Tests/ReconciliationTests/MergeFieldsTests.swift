@@ -36,7 +36,7 @@ struct MergeFieldsTests {
 
   static let cases: [Case] = [
     Case("another field changed", facts(["A": "a", "B": "office"]), sent),
-    Case("a field that nobody listed changed", facts(["A": "a", "B": "b"]), sent),
+    Case("an unlisted field changed", facts(["A": "a", "B": "b"]), sent),
     Case("the same field changed", facts(["A": "office", "B": "b"]), "conflict"),
     Case("both came to one value", facts(["A": "device", "B": "office"]), "already in org"),
     Case("a value that the sender may not read", facts(["B": "office"]), "conflict"),
@@ -47,7 +47,7 @@ struct MergeFieldsTests {
     Case("a record without a date", facts(["A": "a", "B": "office"], date: nil), "conflict"),
     Case("a deletion", facts(["A": "a", "B": "office"], .delete), "conflict"),
     Case(
-      "text that was written anew, and changed by the office",
+      "text that was rewritten, and changed by another user",
       facts(["A": "2", "B": "b"], base: ["A": 1, "B": "b"], device: ["A": "1.0", "B": "b"]),
       "conflict"),
   ]

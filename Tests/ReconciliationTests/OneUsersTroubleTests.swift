@@ -93,7 +93,7 @@ struct OneUsersTroubleTests {
           includeDeleted: false
         ).records
       ).array?.first?["Id"]?.string)
-    try day.state.decide([EditDecision(1, .record(made))], by: "the office")
+    try day.state.decide([EditDecision(1, .record(made))], by: "an operator")
     endAdasLogin(day)
     let summary = try await day.run()
     #expect(summary.interruption == nil)

@@ -56,7 +56,7 @@ struct OwnSyncsTests {
     let fields = try #require(try day.details().first).fields.filter { $0.name == "Phone" }
     #expect(fields.map(\.device) == ["3"] && fields.map(\.server) == [held])
     let open = try day.state.editsToDecide([.conflict])
-    try day.state.decide(open.map { EditDecision($0, .device) }, by: "the office")
+    try day.state.decide(open.map { EditDecision($0, .device) }, by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     if install == nil { return }
@@ -102,7 +102,7 @@ struct OwnSyncsTests {
     #expect(detail.fields.map(\.isConflicting) == [true])
     #expect(detail.message?.contains("that it was issued in Phone") == true)
     if overwrites { return }
-    try day.state.decide([EditDecision(1, .device)], by: "the office")
+    try day.state.decide([EditDecision(1, .device)], by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
@@ -153,8 +153,8 @@ struct OwnSyncsTests {
       day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
     let told = try day.details().flatMap(\.fields)
     #expect(told.contains { $0.name == "Phone" && $0.device == "1" })
-    try day.state.decide([EditDecision(2, .device)], by: "the office")
-    if isOneRun { try day.state.decide([EditDecision(1, .server)], by: "the office") }
+    try day.state.decide([EditDecision(2, .device)], by: "an operator")
+    if isOneRun { try day.state.decide([EditDecision(1, .server)], by: "an operator") }
     _ = try await day.run()
     #expect(try day.record("Account", id)["Phone"] == "1")
     #expect(try day.state.unsettledEdits().isEmpty)

@@ -104,7 +104,7 @@ struct OwnWritesTests {
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     #expect(try day.record("Contact", id)["Email"]?.string == nil)
     // A decision for the device sends what the device has entered since, and nothing else.
-    try day.state.decide([EditDecision(2, .device)], by: "the office")
+    try day.state.decide([EditDecision(2, .device)], by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", id)["Email"] == "ada@lovelace.example")
     #expect(try day.record("Contact", id)["Department"] == "Engines")

@@ -95,13 +95,13 @@ struct SameRecordTests {
   func `of two such edits the decided one is sent, the other stays`(_ decided: Int64) async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try day.state.decide([EditDecision(decided, .device)], by: "the office")
+    try day.state.decide([EditDecision(decided, .device)], by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let notes: JSONValue = decided == 1 ? "by Id" : "by external id"
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
     // The rules are applied again, now that they know the first edit.
-    try day.state.decide([EditDecision(3 - decided, .retry)], by: "the office")
+    try day.state.decide([EditDecision(3 - decided, .retry)], by: "an operator")
     _ = try await day.run()
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
@@ -110,7 +110,7 @@ struct SameRecordTests {
   @Test func `if both are decided at once one is sent, the other asked again`() async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "the office")
+    try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "an operator")
     let summary = try await day.run()
     #expect(summary.verdicts[.updated] == 1)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)

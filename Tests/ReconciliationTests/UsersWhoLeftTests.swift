@@ -7,7 +7,7 @@ import Testing
 /// A technician has left; the technician's open edits can still be resolved.
 struct UsersWhoLeftTests {
   private func decide(_ day: FieldDay, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(1, decision)], by: "the office")
+    try day.state.decide([EditDecision(1, decision)], by: "an operator")
   }
 
   private func states(_ day: FieldDay) throws -> [String] {
