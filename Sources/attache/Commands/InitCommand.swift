@@ -88,7 +88,7 @@ struct InitCommand: Command {
     return try await tell(written, context)
   }
 
-  /// Where the schema of pipeline files is: as installed, else as it is in the source tree.
+  /// Returns the path of the schema of pipeline files: the installed one, or that of the source tree.
   private static func schemaPath() -> String {
     let directory = Files.parent(of: ProcessEnvironment.executablePath()) ?? ""
     let prefix = Files.parent(of: directory) ?? ""
@@ -96,7 +96,7 @@ struct InitCommand: Command {
     return Files.exists(installed) ? installed : "../docs/pipeline.schema.json"
   }
 
-  /// Says what was written, what the org says to it, and what to do next.
+  /// Prints what was written, the result of the org's check, and the next steps.
   private func tell(_ written: Pipeline, _ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: written.file)
     let outcome: Result<OrgCheck, any Error>
