@@ -7,8 +7,17 @@ import System
 ///
 /// A request is named by its method and its path without the query. Tokens, keys and bodies are never named.
 final class RequestTrace: Sendable {
+  /// The file of `--debug-http`.
+  private final class File: Sendable {
+    private let handle: FileDescriptorHandle
+
+    init(_ path: String) throws(SystemError) { handle = try FileDescriptorHandle.appending(path) }
+
+    func write(_ line: String) throws(SystemError) { try handle.write(Array(line.utf8)) }
+  }
+
   private let program: Program
-  private let file: FileDescriptorHandle?
+  private let file: File?
   private let path: String
   private let failure = Locked<String?>(nil)
 
@@ -24,7 +33,7 @@ final class RequestTrace: Sendable {
       return
     }
     do throws(SystemError) {
-      file = try FileDescriptorHandle.appending(path)
+      file = try File(path)
     } catch {
       throw PipelineError(
         .failed, "debug-http.file", "the file of --debug-http cannot be opened: \(error.reason)",
@@ -47,7 +56,7 @@ final class RequestTrace: Sendable {
     }
     guard let file, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
     do throws(SystemError) {
-      try file.write(Array((VisibleText.json(value.text) + "\n").utf8))
+      try file.write(VisibleText.json(value.text) + "\n")
     } catch {
       let words = "the file \(path) could not be written: \(error.reason)"
       failure.withLock { $0 = $0 ?? words }
