@@ -54,9 +54,13 @@ final class RequestTrace: Sendable {
     } else if program.verbosity > 0, let line = Self.line(event, isLong: program.verbosity > 1) {
       program.note(line)
     }
-    guard let file, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
+    guard !path.isEmpty, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
     do throws(SystemError) {
+<<<<<<< HEAD
       try file.write(VisibleText.json(value.text) + "\n")
+=======
+      try file?.write(Array((VisibleText.json(value.text) + "\n").utf8))
+>>>>>>> origin/main
     } catch {
       let words = "the file \(path) could not be written: \(error.reason)"
       failure.withLock { $0 = $0 ?? words }
