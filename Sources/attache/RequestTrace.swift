@@ -7,17 +7,8 @@ import System
 ///
 /// A request is named by its method and its path without the query. Tokens, keys and bodies are never named.
 final class RequestTrace: Sendable {
-  /// The file of `--debug-http`.
-  private final class File: Sendable {
-    private let handle: FileDescriptorHandle
-
-    init(_ path: String) throws(SystemError) { handle = try FileDescriptorHandle.appending(path) }
-
-    func write(_ line: String) throws(SystemError) { try handle.write(Array(line.utf8)) }
-  }
-
   private let program: Program
-  private let file: File?
+  private let file: FileDescriptorHandle?
   private let path: String
   private let failure = Locked<String?>(nil)
 
@@ -33,7 +24,7 @@ final class RequestTrace: Sendable {
       return
     }
     do throws(SystemError) {
-      file = try File(path)
+      file = try FileDescriptorHandle.appending(path)
     } catch {
       throw PipelineError(
         .failed, "debug-http.file", "the file of --debug-http cannot be opened: \(error.reason)",
@@ -56,11 +47,7 @@ final class RequestTrace: Sendable {
     }
     guard !path.isEmpty, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
     do throws(SystemError) {
-<<<<<<< HEAD
-      try file.write(VisibleText.json(value.text) + "\n")
-=======
       try file?.write(Array((VisibleText.json(value.text) + "\n").utf8))
->>>>>>> origin/main
     } catch {
       let words = "the file \(path) could not be written: \(error.reason)"
       failure.withLock { $0 = $0 ?? words }
