@@ -5,14 +5,15 @@ import System
 
 /// Prints and records the requests to an org, for `--verbose` and `--debug-http`.
 ///
-/// A request is named by its method and its path without the query. Tokens, keys and bodies are never named.
+/// A request is shown as its method and its path without the query. Tokens, keys and bodies are
+/// never shown.
 final class RequestTrace: Sendable {
   private let program: Program
   private let file: FileDescriptorHandle?
   private let path: String
   private let failure = Locked<String?>(nil)
 
-  /// The trace that a command line asks for; nil for none.
+  /// Creates the trace that the options request; nil if they request none.
   init?(_ program: Program) throws(PipelineError) {
     guard program.verbosity > 0 || program.debugHTTP != nil || program.errorIsTerminal else {
       return nil
@@ -40,7 +41,7 @@ final class RequestTrace: Sendable {
     if program.verbosity == 0, program.errorIsTerminal, case .retrying = event,
       let line = Self.line(event, isLong: false)
     {
-      // Without it a command would be silent for as long as it waits.
+      // Without this line, a command would be silent during the pause.
       program.note(line)
     } else if program.verbosity > 0, let line = Self.line(event, isLong: program.verbosity > 1) {
       program.note(line)

@@ -6,7 +6,7 @@ import System
 /// The soups and paths that a Smart SQL statement names in braces.
 ///
 /// Smart SQL itself accepts a path that no element has, with null values. On a command line such a
-/// path is mistyped.
+/// path is a typing error.
 enum StoreReferences {
   /// Throws for a soup that the store does not have, and for a path that no index and no element of
   /// its soup has.

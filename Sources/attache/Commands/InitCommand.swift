@@ -11,8 +11,8 @@ struct InitCommand: Command {
   static let discussion = """
     Writes NAME.json, NAME/userstore.json and NAME/usersyncs.json, and prints the next steps. Existing files \
     are never changed. With --from, the app's store file and sync file are used unchanged. With --object, \
-    the objects are described by the org, as the first of the users: init writes a soup for each, a sync down of \
-    the fields on the user's page layout, of names and external IDs, and a sync up of the fields that the user \
+    init reads the objects' fields from the org as the first of the users. It writes a soup for each, a sync down \
+    of names, external IDs and the fields on the user's page layout, and a sync up of the fields that the user \
     can edit. Then the pipeline is validated against the org, as attache org check does.
 
     On a terminal it asks for missing options, and asks again after a wrong answer. The pipeline has \

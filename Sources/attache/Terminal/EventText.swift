@@ -14,9 +14,9 @@ enum EventText {
     case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
       return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
-        + (known > 0 ? ", \(known) known before" : "")
+        + (known > 0 ? ", \(known) already known" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
-    case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
+    case .returnKnown(let name, _): return "ingest: \(name) was already ingested; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
       return "ingest: \(name) was refused: \(reason)   [\(code)]"
     case .returnLeft(let name, let code, let reason):
