@@ -375,7 +375,7 @@ import Testing
     let check = try await ProgramRun.blocking(
       ["check", world.pipeline.file, "--notify"], variables: world.variables)
     #expect(check.status == 128 + number, "\(check.everything)")
-    #expect(check.output == "notify.\(kind): failed: a signal ended it\n")
+    #expect(check.output == "notify.\(kind): not sent: a signal ended it\n")
     #expect(Files.exists(asked))
   }
 
@@ -401,9 +401,9 @@ import Testing
     #expect(check.status == 0 && check.messages == "", "\(check.everything)")
     #expect(
       check.output == """
-        notify.command: ok: /bin/sh ended with exit status 0
-        notify.webhook: ok: it answers 204
-        notify.heartbeat: ok: it answers 200
+        notify.command: sent: /bin/sh ended with exit status 0
+        notify.webhook: sent: it answers 204
+        notify.heartbeat: sent: it answers 200
 
         """)
     let message = try #require(asked.withLock { $0.first { $0.path == "/hook" } }).request
@@ -442,7 +442,7 @@ import Testing
     let lines = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
     let warning = try #require(lines.last)
     #expect(warning["type"] == "warning" && warning["pipeline"] == "demo")
-    #expect(warning["message"]?.string?.hasPrefix("notify.command could not be told") == true)
+    #expect(warning["message"]?.string?.hasPrefix("notify.command could not be notified") == true)
     #expect(warning["time"]?.string != nil && warning["run"]?.string?.hasSuffix("-1") == true)
   }
 
