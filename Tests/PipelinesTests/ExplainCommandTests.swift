@@ -40,7 +40,7 @@ import Testing
       "Account \(account) “", "issued to ada@example.com in generation 1: soup ",
       "filled by syncDown", "changed on a device of ada@example.com", "edit 1",
       "Phone: \(before) → +1 555 0151", "edit 1 came back in ada.sqlite: device 1, ios",
-      "hand-back 1", "edit 1 is conflict in run ",
+      "return 1", "edit 1 is conflict in run ",
       "Phone: \(before) → +1 555 0151; the org has +1 555 0152",
     ]
     expect(told, inOrderIn: story.output)

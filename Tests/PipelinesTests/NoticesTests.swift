@@ -269,7 +269,7 @@ import Testing
     let silent = try await world.program(["run"])
     #expect(silent.status == 6)
     #expect(silent.messages.contains("notify.webhook could not be notified of the run's end: "))
-    #expect(!silent.messages.contains(server.url), "an address may bear a token")
+    #expect(!silent.messages.contains(server.url), "an address may contain a token")
   }
 
   @Test
@@ -423,7 +423,7 @@ import Testing
     let notices = try JSONValue(parsing: refused.output)["notices"]?.array ?? []
     #expect(notices.map { $0["told"] } == [true, false, true])
     #expect(notices[1] == ["target": "notify.webhook", "told": false, "answer": "it answers 404"])
-    #expect(!refused.everything.contains(server.url), "an address may bear a token")
+    #expect(!refused.everything.contains(server.url), "an address may contain a token")
     server.stop()
   }
 
@@ -441,7 +441,7 @@ import Testing
     let lines = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0)) }
     let warning = try #require(lines.last)
     #expect(warning["type"] == "warning" && warning["pipeline"] == "demo")
-    #expect(warning["message"]?.string?.hasPrefix("notify.command could not be told") == true)
+    #expect(warning["message"]?.string?.hasPrefix("notify.command could not be notified") == true)
     #expect(warning["time"]?.string != nil && warning["run"]?.string?.hasSuffix("-1") == true)
   }
 

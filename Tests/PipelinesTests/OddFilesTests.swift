@@ -64,7 +64,7 @@ import Testing
         with open(os.path.join(made, b"a", b"store.sqlite"), "wb") as f: f.write(b"x")
     def loop():
         one, two = name(), name(); os.symlink(one, two); os.symlink(two, one)
-    def beside(store, suffix, make):
+    def sibling(store, suffix, make):
         made = put(open(store, "rb").read(), plain=True)
         make(made + suffix)
     deep = "/".join(["d"] * 200) + "/store.sqlite"
@@ -91,7 +91,7 @@ import Testing
     left = list(stores)
     for suffix in (b"-journal", b"-wal"):
         for make in companions:
-            if left: makers.append(lambda s=left.pop(), x=suffix, m=make: beside(s, x, m))
+            if left: makers.append(lambda s=left.pop(), x=suffix, m=make: sibling(s, x, m))
     draw.shuffle(makers)
     for make in makers: make()
     print(json.dumps([n.decode("utf-8", "replace") for n in names]))

@@ -145,7 +145,7 @@ import Testing
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try world.loseLedger()
-    _ = world.org.create("Contact", ["LastName": "Somebody else"], as: try world.user("ada"))
+    _ = world.org.create("Contact", ["LastName": "Another contact"], as: try world.user("ada"))
     try world.recover()
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
   }

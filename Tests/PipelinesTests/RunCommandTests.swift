@@ -282,6 +282,6 @@ extension Trait where Self == ConditionTrait {
   fileprivate static var asSomebodyElse: Self {
     .enabled(
       if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be somebody else")
+      "needs root and setpriv, to run as another user")
   }
 }

@@ -145,7 +145,7 @@ struct UpScene: Sendable, CustomStringConvertible {
   var soup: String { "\(kind.rawValue)_\(situation.name)" }
   var description: String { "\(soup) \(situation.night)" }
 
-  /// The outcomes of the changes of a night, by what the device did.
+  /// The outcomes of a run's changes, by soup.
   static func ends(of night: UpNight) -> [String: [String]] {
     all.filter { $0.situation.night == night }.reduce(into: [:]) { $0[$1.soup] = $1.ends }
   }
@@ -217,7 +217,7 @@ struct UpScene: Sendable, CustomStringConvertible {
   }
 }
 
-/// A pipeline with a sync up for each scene, and a phone for each night of either journal.
+/// A pipeline with a sync up for each scene, and a phone for each run of either journal.
 final class UpWorld {
   /// The write requests with their numbers of records, and the outcome of each change, by soup.
   typealias Night = (requests: [String: [String]], ends: [String: [String]])
@@ -227,7 +227,7 @@ final class UpWorld {
   private let admin: OrgUser
   private var devices: [String: Device] = [:]
 
-  /// Creates the records, primes the phones, and makes the changes of its night on each.
+  /// Creates the records, primes the phones, and makes the changes of its run on each.
   init(isStrict: Bool = false) async throws {
     self.isStrict = isStrict
     world = try World(file: Self.files.get().file("up.json")) {

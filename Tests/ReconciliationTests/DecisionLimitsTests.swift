@@ -5,8 +5,8 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What an operator allows to be sent with other permissions than its user's: what was shown, and
-/// no more.
+/// If an operator allows an edit to be sent with another user's permissions, only the values that
+/// were shown are sent.
 struct DecisionLimitsTests {
   private let day: FieldDay
 

@@ -63,7 +63,7 @@ struct FieldComparisonTests {
     #expect(detail(facts).fields.map(\.isConflicting) == [false, false])
   }
 
-  @Test func `the same new value on both sides is no contradiction`() {
+  @Test func `the same new value on both sides is not a conflict`() {
     let comparison = FieldComparison(
       device: ["A": "same", "B": "mine"],
       base: MergeBase(modificationDate: nil, fields: Self.issued),
@@ -332,7 +332,7 @@ struct FieldComparisonTests {
     let device: JSONObject = ["A": "a", "B": "mine"]
     var own = beside(dateBefore: middle, date: Self.new)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
-    // The device's own write left that state.
+    // The device's prior write left that state.
     own.ownDates = [middle]
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
     // The values show what was issued.

@@ -41,7 +41,7 @@ struct OwnSyncsTests {
   }
 
   @Test(arguments: [nil, "another phone"], [true, false])
-  func `an edit of a record from the device's own sync is no update of that`(
+  func `an edit of a record from the device's own sync does not update that record`(
     _ install: String?, merges: Bool
   ) async throws {
     let day = try day(.leaveIfChanged, merges: merges)

@@ -51,7 +51,7 @@ struct RefusedCreatesTests {
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
-  @Test func `a run interrupted while settling the named record changes nothing`() async throws {
+  @Test func `a run interrupted while applying the named record changes nothing`() async throws {
     try decide(1, .record(existing))
     try day.state.connection.run(
       """

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a conflict in one field is not settled by the second sync up's`(mode: MergeMode)
+  func `a conflict in one field is not resolved by the second sync up's`(mode: MergeMode)
     async throws
   {
     for changes in [["Phone": "2"], ["Phone": "2", "Fax": "2"]] as [JSONObject] {

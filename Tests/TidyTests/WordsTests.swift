@@ -101,15 +101,7 @@ import Testing
     "Sources/Snapshots",
     "Sources/System",
     "Sources/attache",
-    "Tests/ArgumentsTests",
-    "Tests/BundlesTests",
-    "Tests/JSONTests",
-    "Tests/MobileSyncTests",
-    "Tests/PipelinesTests",
-    "Tests/ReconciliationTests",
-    "Tests/RehearsalTests",
-    "Tests/SQLiteTests",
-    "Tests/SystemTests",
+    "Tests/PipelinesTests/NoticesTests.swift",
   ]
 
   /// Every sentence of the repository, by its file.

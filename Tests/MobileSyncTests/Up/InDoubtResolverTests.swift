@@ -50,7 +50,7 @@ struct InDoubtResolverTests {
     case .notDone(let standing):
       return standing.map { "not done, there is \($0["Id"]?.string ?? "")" } ?? "not done"
     case .unclear(_, let ids): return "unclear \(ids.count)"
-    case .atWork: return "at work"
+    case .atWork: return "running"
     }
   }
 

@@ -165,12 +165,12 @@ import Testing
     #expect(UnacknowledgedCreates.agreement(of: [:], with: record(1, a)) == .whole)
   }
 
-  @Test func `a value that a create of another hour sent too is no match either`() {
+  @Test func `a value that a create of another hour sent too does not match either`() {
     let unlike = record(1, ["Name": "Z", "Phone": "1"])
     #expect(fates([lost(a), lost(b, after: 7200)], [unlike]) == "?-")
   }
 
-  @Test func `a common parent of two records is no match`() {
+  @Test func `a common parent of two records is not a match`() {
     let parent: JSONValue = "001000000000005AAA"
     let unlike = record(1, ["Name": "Z", "ParentId": parent])
     #expect(fates([lost(["Name": "A", "ParentId": parent])], [unlike]) == "?")

@@ -48,7 +48,7 @@ final class SecondOrgScene: Sendable {
       report: { [told] event in told.withLock { $0.append(event) } })
   }
 
-  /// The result of a night.
+  /// The result of a scheduled run and its retries.
   struct Night {
     var last: RunSummary
     /// The number of runs.
