@@ -138,8 +138,9 @@ struct WordParser<C: Command> {
     let word = words[index]
     if word.hasPrefix("-"), word.count > 1, Double(word) == nil {
       throw UsageError(
-        "\(parameter.spelling) needs a value and \"\(word)\" looks like an option",
-        hint: word.hasPrefix("---") ? nil : "write \(parameter.spelling)=\(word) if it is meant")
+        "\(parameter.spelling) needs a value, and \"\(word)\" looks like an option",
+        hint: word.hasPrefix("---") ? nil : "write \(parameter.spelling)=\(word) if it is the value"
+      )
     }
     index += 1
     return word

@@ -29,7 +29,7 @@ import Testing
   @Test func `a repeated request is in the log, with its number and its pause`() async throws {
     let world = try World()
     world.server.faults.add(
-      .kind(.describe), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
+      .kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
     let log = world.directory.file("run.log")
     let run = try await world.program(["run"], ["--only", "prime", "--log-file", log])
     #expect(run.status == 0, "\(run.everything)")

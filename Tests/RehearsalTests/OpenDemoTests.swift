@@ -31,7 +31,7 @@ import Testing
       }
       let state = lines.first { $0.contains(": attache status ") } ?? ""
       let (status, text) = try paste(String(state.drop { $0 != ":" }.dropFirst()), program)
-      #expect(status == 0 && text.contains(/edits not \w+: 0/), "\(text)")
+      #expect(status == 0 && text.contains(/(?m)^(open edits|edits not \w+): 0$/), "\(text)")
       let remove = lines.first { $0.hasPrefix("  rm -r ") } ?? ""
       #expect(try paste(remove, program).status == 0)
       #expect(!Files.exists(scratch) && !Files.exists(data + "/demo"))
