@@ -44,7 +44,7 @@ import Testing
     #expect(try scene.dirty(android).isEmpty)
   }
 
-  @Test func `if nothing changes, no further generation is made`() async throws {
+  @Test func `if nothing changes, no new generation is created`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.carriedConflict()
     let ada = try scene.world.user("ada").id

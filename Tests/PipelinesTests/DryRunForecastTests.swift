@@ -26,7 +26,7 @@ import Testing
     return try #require(try JSONValue(parsing: page.records).array).count
   }
 
-  @Test func `before the first run, the forecast is what can be counted`() async throws {
+  @Test func `before the first run, the forecast contains what can be counted`() async throws {
     let world = try World()
     let count = try products(world)
     let summary = try await look(world)

@@ -109,7 +109,7 @@ import Testing
     #expect(world.skipped.map { String($0.prefix(15)) } == ["ben@example.com"])
   }
 
-  @Test func `an org outage during the run keeps what was published before`() async throws {
+  @Test func `an org outage during the run keeps the generations already published`() async throws {
     _ = try await run()
     let before = try Tree.entries(world.data.path + "/users")
     let admin = try world.user("admin")

@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func `a single stage, or one user's run, does not count as a whole run`() async throws {
+  @Test func `a single stage, or one user's run, does not count as a full run`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     for words in [

@@ -241,7 +241,8 @@ import Testing
     #expect(status.json["processing"]?.int == 1)
   }
 
-  @Test func `what an interrupted run had taken is ingested once by the next one`() async throws {
+  @Test func `returns that an interrupted run took are ingested once by the next run`() async throws
+  {
     let world = try await handedBack(phone: "+1 555 0166")
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)

@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a port that is taken is called so`() async throws {
+  @Test func `a port in use is reported as such`() async throws {
     let world = try World()
     let port = String(world.server.url.split(separator: ":").last ?? "")
     let run = try await attache(

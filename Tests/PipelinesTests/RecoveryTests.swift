@@ -117,7 +117,9 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `what may have been sent overwrites nothing, even under OVERWRITE`() async throws {
+  @Test func `an edit that may have been sent overwrites nothing, even under OVERWRITE`()
+    async throws
+  {
     try world.overwriteAccounts()
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
@@ -258,7 +260,7 @@ import Testing
     #expect(verdicts == [.updated: 1], "\(verdicts)")
   }
 
-  @Test func `a backup contains what cannot be rebuilt, and no stores`() async throws {
+  @Test func `a backup contains the state that cannot be rebuilt, and no stores`() async throws {
     let backup = try await world.runAndBackUp()
     #expect(try Files.status(backup).mode & 0o777 == 0o600)
     let listed = try tar("-tf", backup)

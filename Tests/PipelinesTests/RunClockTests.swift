@@ -132,7 +132,8 @@ import Testing
     #expect(try arrived == ledger.runs(limit: 1).first?.now)
   }
 
-  @Test func `what a recovery ingests again keeps its first date and order`() async throws {
+  @Test func `returns that a recovery ingests again keep their first date and order`() async throws
+  {
     let device = try await world.primed("ada")
     let accounts = try world.ids("accounts", on: device)
     try world.handBack(device, as: "one.sqlite", edited: accounts[0], ["Phone": "+1 555 0101"])

@@ -70,7 +70,7 @@ import Testing
     #expect(error.code.hasPrefix("stamp-key."))
   }
 
-  @Test func `a lost ledger is not recreated next to what was published`() async throws {
+  @Test func `a lost ledger is not recreated next to published generations`() async throws {
     try await world.run()
     try world.loseLedger()
     for stages in [[], [Stage.ingest], [.pack]] {

@@ -234,7 +234,9 @@ import Testing
 
   // MARK: refusals
 
-  @Test func `an unknown name, and what cannot be undone, get one sentence`() async throws {
+  @Test func `an unknown name and a run that cannot be undone each get a one-sentence message`()
+    async throws
+  {
     let (_, _, run) = try await sent()
     func refusal(_ run: String, _ edits: [Int64] = []) -> PipelineError? {
       #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }

@@ -170,7 +170,10 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "anew")
   }
 
-  @Test func `what an undo has restored over a decision is not overwritten unasked`() async throws {
+  @Test
+  func `a value that an undo restored over a decision is not overwritten without a new decision`()
+    async throws
+  {
     let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     try scene.office(id, ["Phone": "office"])

@@ -133,7 +133,7 @@ import Testing
     #expect(first?["run"]?.string == "20261122T035646Z-6")
   }
 
-  @Test func `a run interrupted under the old version is resumed as a whole`() async throws {
+  @Test func `a run interrupted under the old version is resumed completely`() async throws {
     try change(
       """
       INSERT INTO run (number, id, pipeline, now_ms, started_ms, config_hash, host) VALUES

@@ -12,7 +12,9 @@ import Testing
 /// if the program was killed inside the stage. `SEED` selects another seed.
 @Suite struct KillTests {
   @Test(arguments: Stage.allCases)
-  func `a stage killed at any point ends like one that was not`(_ stage: Stage) async throws {
+  func `a stage that is killed at any point has the same result as one that is not`(_ stage: Stage)
+    async throws
+  {
     // Waiting for children must not block the other tests.
     let thread = StoreThread(name: "kill")
     let problems = try await thread.run { () throws -> [String] in
