@@ -49,7 +49,7 @@ struct DecisionLimitsTests {
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
   }
 
-  @Test func `an allowed upsert shows what it overwrites, and overwrites nothing else`()
+  @Test func `an allowed upsert shows the values that it overwrites, and overwrites no others`()
     async throws
   {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])

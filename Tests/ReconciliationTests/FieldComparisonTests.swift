@@ -55,7 +55,7 @@ struct FieldComparisonTests {
     #expect(detail(facts).fields.map(\.name) == ["B"])
   }
 
-  @Test func `a conflict shows what either side changed`() {
+  @Test func `a conflict shows the changes of both sides`() {
     let facts = facts(
       .update, .leaveIfChanged, device: Self.device, issued: Self.issued, server: Self.both)
     #expect(verdict(facts) == .conflict)
@@ -246,7 +246,7 @@ struct FieldComparisonTests {
     #expect(other.base?.fields["A"] == .number("2"))
   }
 
-  @Test func `a device that synced since our write is compared with what it read`() {
+  @Test func `a device that synced since our write is compared with the record it read`() {
     let own = MergeBaseRule.OwnWrite(date: Self.old, fields: ["A": "ours"])
     let choice = choice(date: Self.new, own: own, serverDate: Self.new, server: Self.issued)
     #expect(choice.base?.fields == Self.issued)
@@ -270,7 +270,7 @@ struct FieldComparisonTests {
   @Test(arguments: [
     ("2026-01-01T12:00:00.000+0000", "before"), ("2026-01-02T12:00:00.000+0000", "after"),
   ])
-  func `a device's base is what it was issued before or after an operator's value`(
+  func `a device's base is the record issued before or after an operator's value`(
     _ date: String, _ given: String
   ) {
     var own = MergeBaseRule.OwnWrite(

@@ -256,7 +256,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a dry run sends nothing and predicts what a run does`() async throws {
+  @Test func `a dry run sends nothing and predicts a run's outcome`() async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two", "Phone": "1"])

@@ -217,7 +217,7 @@ struct ReportTests {
     #expect(!model.usernames.values.contains("Grace Hopper"))
   }
 
-  @Test func `totals, the timeline and what a guard holds are on the page`() async throws {
+  @Test func `totals, the timeline and the edits held by a guard are on the page`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.noteLabel("Customer", of: "Account")

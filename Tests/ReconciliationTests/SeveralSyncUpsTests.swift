@@ -58,7 +58,9 @@ import Testing
     }
   }
 
-  @Test func `an edit that the second sends as a whole is taken from the first`() async throws {
+  @Test func `an edit that the second sync up can send in full is not sent by the first`()
+    async throws
+  {
     lists(.leaveIfChanged, .overwrite, ["Phone", "Fax"])
     try handBack(["Phone": "2", "Fax": "2"], office: ["Phone": "office"])
     #expect(try await run().verdicts == "updated 1")

@@ -119,7 +119,7 @@ struct ThreeWayRuleTests {
   }
 
   @Test(arguments: [SyncOperation.update, .delete], MergeMode.allCases)
-  func `an edit's step follows from what both sides did`(
+  func `an edit's step follows from the changes of both sides`(
     _ operation: SyncOperation, _ mode: MergeMode
   ) {
     for server in Row.Server.allCases {

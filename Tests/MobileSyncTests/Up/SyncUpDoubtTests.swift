@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [true, false])
-  func `a create whose response was lost is made once, whether it arrived or not`(
+  func `a create whose response was lost is done once, whether it arrived or not`(
     _ up: UpCase, _ afterCommit: Bool
   ) async throws {
     let store = try await ManagedStore(up)
@@ -334,7 +334,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [MergeMode.leaveIfChanged, .overwrite])
-  func `a lost upsert is compared with what another user entered with its external id`(
+  func `a lost upsert is compared with another user's values under its external ID`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     let store = try await ManagedStore(up)

@@ -160,7 +160,9 @@ struct SyncUpEngineTests {
   }
 
   @Test(arguments: [OrgError.Kind.permission, .notFound])
-  func `what no half may do either is refused for each row at once`(_ kind: OrgError.Kind) async {
+  func `a refusal that applies to both halves is applied to each row at once`(_ kind: OrgError.Kind)
+    async
+  {
     let end = await send(["a", "b"]) { _ in throw Self.error(kind) }
     #expect(end.lines == ["intend a b", "resolve a refused, b refused, for good"])
     #expect(end.error == nil)
