@@ -33,6 +33,17 @@ extension LedgerDatabase {
         SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NOT NULL)))
     """
 
+  /// Whether the creation of an edit `e` has every record that its late requests made.
+  ///
+  /// A later edit of the row then reports the duplicate as well. A device that sent the row itself
+  /// can have named another record.
+  private static let isReportedBySuccessor: SQL = """
+    (e.verdict IS \(Verdict.duplicateCreated) AND NOT EXISTS (
+      SELECT 1 FROM operation o LEFT JOIN creation c ON c.id = e.creation_id
+      WHERE o.edit_id = e.id AND o.state = \(OperationState.done) AND o.is_doubted = 1
+        AND o.result_id IS NOT c.record_id AND o.result_id IS NOT c.device_record_id))
+    """
+
   /// Whether a late request of an edit, or a late deletion over it, waits for an operator.
   func hasArrivedLate(_ edit: Int64) throws -> Bool {
     try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.hasArrivedLate)")
@@ -101,7 +112,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
-        \(Self.isUnderWay) OR \(Self.hasArrivedLate),
+        \(Self.isUnderWay) OR (\(Self.hasArrivedLate) AND NOT \(Self.isReportedBySuccessor)),
         e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id

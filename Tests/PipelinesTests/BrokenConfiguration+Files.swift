@@ -3,7 +3,7 @@ extension BrokenConfiguration {
   static let files: [BrokenConfiguration] = [
     .init(
       "a query with a variable that has no value",
-      #"pipeline.json:18:17: stores[0].prime[0]: the query of "down" in syncs.json names :region, which has no value; add "variables": {"region": "…"} to the section prime"#,
+      #"pipeline.json:18:17: stores[0].prime[0]: the query of "down" in syncs.json uses :region, which has no value; add "variables": {"region": "…"} to the section prime"#,
       .syncs(#"FROM Contact""#, #"FROM Contact WHERE Region__c = :region""#)),
     .init(
       "a store file without soups",
@@ -47,12 +47,12 @@ extension BrokenConfiguration {
       .store(#""path": "Id""#, #""path": "Email""#)),
     .init(
       "a soup name that Smart SQL cannot hold",
-      #"store.json:4:19: soups[0].soupName: the soup name "con{tacts" cannot be used in Smart SQL, which writes {soup:path}; leave out "{""#,
+      #"store.json:4:19: soups[0].soupName: the soup name "con{tacts" cannot be used in Smart SQL, which writes {soup:path}; remove "{""#,
       .store(#""contacts""#, #""con{tacts""#), .syncs(#""contacts""#, #""con{tacts""#)),
     .init(
       "a reserved soup",
       #"""
-      store.json:4:19: soups[0].soupName: the soup name "syncs_soup" is taken: Mobile Sync registers it; choose another name
+      store.json:4:19: soups[0].soupName: the soup name "syncs_soup" is reserved: Mobile Sync registers it; choose another name
       syncs.json:6:19: syncs[0].soupName: the sync "down" uses the soup "contacts", which is not in store.json; add the soup to store.json, or name one of "syncs_soup"
       syncs.json:16:19: syncs[1].soupName: the sync "up" uses the soup "contacts", which is not in store.json; add the soup to store.json, or name one of "syncs_soup"
       """#,
@@ -105,7 +105,7 @@ extension BrokenConfiguration {
         "\"type\": \"layout\", \"sobjectType\": \"Contact\", \"layoutType\": \"Full\"")),
     .init(
       "a limit that Android loses",
-      #"syncs.json:9:18: syncs[0].target.query: Android's SDK finds no number in the LIMIT before FOR VIEW, and fetches without it; leave out FOR VIEW, or the LIMIT"#,
+      #"syncs.json:9:18: syncs[0].target.query: Android's SDK finds no number in the LIMIT before FOR VIEW, and fetches without it; remove FOR VIEW, or the LIMIT"#,
       .syncs("LastName FROM Contact", "LastName FROM Contact LIMIT 10 FOR VIEW")),
     .init(
       "a sync type that is not known",

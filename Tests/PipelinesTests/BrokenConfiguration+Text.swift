@@ -46,7 +46,7 @@ extension BrokenConfiguration {
       .pipeline(#""format": 1,"#, #""format": 1, "format": 1,"#)),
     .init(
       "a word that JSON writes in small letters",
-      #"pipeline.json:22:27: True is not a JSON word; write true"#,
+      #"pipeline.json:22:39: True is not a JSON word; write true"#,
       .pipeline(#""platforms""#, "\"reconcile\": {\"conditionalUpdates\": True},\n  \"platforms\"")),
     .init(
       "a no-break space",

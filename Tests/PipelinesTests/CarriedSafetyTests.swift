@@ -209,7 +209,7 @@ import Testing
     let mistyped = try await scene.world.run { $0.confirmed = ["0000000000000000"] }
     #expect(mistyped.verdicts == [.notAttempted: 3])
     #expect(
-      mistyped.warnings.contains { $0.contains("--confirm 0000000000000000 confirms nothing") })
+      mistyped.warnings.contains { $0.contains("--confirm 0000000000000000 matches no held plan") })
     let sent = try await scene.world.run { $0.confirmed = [digest] }
     #expect(sent.verdicts == [.updated: 3])
     #expect(!sent.warnings.contains { $0.contains("matches no held plan") })

@@ -52,7 +52,7 @@ import Testing
       #expect(summary.exitStatus == .needsAttention)
       #expect(summary.snapshots.map(\.generation) == [1])
       #expect(try ids() == before)
-      #expect(summary.warnings.contains { $0.contains("where it has 19") })
+      #expect(summary.warnings.contains { $0.contains("instead of 19") })
       let status = try PipelineStatus.read(world.pipeline, root: world.root)
       #expect(status.findings.map(\.kind) == [.removalsHeld])
     }

@@ -113,7 +113,7 @@ import Testing
     try scene.decide(1, .device)
     let other = try all(.server, by: "hopper")
     #expect(other.decided.isEmpty)
-    #expect(other.refused.first?.reason.contains("grace has decided") == true)
+    #expect(other.refused.first?.reason.contains("grace already decided") == true)
     #expect(try scene.states() == ["device pending"])
     // Her own decision she may change in the same way.
     let own = try all(.server, by: "grace")

@@ -62,7 +62,7 @@ import Testing
     let look = try await world.run { $0.isDryRun = true }
     #expect(try Tree.entries(world.data.path) == before)
     #expect(world.server.log.writes.count == writes)
-    #expect(look.plan.contains("ingest: ada.sqlite holds 2 edits, 2 of them new"))
+    #expect(look.plan.contains("ingest: ada.sqlite has 2 edits, 2 of them new"))
     #expect(look.plan.contains("ingest: copy.sqlite was already ingested"))
     #expect(look.plan.contains { $0.hasPrefix("ingest: notes.txt will be quarantined: ") })
     #expect(look.plan.contains { $0.hasPrefix("reconcile: update accounts ") })

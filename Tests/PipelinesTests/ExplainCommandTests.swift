@@ -20,7 +20,7 @@ import Testing
     var rest = text[...]
     for part in parts {
       guard let found = rest.range(of: part) else {
-        Issue.record("not in its place: \(part)\n\(text)")
+        Issue.record("not in this order: \(part)\n\(text)")
         return
       }
       rest = rest[found.upperBound...]

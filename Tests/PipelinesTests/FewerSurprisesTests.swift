@@ -13,14 +13,14 @@ import Testing
 
   @Test func `an unknown user ends a run before any work`() async throws {
     for only in ["ingest,reconcile,prime,pack", "pack", "prime"] {
-      let run = try await world.program(["run"], ["--user", "adda@example.com", "--only", only])
+      let run = try await world.program(["run"], ["--user", "ada@exampel.com", "--only", only])
       #expect(run.status == 2, "\(run.everything)")
       #expect(run.messages.contains("adda@example.com is not a user of the pipeline"))
     }
     #expect(try world.data.snapshots().isEmpty)
     try await world.run()
     try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
-    let late = try await world.program(["run"], ["--user", "adda@example.com"])
+    let late = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(late.status == 2 && late.messages.contains("did you mean ada@example.com?"))
     // Nothing was taken from the inbox.
     #expect(try Files.list(world.data.inbox("inbox")) == ["x.sqlite"])
@@ -62,7 +62,7 @@ import Testing
     let file = world.directory.file("ada.sqlite")
     try device.handBack(to: file, now: world.org.now())
     let look = try await world.program(["ingest"], [file, "--dry-run"])
-    #expect(look.status == 0 && look.output.contains("ada.sqlite holds 1 edits, 1 of them new"))
+    #expect(look.status == 0 && look.output.contains("ada.sqlite has 1 edit, 1 of them new"))
     #expect(Files.exists(file))
     #expect(try Files.list(world.data.done).isEmpty)
   }

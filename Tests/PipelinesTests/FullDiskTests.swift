@@ -104,7 +104,7 @@ import Testing
       let run = try await onFullDisk(["run", "--only", only])
       #expect(run.status == 1, "\(run.everything)")
       #expect(run.messages.contains("attache: the disk is full   [disk.full]"), "\(run.messages)")
-      #expect(run.messages.contains("attache prune PIPELINE makes room"))
+      #expect(run.messages.contains("attache prune PIPELINE frees space"))
     }
   }
 

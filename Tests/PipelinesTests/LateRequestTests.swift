@@ -113,7 +113,7 @@ import Testing
     let state = try LedgerDatabase(path: world.data.state)
     defer { state.close() }
     let open = try ReportModel(state: state, run: night.run, called: "demo").stillOpen.all()
-    #expect(open.first?.detail.message?.contains("reported as conflict before") == true)
+    #expect(open.first?.detail.message?.contains("had been reported as conflict") == true)
     #expect(open.first?.detail.fields.first?.server == "1")
     #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }

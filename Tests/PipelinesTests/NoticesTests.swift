@@ -374,7 +374,7 @@ import Testing
     let check = try await ProgramRun.blocking(
       ["check", world.pipeline.file, "--notify"], variables: world.variables)
     #expect(check.status == 128 + number, "\(check.everything)")
-    #expect(check.output == "notify.\(kind): not told: a signal ended it\n")
+    #expect(check.output == "notify.\(kind): not sent: a signal ended it\n")
     #expect(Files.exists(asked))
   }
 
@@ -400,9 +400,9 @@ import Testing
     #expect(check.status == 0 && check.messages == "", "\(check.everything)")
     #expect(
       check.output == """
-        notify.command: told: /bin/sh ended with exit status 0
-        notify.webhook: told: it answers 204
-        notify.heartbeat: told: it answers 200
+        notify.command: sent: /bin/sh ended with exit status 0
+        notify.webhook: sent: it answers 204
+        notify.heartbeat: sent: it answers 200
 
         """)
     let message = try #require(asked.withLock { $0.first { $0.path == "/hook" } }).request

@@ -11,7 +11,7 @@ import Testing
 final class FieldDay {
   let directory = TemporaryDirectory("field-day")
   let org: LocalOrg.Org
-  let server: OrgServer
+  private(set) var server: OrgServer
   let state: LedgerDatabase
   let ada: OrgUser
   let ben: OrgUser
@@ -275,6 +275,12 @@ final class FieldDay {
   func details() throws -> [OutcomeDetail] {
     let run = try #require(try state.runs(limit: 1).first)
     return try ReportModel(state: state, run: run.id, called: "demo").edits.all().map(\.detail)
+  }
+
+  /// Finishes the requests in progress, and serves the org on another port.
+  func restartServer() throws {
+    server.stop()
+    server = try OrgServer(org: org)
   }
 
   /// All writes so far, by method.

@@ -77,7 +77,7 @@ struct CheckCommand: Command {
       ])
     } else {
       for answer in answers where !options.quiet || !answer.isTold {
-        let words = answer.isTold ? "told: " : "not told: "
+        let words = answer.isTold ? "sent: " : "not sent: "
         context.print("\(answer.target.rawValue): \(words)\(answer.words)")
       }
     }
