@@ -132,7 +132,7 @@ import Testing
     #expect(
       try scene.includes().keys.sorted().contains(scene.install(of: phone))
         && scene.includes().keys.contains(scene.install(of: second)))
-    // Once decided, it is sent once, and what the phones still have is not an edit.
+    // Once decided, it is sent once, and the phones' remaining rows are not edits.
     try scene.scene.decide(1, .device)
     #expect(try await scene.world.run().verdicts == [.updated: 1])
     try scene.scene.office(id, ["Phone": "office again"])

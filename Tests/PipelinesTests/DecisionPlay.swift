@@ -195,7 +195,7 @@ final class DecisionPlay {
     }
   }
 
-  /// Checks what holds for every edit in every run.
+  /// Checks the rules for every edit in every run.
   private func check(
     _ subject: Subject, _ place: Int, _ before: Verdict?, _ told: ReportEdit?, isNews: Bool
   ) throws {

@@ -27,7 +27,7 @@ import Testing
     #expect(world.server.log.writes.count == writes)
     #expect(!Files.exists(world.data.path + "/reports") || look.report == nil)
 
-    // The report includes what the interrupted run had resolved.
+    // The report includes the edits that the interrupted run resolved.
     let summary = try await world.run(.reconcile)
     #expect(summary.verdicts == expected.verdicts)
     // One, in addition to that of the previous run, which refused a return.

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Checks that what is published of a user is complete, and that there are no other files.
+  /// Checks that a user's published files are complete, and that there are no others.
   func expectSound() throws {
     for id in try world.data.snapshots() {
       let directory = SnapshotDirectory(path: world.data.snapshot(id))

@@ -153,7 +153,7 @@ import Testing
     #expect(try Files.list(world.data.processing) == [])
     let quarantined = try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }
 
-    // Nothing is taken twice, and what stays in the inbox is reported again.
+    // No file is ingested twice, and files left in the inbox are reported again.
     let again = try await world.run(.ingest, .reconcile)
     #expect(again.returns.ingested == 0)
     #expect(again.verdicts == [:])

@@ -4,7 +4,7 @@ import System
 import TestSupport
 import Testing
 
-/// One status for one kind of mistake, and words that say what to write instead.
+/// One exit status for each kind of mistake, and a message with the correct form.
 @Suite struct PlainErrorsTests {
   private let directory = TemporaryDirectory("plain-errors")
 

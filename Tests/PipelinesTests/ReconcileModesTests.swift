@@ -56,7 +56,7 @@ import Testing
     try Files.remove(scene.world.data.snapshot(ada))
     try await scene.world.run()
     #expect(try scene.world.data.generations(of: ada) == [2])
-    // The device is still compared with what the first one issued.
+    // The device is still compared with the first one's issued records.
     try scene.world.handBack(device, as: "ada.sqlite")
     let (verdicts, edits) = try await scene.night()
     #expect(verdicts == [.updated: 1])

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// A ledger that does not know what was sent last, and later returns.
+/// A ledger that does not know the last sent edits, and later returns.
 @Suite struct RecoveryTests {
   let world: World
 

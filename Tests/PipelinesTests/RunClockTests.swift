@@ -141,7 +141,7 @@ import Testing
     try world.handBack(device, as: "two.sqlite", edited: accounts[1], ["Phone": "+1 555 0102"])
     try await world.run()
     let times = try times()
-    // This machine's clock was years behind when the second one was taken.
+    // This machine's clock was years behind when the second one was ingested.
     for sha256 in try Files.list(world.data.done) {
       let path = world.data.done + "/" + sha256 + "/.return.json"
       let text = String(decoding: try Files.read(path), as: UTF8.self)

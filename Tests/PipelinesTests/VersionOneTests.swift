@@ -104,7 +104,7 @@ import Testing
     #expect(run.returns.quarantined == 0)
     #expect(run.verdicts[.updated] == 1)
     #expect(try Quarantine.list(world.data.quarantine) == [])
-    // What it returned before and left open is neither sent nor reported again.
+    // Earlier open edits of that device are neither sent nor reported again.
     let told = try Told(world, earlier: earlier)
     #expect(told.news(run.run).values.contains("updated"))
     #expect(!told.news(run.run).values.contains("conflict"))

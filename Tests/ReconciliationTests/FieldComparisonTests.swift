@@ -335,7 +335,7 @@ struct FieldComparisonTests {
     // The device's prior write left that state.
     own.ownDates = [middle]
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
-    // The values show what was issued.
+    // The values show the issued record.
     own.ownDates = []
     let issued = choice(device: device, issued: given(["A": "a"]), own: own, serverDate: Self.new)
     #expect(issued.date == Self.new)

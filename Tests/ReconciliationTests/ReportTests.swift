@@ -36,7 +36,7 @@ struct ReportTests {
     String(decoding: try format.bytes(file ?? format.files[0], model, options), as: UTF8.self)
   }
 
-  /// Every file of a format as it is.
+  /// The unchanged files of a format.
   private static func files(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
   ) throws -> [String] {

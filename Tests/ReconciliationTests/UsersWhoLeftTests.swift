@@ -87,7 +87,7 @@ struct UsersWhoLeftTests {
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
-    // The integration user sends what the departed user was issued.
+    // The integration user sends edits of records issued to the departed user.
     day.options.onInactiveUser = .integration
     day.issued = [id]
     #expect(day.verdicts(try await day.run()) == "updated 1")
