@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The table of `docs/how-to/troubleshoot.md`, row by row.
-@Suite struct WrongNightsTests {
+@Suite struct WrongRunsTests {
   /// A row of the table.
   struct Row: Sendable, CustomTestStringConvertible {
     let night: String
