@@ -4,7 +4,7 @@ package protocol ArgumentValue: Sendable {
   init?(argument: String)
   /// The allowed words, if they can be listed.
   static var candidates: [String] { get }
-  /// What a word must be, as an error message says it: "a whole number".
+  /// The requirement for a word, as part of an error message: "a whole number".
   static var expectation: String { get }
   /// The word for this value, as help shows a default.
   var argumentText: String { get }

@@ -1,17 +1,17 @@
 import System
 
-/// A program's outside world, in which the options that every command takes are set.
+/// A program's environment, in which the global options are set.
 package protocol CommandContext: Sendable {
-  /// The options that every command takes.
+  /// The global options, which every command accepts.
   static var globals: [Parameter<Self>] { get }
 }
 
 extension CommandContext {
-  /// No such options.
+  /// No global options.
   package static var globals: [Parameter<Self>] { [] }
 }
 
-/// An option that every command takes, as it was given.
+/// A global option as given on the command line.
 package struct GivenOption: Sendable, Hashable {
   let name: String
   let word: String
@@ -22,7 +22,7 @@ package struct GivenOption: Sendable, Hashable {
 /// `Context` is the program's own type for its environment (terminal, variables, clock). A command
 /// uses nothing else.
 package protocol Command<Context>: Sendable {
-  /// What the program hands to its commands.
+  /// The program's environment, which is passed to its commands.
   associatedtype Context: CommandContext
 
   /// The words that call it: `prime`, or `org serve` for a command of a group.

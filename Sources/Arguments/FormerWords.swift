@@ -1,4 +1,4 @@
-/// Commands and options that were renamed or removed: what to write instead.
+/// Commands and options that were renamed or removed, with their replacements.
 ///
 /// A former word is not parsed. It only changes the hint of the usage error that it causes.
 package struct FormerWords: Sendable {
@@ -19,7 +19,7 @@ package struct FormerWords: Sendable {
     return "write \(replacement)"
   }
 
-  /// Returns the error for a command line that calls a former command; nil for any other one.
+  /// Returns the error for a command line that calls a former command; nil for others.
   func error(callingBy words: [String]) -> UsageError? {
     let name = words.prefix(2).joined(separator: " ")
     return commands[name].map { UsageError("there is no command \"\(name)\"", hint: "write \($0)") }

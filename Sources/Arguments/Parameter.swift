@@ -44,7 +44,7 @@ package struct ParameterDescription: Sendable, Hashable {
   package let defaultText: String?
   /// What a shell offers as the value.
   package let completion: ValueCompletion
-  /// Whether several commands take it and the page of the program explains it.
+  /// Whether several commands share it, so that the program's help page explains it.
   package var isShared = false
 
   /// The `--help` option of every command.
@@ -68,7 +68,7 @@ package struct Parameter<Root> {
   let clear: (inout Root) -> Void
   private(set) var isShared = false
 
-  /// The same parameter, which several commands take and the page of the program explains.
+  /// The same parameter, shared by several commands: the program's help page explains it.
   package var shared: Parameter {
     var shared = self
     shared.isShared = true
@@ -152,7 +152,7 @@ package struct Parameter<Root> {
       set: { root, _ in root[keyPath: path] = true }, clear: { _ in })
   }
 
-  /// A switch that says more each time it is named.
+  /// A flag that may be repeated; the property counts how often it is given.
   package static func counted(
     _ name: String, short: Character? = nil, _ summary: String,
     _ path: WritableKeyPath<Root, Int>
@@ -186,7 +186,7 @@ package struct Parameter<Root> {
       isShared: isShared)
   }
 
-  /// What is known of it where it is an option of every command, without a default.
+  /// The description of the parameter as a global option, without a default.
   var describedGlobally: ParameterDescription {
     ParameterDescription(
       kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,

@@ -2,11 +2,11 @@ import System
 
 /// A program: its commands, declared once; parsing, help, completion and manual are views of it.
 package struct Tool<Context: CommandContext>: Sendable {
-  /// What the words of a command line ask for.
+  /// What a command line requests.
   package enum Invocation: Sendable {
     /// Text to print: help, version, completion script, manual page.
     case answer(String)
-    /// A command with its values, ready to run, and the options that every command takes.
+    /// A command with its values, ready to run, and the global options.
     case command(
       name: String, globals: [GivenOption],
       run: @Sendable (Context) async throws -> ExitStatus)
@@ -62,7 +62,7 @@ package struct Tool<Context: CommandContext>: Sendable {
     }
   }
 
-  /// Sets options that every command takes.
+  /// Sets global options.
   package func set(_ given: [GivenOption], in context: inout Context) throws(UsageError) {
     for option in given {
       for global in Context.globals where global.name == option.name {

@@ -28,7 +28,7 @@ extension ToolDescription {
     }
   }
 
-  /// What several commands take, each once, and `--version`.
+  /// The options that several commands share, each once, and `--version`.
   private var sharedOptions: [ParameterDescription] {
     var shared: [ParameterDescription] = []
     for option in commands.flatMap(\.options) where option.isShared {
@@ -70,13 +70,13 @@ extension ToolDescription {
       }
     }
     let members = commands.filter { $0.words.count > 1 && $0.words[0] == command.name }
-    text += Self.section("commands below it", members.map { Note($0.name, $0.summary) })
+    text += Self.section("subcommands", members.map { Note($0.name, $0.summary) })
     let shared = command.options.filter(\.isShared).map {
       "--\($0.name)" + ($0.kind == .flag ? "" : "\u{A0}\($0.placeholder)")
     }
     text += "\n"
     text += Self.wrap(
-      "global options, as \(name) help explains them: " + shared.joined(separator: ", "),
+      "global options (see \(name) help): " + shared.joined(separator: ", "),
       indent: 0, hanging: 2
     ).replacing("\u{A0}", with: " ")
     return text

@@ -13,7 +13,7 @@ package struct ToolDescription: Sendable {
   package let groups: [Note]
   /// The parts of the list of commands on the first help page; empty for one list of all.
   package let sections: [HelpSection]
-  /// Every command for users, those that each program has at the end.
+  /// Every command for users; the built-in ones come last.
   package let commands: [CommandDescription]
   /// The commands that are called by other programs.
   package let hidden: [CommandDescription]
@@ -22,7 +22,7 @@ package struct ToolDescription: Sendable {
   /// The environment variables that it reads.
   package let variables: [Note]
 
-  /// The commands that are answered from this description alone.
+  /// The built-in commands, whose output is generated from this description.
   static func builtIns(of name: String) -> [CommandDescription] {
     let words = ParameterDescription(
       kind: .arguments, name: "command", short: nil, placeholder: "COMMAND",
@@ -38,7 +38,7 @@ package struct ToolDescription: Sendable {
         examples: [
           Note(
             "source <(\(name) completion bash)",
-            "in this shell; the same line at the end of ~/.bashrc serves every new one")
+            "for this shell; add the line to ~/.bashrc for every new one")
         ],
         [shell]),
       CommandDescription(

@@ -8,7 +8,7 @@ struct WordParser<C: Command> {
   private var given: Set<String> = []
   private var positionals: [String] = []
   private(set) var wantsHelp = false
-  /// The given options that every command takes, in the order in which they were given.
+  /// The global options, in the order in which they were given.
   private(set) var globals: [GivenOption] = []
   private let former: FormerWords
 
@@ -48,7 +48,7 @@ struct WordParser<C: Command> {
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     if name.hasPrefix("-") {
-      // With too many dashes, it is not an option's value and no option.
+      // A word with too many dashes is neither an option's value nor an option.
       let bare = String(name.drop { $0 == "-" })
       let known = parameters.filter { !$0.kind.isPositional }.map(\.name) + ["help"]
       throw UsageError(
@@ -115,7 +115,7 @@ struct WordParser<C: Command> {
     }
   }
 
-  /// Notes an option that every command takes; its value is the next word where it is not given.
+  /// Records a global option; its value is the next word unless the option's word contains it.
   private mutating func give(
     _ global: Parameter<C.Context>, value: String?, _ words: [String], _ index: inout Int
   ) throws(UsageError) {

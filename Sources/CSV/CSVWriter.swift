@@ -1,5 +1,6 @@
 /// Writes rows in the format of RFC 4180.
 package struct CSVWriter: Sendable {
+  /// The end of every row, including the last.
   package enum LineEnding: Sendable {
     /// A line feed, as declared for Bulk API jobs.
     case lf

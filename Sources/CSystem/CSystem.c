@@ -53,8 +53,8 @@ int attache_harden_process(void) {
 
 static void leave_for_memory(int number) {
   static const char words[] =
-      "attache: the memory that it may use is used up, or this is a defect   [memory]\n"
-      "  fix    raise the limit (ulimit -v), and run it again: it goes on where it stopped\n";
+      "attache: out of memory, or an internal error   [memory]\n"
+      "  fix    raise the limit (ulimit -v), and run it again: it resumes where it stopped\n";
   (void)number;
   if (write(2, words, sizeof words - 1) < 0) _exit(1);
   _exit(1);

@@ -1,5 +1,6 @@
 /// The reason no complete response was received.
 package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What failed, and so whether the server can have received the request.
   package enum Kind: Sendable, Hashable {
     /// The name was not resolved, the connection was refused, or it broke before the request was
     /// sent.

@@ -105,7 +105,7 @@ package final class HTTPServer: Sendable {
     }
   }
 
-  /// Why nothing listens, in words.
+  /// Returns the message for an error of `bind` or `listen`.
   private static func words(_ code: Int32, _ configuration: Configuration) -> String {
     let place = "port \(configuration.port) of \(configuration.address)"
     return switch code {

@@ -3,7 +3,7 @@ package enum HTTPStatus {
   /// The statuses of success.
   package static let success = 200..<300
 
-  /// The message for a response that has no message of its own.
+  /// Returns the message for a response without a message.
   package static func words(_ status: Int) -> String {
     "the org answered with HTTP status \(status)"
       + (status == 413 ? ": the request is too large" : "")

@@ -19,7 +19,7 @@ final class RunningTransfer {
       return transfer.fail(kind(of: code, text), text)
     }
     guard transfer.headIsComplete, isHTTP2 || transfer.isDelimited else {
-      // A response that ends where the connection ends cannot be told from a truncated one.
+      // A response that ends where the connection ends looks like a truncated one.
       return transfer.fail(.truncated, "the response has no end marker, so it may be truncated")
     }
     transfer.finish(

@@ -1,5 +1,6 @@
 /// A parsed configuration value with its position.
 package struct JSONNode: Sendable {
+  /// The value itself; a number is its text as written, so that no digit is lost.
   package enum Content: Sendable {
     case null
     case bool(Bool)
@@ -9,6 +10,7 @@ package struct JSONNode: Sendable {
     case object([Member])
   }
 
+  /// A member of an object, with the position of its name for messages.
   package struct Member: Sendable {
     package let name: String
     /// The line of the name's opening quote, counted from 1.

@@ -66,6 +66,7 @@ package struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionary
     for (place, member) in members.enumerated() { places[member.name] = place }
   }
 
+  /// Returns the members in the order in which they were written.
   package struct Iterator: IteratorProtocol {
     fileprivate var members: IndexingIterator<[Member]>
 

@@ -1,5 +1,6 @@
 /// The position of a value in a buffer.
 package struct JSONSpan: Sendable, BitwiseCopyable, Equatable {
+  /// The type of the value, and whether its text needs unescaping.
   package enum Kind: UInt8, Sendable, BitwiseCopyable {
     /// The record has no such member.
     case missing

@@ -142,6 +142,7 @@ extension Decision.Kind {
   }
 }
 
+/// A decision to record for one edit.
 package struct EditDecision: Sendable, Hashable {
   package var edit: Int64
   package var decision: Decision

@@ -2,6 +2,7 @@ import JSON
 
 /// One event in the history of a record or of an edit, as the ledger knows it.
 package struct RecordEvent: Sendable, Hashable {
+  /// What happened, in the order in which it usually happens to a record.
   package enum Kind: Sendable, Hashable {
     /// Generations of a snapshot held the record, in a soup that the listed syncs fill, with a
     /// modification date.
@@ -39,6 +40,7 @@ package struct RecordEvent: Sendable, Hashable {
     package var isAgain: Bool
   }
 
+  /// An operator's decision about the edit.
   package struct Deciding: Sendable, Hashable {
     package var kind: Decision.Kind
     /// Its values in the form of `Decision.values`; empty if they are pruned.
@@ -50,6 +52,7 @@ package struct RecordEvent: Sendable, Hashable {
     package var run: String?
   }
 
+  /// A request for the edit: planned, in flight or answered.
   package struct Write: Sendable, Hashable {
     /// The run that planned it.
     package var run: String

@@ -4,6 +4,7 @@ import Salesforce
 
 /// Accumulates attache's writes to a record for the next edit of a device's row.
 package struct OwnWriteStory {
+  /// A write that attache sent for an earlier edit of the row.
   package struct Write {
     var edit: Int64
     /// The record's date after the write.

@@ -11,6 +11,7 @@ package struct ReportGroup: Sendable {
 
 /// An event in a report's timeline.
 package struct ReportMoment: Sendable {
+  /// The kinds of events; the raw values are those of report.json.
   package enum Kind: String, Sendable {
     /// A device changed records, by its own clock.
     case edited

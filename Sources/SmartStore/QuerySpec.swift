@@ -11,7 +11,7 @@ public struct QuerySpec: Sendable, Hashable {
     case all
     /// Elements with this value at the path; nil finds nothing, as in SQL.
     case exact(path: String, matchKey: String?)
-    /// Elements between two values, inclusive; nil is no bound.
+    /// Elements between two values, inclusive; nil means unbounded.
     case range(path: String, beginKey: String?, endKey: String?)
     /// Elements whose value matches a LIKE pattern.
     case like(path: String, likeKey: String)

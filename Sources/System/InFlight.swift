@@ -1,7 +1,7 @@
-/// Runs requests concurrently up to a limit, in one place for the whole program.
+/// Runs requests concurrently up to a limit, for the whole program.
 ///
 /// Decisions, records and counts stay in the caller's task, in sequence; only the requests run in
-/// tasks of their own.
+/// separate tasks.
 package enum InFlight {
   /// Starts the requests that `next` provides, and passes each response to `take` as it arrives.
   ///

@@ -5,8 +5,8 @@ import Glibc
 ///
 /// A library such as libcrypto may keep data per thread and free it when the thread ends. This must
 /// not coincide with the end of the process, which unloads the library. Therefore no thread is
-/// detached: its owner tells it to end, and `ProcessEnvironment.leave` joins the threads that were
-/// told. A thread that was not told waits for work, and uses nothing.
+/// detached: its owner tells it to end, and `ProcessEnvironment.leave` joins the threads that
+/// are ending. Any other thread waits for work, and uses nothing.
 package final class OwnThread: Sendable {
   private struct Leaving: Sendable {
     var threads: [pthread_t] = []

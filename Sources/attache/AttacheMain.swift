@@ -39,7 +39,7 @@ package enum AttacheMain {
       let error = PipelineError(
         .failed, "process.threads", "attache cannot start the threads that it needs",
         reason: trouble.reason,
-        fix: "raise the limits of processes (ulimit -u) and of memory (ulimit -v)")
+        fix: "raise the limits for processes (ulimit -u) and memory (ulimit -v)")
       ProcessEnvironment.leave(told(error, words, ready).rawValue)
     }
     ProcessEnvironment.leave {

@@ -48,7 +48,7 @@ package enum AttacheTool {
       Note("CURL_CA_BUNDLE, SSL_CERT_FILE", "certificate authorities to trust"),
     ], former: former)
 
-  /// The list of commands as the first help page divides it.
+  /// The sections of the first help page.
   private static let sections = [
     HelpSection(
       "run", ["run", "ingest", "reconcile", "prime", "pack", "list", "status", "report", "explain"]),
@@ -60,7 +60,7 @@ package enum AttacheTool {
       ["init", "check", "prune", "backup", "recover", "completion", "manual", "help"]),
   ]
 
-  /// The words of versions before 1.0.
+  /// Commands and options that were renamed or removed before 1.0.
   private static let former = FormerWords(
     options: [
       "again": "--retry", "drop": "--discard", "rehearse": "--dry-run --report DIR",

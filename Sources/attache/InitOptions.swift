@@ -12,38 +12,42 @@ struct InitOptions: Sendable {
       ),
       .option("object", "NAMES", "objects to include, by API name", commas: true, \.objects),
       .option("user", "USERNAMES", "the users to prime", commas: true, \.users),
-      .option("users-query", "SOQL", "a query of Id and Username instead", \.usersQuery),
+      .option(
+        "users-query", "SOQL", "a SOQL query of Id and Username, instead of --user", \.usersQuery),
       .option("platform", "PLATFORMS", "the platforms", commas: true, \.platforms),
-      .option("target-org", "ALIAS", "log in as the sf command does under this alias", \.alias),
+      .option("target-org", "ALIAS", "use the sf command's login with this alias", \.alias),
       .option(
         "org-url", "URL", "the org's URL, or its login host (default: $ATTACHE_ORG_URL)", \.url),
       .option(
         "client-id", "ID",
-        "the connected app, for every login but sf and a token (default: $ATTACHE_CLIENT_ID)",
+        "the connected app, for every login except sf and a token (default: $ATTACHE_CLIENT_ID)",
         \.clientID),
       .option(
         "key-file", "PATH", "log in by JWT with the private key in this file", completes: .files,
         \.keyFile),
       .option(
-        "key-env", "NAME", "the same with the key in this environment variable", \.keyVariable),
+        "key-env", "NAME", "log in by JWT with the private key in this environment variable",
+        \.keyVariable),
       .option(
         "client-secret-file", "PATH", "log in as the app, with the secret in this file",
         completes: .files, \.secretFile),
       .option(
-        "client-secret-env", "NAME", "the same with the secret in this environment variable",
+        "client-secret-env", "NAME",
+        "log in as the app, with the secret in this environment variable",
         \.secretVariable),
       .option(
         "refresh-token-file", "PATH", "log in with the refresh token in this file",
         completes: .files,
         \.refreshFile),
       .option(
-        "refresh-token-env", "NAME", "the same with the token in this environment variable",
+        "refresh-token-env", "NAME", "log in with the refresh token in this environment variable",
         \.refreshVariable),
       .option(
         "token-file", "PATH", "log in with the access token in this file", completes: .files,
         \.tokenFile),
       .option(
-        "token-env", "NAME", "the same with the token in this environment variable", \.tokenVariable
+        "token-env", "NAME", "log in with the access token in this environment variable",
+        \.tokenVariable
       ),
       .option(
         "integration-user", "USERNAME", "the user who lists users and can see every record",
@@ -77,7 +81,7 @@ struct InitOptions: Sendable {
     file.map { .file(program.absolute($0)) } ?? variable.map(SecretSource.env)
   }
 
-  /// The login methods that were named.
+  /// The login methods that the options name.
   var ways: [LoginSettings.Method] {
     var ways: [LoginSettings.Method] = []
     if alias != nil { ways.append(.sf) }

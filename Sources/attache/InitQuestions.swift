@@ -69,7 +69,7 @@ struct InitQuestions {
     }
   }
 
-  /// Asks until an answer is right; `fault` says what is wrong with one.
+  /// Asks until an answer is valid; `fault` returns what is wrong with an answer.
   private func ask(
     _ question: String, isRequired: Bool = true, fault: (String) -> String? = { _ in nil }
   ) throws(UsageError) -> String {

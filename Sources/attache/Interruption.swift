@@ -27,9 +27,9 @@ enum Interruption {
     return (result, signal, isLate)
   }
 
-  /// Runs work that no one must wait for, such as notifications.
+  /// Runs work that must not delay the end of the process, such as notifications.
   ///
-  /// Any signal ends it, except the first `spent` ones, which ended earlier work.
+  /// Any signal cancels it, except the first `spent` ones, which cancelled earlier work.
   static func brief<T: Sendable>(
     spent: Int, _ work: @escaping @Sendable () async -> T
   ) async -> (T, signal: Int32?) {

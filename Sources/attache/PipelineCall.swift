@@ -57,9 +57,9 @@ struct PipelineCall {
     return (Files.parent(of: directory) ?? directory) + "/snapshots"
   }
 
-  /// Runs stages, shows their events and the summary, and answers the exit status.
+  /// Runs stages, shows their events and the summary, and returns the exit status.
   ///
-  /// The plan of an undo says itself that nothing was done.
+  /// The plan of an undo already states that nothing was done.
   func run(_ runOptions: RunOptions, isUndoPlan: Bool = false) async throws -> ExitStatus {
     let pipeline: Pipeline
     do { pipeline = try readFile(variables: program.variables) } catch { return try ended(error) }
@@ -183,7 +183,7 @@ struct PipelineCall {
       return
     }
     if options.quiet {
-      // With `--quiet`, tell where to look, because the exit status alone does not.
+      // With `--quiet`, print where to look, because the exit status alone does not show it.
       if let line = SummaryText.attention(summary) { program.note(line) }
       return
     }
@@ -195,7 +195,7 @@ struct PipelineCall {
 }
 
 extension Verdict {
-  /// How a terminal shows it: what needs a decision stands out.
+  /// The style on a terminal, which highlights the verdicts that need a decision.
   var style: StyledLine.Style {
     if isSettled { return .bold }
     return isWaiting ? .yellow : .red
@@ -247,7 +247,7 @@ enum SummaryText {
   static func name(_ kind: Finding.Kind) -> String {
     switch kind {
     case .returnAccepted: "returns accepted"
-    case .returnKnown: "returns known before"
+    case .returnKnown: "returns already known"
     case .returnQuarantined: "returns in quarantine"
     case .returnLeft: "files left in the inbox"
     case .userSkipped: "users skipped"

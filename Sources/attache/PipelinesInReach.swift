@@ -1,10 +1,11 @@
 import Pipelines
 import System
 
-/// The pipelines that a name calls: those of `pipelines/` and of `/etc/attache`.
+/// The pipelines that can be called by name: those in `pipelines/` and in `/etc/attache`.
 enum PipelinesInReach {
-  /// The words that call them, in the order of their directories; a file that another one of the same name hides is
-  /// called by its path.
+  /// Returns their names, in the order of the directories.
+  ///
+  /// A file that is hidden by another file of the same name is called by its path.
   static func names(_ program: Program) -> [String] {
     var found: [String] = []
     for directory in PipelineFile.places {

@@ -4,7 +4,7 @@ import System
 
 /// The environment of a command: variables, working directory, and output.
 ///
-/// Built once in `AttacheMain`; nothing else reads the process's surroundings.
+/// Built once in `AttacheMain`; nothing else reads the process's environment.
 package struct Program: CommandContext {
   /// The environment's variables.
   let variables: [String: String]
@@ -16,11 +16,11 @@ package struct Program: CommandContext {
   let outputIsTerminal: Bool
   /// Whether messages go to a terminal with cursor movement.
   let errorIsTerminal: Bool
-  /// When messages have colour.
+  /// When messages have color.
   var color = ColorChoice.auto
-  /// How much is said of requests: 1 for a line for each, 2 with its status, time and size.
+  /// How requests are printed: 0 not at all, 1 as one line each, 2 with status, time and size.
   var verbosity = 0
-  /// The file to which each request of an org is added.
+  /// The file to which each request to the org is appended.
   var debugHTTP: String?
 
   /// The error of the first line that could not be written.
@@ -41,7 +41,7 @@ package struct Program: CommandContext {
   package static var globals: [Parameter<Program>] {
     [
       .option(
-        "color", "WHEN", "use colour and bold (auto: on a terminal, unless NO_COLOR is set)",
+        "color", "WHEN", "use color and bold (auto: on a terminal, unless NO_COLOR is set)",
         \.color),
       .counted(
         "verbose", short: "v",
@@ -52,9 +52,9 @@ package struct Program: CommandContext {
     ]
   }
 
-  /// Whether lines on standard output have colour and bold.
+  /// Whether lines on standard output have color and bold.
   var colorsOutput: Bool { isColored(outputIsTerminal) }
-  /// Whether lines on standard error have colour and bold.
+  /// Whether lines on standard error have color and bold.
   var colorsErrors: Bool { isColored(errorIsTerminal) }
 
   private func isColored(_ isTerminal: Bool) -> Bool {
@@ -65,7 +65,7 @@ package struct Program: CommandContext {
     }
   }
 
-  /// The process's own surroundings.
+  /// The environment of this process.
   static func current() -> Program {
     let variables = ProcessEnvironment.variables()
     return Program(
@@ -87,7 +87,7 @@ package struct Program: CommandContext {
   /// Writes a line with its styles to standard error.
   func note(styled line: StyledLine) { put(2, line.rendered(isColored: colorsErrors) + "\n") }
 
-  /// Writes our own text of many lines to standard output: help, the manual page.
+  /// Writes trusted text of several lines to standard output: a help page, the manual page.
   func write(_ text: String) { put(1, text) }
 
   /// Writes a CSV table to standard output.
@@ -129,7 +129,7 @@ package struct Program: CommandContext {
 
   private func put(_ descriptor: Int32, _ text: String) {
     guard let error = ProcessEnvironment.write(descriptor, text) else { return }
-    // A reader that closed its pipe, or closed messages, wants no more output.
+    // The reader closed its pipe, or standard error is closed: no more output is wanted.
     if error.isReaderGone || (descriptor == 2 && error.isClosed) { return }
     lost.withLock { $0 = $0 ?? error }
   }

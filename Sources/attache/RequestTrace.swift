@@ -3,16 +3,17 @@ import Pipelines
 import Salesforce
 import System
 
-/// What `--verbose` and `--debug-http` say of the requests to an org.
+/// Prints and records the requests to an org, for `--verbose` and `--debug-http`.
 ///
-/// A request is named by its method and its path without the query. Tokens, keys and bodies are never named.
+/// A request is shown as its method and its path without the query. Tokens, keys and bodies are
+/// never shown.
 final class RequestTrace: Sendable {
   private let program: Program
   private let file: FileDescriptorHandle?
   private let path: String
   private let failure = Locked<String?>(nil)
 
-  /// The trace that a command line asks for; nil for none.
+  /// Creates the trace that the options request; nil if they request none.
   init?(_ program: Program) throws(PipelineError) {
     guard program.verbosity > 0 || program.debugHTTP != nil || program.errorIsTerminal else {
       return nil
@@ -32,15 +33,15 @@ final class RequestTrace: Sendable {
     }
   }
 
-  /// Why lines are missing in the file; nil where none is.
+  /// Why lines are missing in the file; nil if none are.
   var trouble: String? { failure.withLock { $0 } }
 
-  /// Says and writes what happened.
+  /// Prints an event, and appends it to the file.
   func see(_ event: OrgEvent) {
     if program.verbosity == 0, program.errorIsTerminal, case .retrying = event,
       let line = Self.line(event, isLong: false)
     {
-      // Without it a command would be silent for as long as it waits.
+      // Without this line, a command would be silent during the pause.
       program.note(line)
     } else if program.verbosity > 0, let line = Self.line(event, isLong: program.verbosity > 1) {
       program.note(line)
@@ -54,7 +55,7 @@ final class RequestTrace: Sendable {
     }
   }
 
-  /// The line of an event; one that is long has the status, the time and the size.
+  /// Returns the line of an event; a long line has the status, the time and the size.
   static func line(_ event: OrgEvent, isLong: Bool) -> String? {
     switch event {
     case .answered(_, let request, let status, let milliseconds, let bytes, let identity):
@@ -74,7 +75,8 @@ final class RequestTrace: Sendable {
     identity.isEmpty ? "" : ", as \(identity)"
   }
 
-  /// The event as one JSON object; nil for a login, whose requests have events of their own.
+  /// The event as one JSON object; nil for a login, because its requests have
+  /// separate events.
   static func json(_ event: OrgEvent, at time: Int64) -> JSONValue? {
     var object: JSONObject = ["time": .string(Dates.utc(time))]
     switch event {

@@ -6,7 +6,7 @@ import System
 /// The soups and paths that a Smart SQL statement names in braces.
 ///
 /// Smart SQL itself accepts a path that no element has, with null values. On a command line such a
-/// path is mistyped.
+/// path is a typing error.
 enum StoreReferences {
   /// Throws for a soup that the store does not have, and for a path that no index and no element of
   /// its soup has.
@@ -40,7 +40,7 @@ enum StoreReferences {
     return Spelling.nearest(word, among: known).map { "did you mean \"\($0)\"? \(list)" } ?? list
   }
 
-  /// What stands in braces outside quoted text.
+  /// Returns the references in braces outside quoted text.
   private static func references(of query: String) -> [(soup: String, path: String?)] {
     var found: [(soup: String, path: String?)] = []
     var isQuoted = false
@@ -61,7 +61,7 @@ enum StoreReferences {
   private static func isThere(
     _ path: String, in soup: String, of store: Store
   ) throws -> Bool {
-    // What cannot stand in a path of SQLite's JSON is left to the statement itself.
+    // A path with quotation marks is not a JSON path of SQLite; the statement itself refuses it.
     guard !path.contains("'"), !path.contains("\"") else { return true }
     var isThere = false
     let type = "json_type({\(soup):_soup}, '$.\(path)')"

@@ -34,7 +34,7 @@ import Testing
           planner prime field-service --user ada@example.com
               one user's snapshot
 
-        global options, as planner help explains them: --json, --help
+        global options (see planner help): --json, --help
 
         """)
   }

@@ -95,7 +95,7 @@ import Testing
     let manifest = ("manifest.json", issued.manifest.bytes)
     let store = (issued.entry.path, try Files.read(issued.storePath))
     #expect(try error([manifest]).contains("\(issued.entry.path) is missing"))
-    #expect(try error([manifest, store, ("extra", [])]).contains("extra is not named"))
+    #expect(try error([manifest, store, ("extra", [])]).contains("extra is not in the manifest"))
     #expect(try error([store, manifest]).contains("its first file is not manifest.json"))
     #expect(
       try error([manifest, (store.0, store.1.dropLast())]).contains("bytes, but the manifest says"))

@@ -27,7 +27,7 @@ import attache
     }
     #expect(page.contains("exit status:"))
     let run = description.command(named: "run").map(description.help(for:)) ?? ""
-    #expect(run.contains("global options, as attache help explains them:"))
+    #expect(run.contains("global options (see attache help):"))
     #expect(!run.contains("exit status:") && !run.contains("-q, --quiet"))
   }
 

@@ -46,7 +46,8 @@ import Testing
     }
     let words = first.joined(separator: "\n")
     for part in [
-      "  begins\n", "  prime: begins", "prime: ada@example.com: generation 1:", "  prime: ended: ",
+      "  started\n", "  prime: started", "prime: ada@example.com: generation 1:",
+      "  prime: finished: ",
       "  ended: attache: demo: success: ", "; exit status 0",
     ] {
       #expect(words.contains(part), "\(part) in \(words)")

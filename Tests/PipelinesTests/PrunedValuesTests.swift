@@ -56,7 +56,7 @@ import Testing
     #expect(report.messages.contains("the report of run \(story.run) is pruned"))
     let undo = try await world.program(["reconcile", "undo"], [story.run])
     #expect(undo.status == 3 && undo.messages.contains("are pruned (keep.runsDays)"))
-    #expect(undo.output.contains("there is nothing to undo"))
+    #expect(undo.output.contains("has nothing to undo"))
   }
 
   @Test func `a late return has the same result whether or not values are pruned`() async throws {

@@ -108,7 +108,7 @@ import Testing
     let said = try attache("report", world.pipeline.file, dead)
     #expect(said.status == 0)
     #expect(text(said.output) == "1\tconflict\n")
-    #expect(text(said.error).contains("has not ended"))
+    #expect(text(said.error).contains("is not finished"))
     let json = try JSONValue(
       parsing: try attache("report", world.pipeline.file, dead, "--format", "json").output)
     #expect(json["verdicts"]?["conflict"] == 1)

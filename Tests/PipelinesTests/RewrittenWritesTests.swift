@@ -135,7 +135,7 @@ import Testing
     #expect(try name(account) == (writesCapitals ? "DEVICE" : "device"))
     let night = try await scene.night()
     #expect(night.verdicts == [.conflict: 1])
-    #expect(night.edits.first?.detail.message?.contains("reported as dropped before") == true)
+    #expect(night.edits.first?.detail.message?.contains("reported as discarded") == true)
     #expect(try await scene.night().verdicts == [:])
     #expect(try scene.open() == [.conflict: 1])
   }

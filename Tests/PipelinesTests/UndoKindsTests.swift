@@ -226,7 +226,7 @@ import Testing
     #expect(plan.output.contains("undo: edit 1, Account \(id)  →  Phone back to \(before)"))
     let digest = try scene.undoing.plan(run: sent.run).digest
     let command = "attache reconcile undo \(scene.world.called) \(sent.run) --confirm \(digest)"
-    #expect(plan.messages.contains("nothing is done yet; to apply the plan: \(command)"))
+    #expect(plan.messages.contains("nothing was changed; to apply the plan: \(command)"))
     #expect(try await undo("--dry-run").status == 0)
     let lines = try await undo("--json").output.split(separator: "\n")
     let told = try #require(try lines.map { try JSONValue(parsing: String($0)) }.last)
@@ -244,7 +244,7 @@ import Testing
     let again = try await undo("--confirm", digest)
     #expect(again.status == 0)
     #expect(again.output.contains("edit 1: run "))
-    #expect(again.output.contains("there is nothing to undo of run \(sent.run)"))
+    #expect(again.output.contains("run \(sent.run) has nothing to undo"))
     let none = try JSONValue(parsing: try await undo("--json").output)
     #expect(none["type"] == "undo" && none["edits"]?.array == [])
 

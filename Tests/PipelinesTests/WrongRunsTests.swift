@@ -124,7 +124,7 @@ import Testing
       return Scene(world: world, words: ["--api-budget", "2"])
     case "the org's certificate has expired": return try expired()
     case "what is old cannot be removed": return try await stuck()
-    case "the run before was killed":
+    case "the previous run was killed":
       let world = try world()
       try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
       return Scene(world: world)

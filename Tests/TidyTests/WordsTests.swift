@@ -93,15 +93,15 @@ import Testing
   ///
   /// If one of them is clean, a test fails until it is removed here.
   private static let exceptions: [String] = [
-    "Sources/Arguments", "Sources/HTTP", "Sources/Ledger",
-    "Sources/LocalOrg", "Sources/MobileSync", "Sources/Pipelines", "Sources/Reconciliation",
-    "Sources/Rehearsal",
-    "Sources/Review",
-    "Sources/SmartStore",
-    "Sources/Snapshots",
-    "Sources/System",
-    "Sources/attache",
-    "Tests/PipelinesTests/NoticesTests.swift",
+    "Sources/Ledger/LedgerDatabase.swift",
+    "Sources/Ledger/LedgerSchema.swift",
+    "Sources/Ledger/LedgerSchema+Comparing.swift",
+    "Sources/Ledger/LedgerSchema+Decisions.swift",
+    "Sources/Ledger/LedgerSchema+Undo.swift",
+    "Sources/Reconciliation/HTMLReport+Script.swift",
+    "Sources/Reconciliation/HTMLReport+Style.swift",
+    "Sources/Review/ReviewPage+Script.swift",
+    "Sources/Review/ReviewPage+Style.swift",
   ]
 
   /// Every sentence of the repository, by its file.

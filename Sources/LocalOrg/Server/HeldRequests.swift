@@ -1,6 +1,6 @@
 import System
 
-/// Requests in transit: their clients have given up, and they have not arrived yet.
+/// Requests in transit: their clients no longer wait for them, and they have not arrived yet.
 final class HeldRequests: Sendable {
   struct Held: Sendable {
     let visit: RequestContext

@@ -12,7 +12,7 @@ public struct SyncSettings: Sendable, Hashable {
   /// The number of ghosts that may always be removed, however small the soup.
   public var minimumDeletes: Int
   /// Whether a record's modification date is fetched after it was sent, so that the next sync up
-  /// does not treat our own write as another user's.
+  /// does not mistake this client's write for another user's.
   public var refreshesDates: Bool
   /// How long, in seconds, a create without a response is not sent again while the org does not
   /// have its record: the request may still be in transit.

@@ -4,8 +4,8 @@ import System
 
 // Modification dates of sent records.
 extension StoreJournal {
-  /// Reads the modification dates of sent records, so that the next sync up does not treat our own
-  /// write as another user's.
+  /// Reads the modification dates of sent records, so that the next sync up does not mistake
+  /// this client's writes for another user's.
   ///
   /// A date that is later than the org's response, or of a record that another user wrote last, is
   /// not stored: the next LEAVE_IF_CHANGED must see it.

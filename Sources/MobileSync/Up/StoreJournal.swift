@@ -12,7 +12,7 @@ final class StoreJournal: SyncUpJournal {
   let context: SyncContext
   let target: SyncUpTarget
   let soupName: String
-  /// The sObject type, if it is the same for all elements regardless of their own.
+  /// The sObject type, if one applies to all elements, whatever type they name.
   let objectType: String?
   let elements: SyncUpElements
   /// Whether a custom target sends; it is not queried afterwards.
@@ -80,7 +80,7 @@ final class StoreJournal: SyncUpJournal {
   /// Returns the request that is about to be sent; nil if sending it twice does no harm.
   ///
   /// New records could be created twice. An update has the same effect twice, but under
-  /// LEAVE_IF_CHANGED our own write would look like another user's. An upsert would overwrite later
+  /// LEAVE_IF_CHANGED the first write would look like another user's. An upsert would overwrite later
   /// changes of its record, unless it names the record by Id and overwrites anyway. A delete finds
   /// no record.
   func intend(_ batch: [SyncUpSend], job: String?) throws -> PendingRequest? {

@@ -12,7 +12,7 @@ package struct SyncUpSend: Sendable, SyncUpChange {
 package struct SyncUpBodies {
   private let target: SyncUpTarget
   private let options: SyncOptions
-  /// The sObject type, if it is the same for all elements regardless of their own.
+  /// The sObject type, if one applies to all elements, whatever type they name.
   private let objectType: String?
   private var prepared: [SyncUpAction: RecordBody] = [:]
 

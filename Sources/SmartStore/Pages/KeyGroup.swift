@@ -4,7 +4,7 @@ import System
 ///
 /// Platforms store most values alike; the columns of an element differ only if a flag, a number or
 /// a structure is converted differently. So a column has common keys, which the first store's
-/// writer collects for all, and each store has keys of its own. When the indexes are created, the
+/// writer collects for all, and each store may add its own keys. When the indexes are created, the
 /// sorted common keys are passed chunk by chunk to all stores at once. Each store has a thread that
 /// writes them, merged with its own keys, while the next chunk is merged.
 final class KeyGroup {

@@ -56,7 +56,7 @@ final class PageInsertWriter: BulkWriter {
   /// The indexes that SQLite must create from the table.
   private var left: [String] = []
   private var isLaid = false
-  /// The cells for which the store may have keys of its own.
+  /// The cells for which the store may have its own keys in addition to the common ones.
   private var mayHaveOwn: [Int] = []
   /// The texts of a row that are not in the page.
   private var texts: [UInt8] = []

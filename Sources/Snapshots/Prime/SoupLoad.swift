@@ -89,7 +89,7 @@ final class SoupLoad {
     }
     var result = try changes()
     let places = Dictionary(uniqueKeysWithValues: zip(result.changed, result.ranges))
-    // Records that a later sync fetched, and will fetch again, are no changes of this one.
+    // Records that a later sync fetched, and will fetch again, are not changes of this one.
     for later in laterSyncIDs where !result.isEmpty {
       options.syncID = later
       let others = Set(try changes().changed)

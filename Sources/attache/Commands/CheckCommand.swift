@@ -3,7 +3,7 @@ import JSON
 import Pipelines
 import System
 
-/// `attache check`: validates a pipeline with all its files, offline, and prints its meaning.
+/// `attache check`: validates a pipeline with its files, offline, and prints it with all defaults.
 struct CheckCommand: Command {
   static let name = "check"
   static let summary = "validate a pipeline and every file it names, offline"
@@ -13,7 +13,7 @@ struct CheckCommand: Command {
     private keys and certificates of authorities are also validated. A missing file is a problem; with \
     --offline-secrets, on a machine without the secrets, it is only a note. A file that you cannot read is a note, \
     and so is a pipeline whose name differs from that of its file. With --notify, check sends a test message to \
-    the targets in "notify", whatever its "on" says, requests the heartbeat, and prints the answers.
+    the targets in "notify", regardless of its "on", requests the heartbeat, and prints the answers.
     """
   static let examples = [
     Note("attache check field-service", "the effective pipeline, or its problems"),
@@ -23,7 +23,7 @@ struct CheckCommand: Command {
     [
       .pipeline(\.pipeline),
       .flag(
-        "offline-secrets", "only note missing files of secrets", \.offlineSecrets),
+        "offline-secrets", "report missing secret files only as notes", \.offlineSecrets),
       .flag("notify", "send a test to the notification targets", \.notify),
     ] + Options.output.map { $0.within(\.options) }
   }

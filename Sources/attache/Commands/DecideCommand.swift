@@ -88,7 +88,7 @@ struct DecideCommand: Command {
           "--file contains both the edits and the decisions", hint: "remove the other options")
       }
     } else if !isAimed {
-      throw UsageError("no edit is named", hint: "name numbers or a verdict, or ask for --list")
+      throw UsageError("no edit is named", hint: "give edit numbers or --verdict, or use --list")
     } else if asked != 1 {
       throw UsageError(
         asked == 0 ? "no decision is given" : "there is more than one decision",

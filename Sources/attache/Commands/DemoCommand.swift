@@ -73,7 +73,7 @@ struct DemoCommand: Command {
         fix: "please report it, with the output above")
     }
   }
-  /// Whether a user at the terminal wants the org to stay; false where no one can be asked.
+  /// Whether the user wants the org to keep running; false without a terminal.
   private func asks(_ context: Program) -> Bool {
     guard context.inputIsTerminal, context.errorIsTerminal, context.outputIsTerminal else {
       return false

@@ -9,7 +9,7 @@ struct IngestCommand: Command {
   static let discussion = """
     Without a file, takes everything in the inbox that has been unchanged for a minute. A return is copied, \
     opened as untrusted input and validated: org, user, pipeline and platform by its stamp. An invalid return is \
-    quarantined with its reason; the others continue. Ingesting a return twice records nothing twice.
+    quarantined with its reason; the others are ingested. Ingesting a return twice records its edits once.
     """
   static let examples = [
     Note("attache ingest field-service", "everything in the inbox"),
@@ -40,7 +40,7 @@ struct IngestCommand: Command {
         hint: "write the user's 18-character ID, a slash and the generation")
     }
     if files.count != 1 {
-      throw UsageError("--as is for one file", hint: "name the file that lost its stamp")
+      throw UsageError("--as applies to one file", hint: "name the file that lost its stamp")
     }
   }
 

@@ -11,8 +11,8 @@ struct InitCommand: Command {
   static let discussion = """
     Writes NAME.json, NAME/userstore.json and NAME/usersyncs.json, and prints the next steps. Existing files \
     are never changed. With --from, the app's store file and sync file are used unchanged. With --object, \
-    the objects are described by the org, as the first of the users: init writes a soup for each, a sync down of \
-    the fields on the user's page layout, of names and external IDs, and a sync up of the fields that the user \
+    init reads the objects' fields from the org as the first of the users. It writes a soup for each, a sync down \
+    of names, external IDs and the fields on the user's page layout, and a sync up of the fields that the user \
     can edit. Then the pipeline is validated against the org, as attache org check does.
 
     On a terminal it asks for missing options, and asks again after a wrong answer. The pipeline has \
@@ -88,7 +88,7 @@ struct InitCommand: Command {
     return try await tell(written, context)
   }
 
-  /// Where the schema of pipeline files is: as installed, else as it is in the source tree.
+  /// Returns the path of the schema of pipeline files: the installed one, or that of the source tree.
   private static func schemaPath() -> String {
     let directory = Files.parent(of: ProcessEnvironment.executablePath()) ?? ""
     let prefix = Files.parent(of: directory) ?? ""
@@ -96,7 +96,7 @@ struct InitCommand: Command {
     return Files.exists(installed) ? installed : "../docs/pipeline.schema.json"
   }
 
-  /// Says what was written, what the org says to it, and what to do next.
+  /// Prints what was written, the result of the org's check, and the next steps.
   private func tell(_ written: Pipeline, _ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: written.file)
     let outcome: Result<OrgCheck, any Error>

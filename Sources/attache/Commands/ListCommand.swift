@@ -3,10 +3,10 @@ import JSON
 import Pipelines
 import System
 
-/// `attache list`: the pipelines in reach, with their last run.
+/// `attache list`: lists the pipelines with their last run.
 struct ListCommand: Command {
   static let name = "list"
-  static let summary = "list the pipelines in reach: last run, exit status, open edits"
+  static let summary = "list all pipelines: last run, exit status, open edits"
   static let discussion = """
     The pipelines are the files in pipelines/ and in /etc/attache. The org is not contacted. An invalid file \
     is listed with its fault, and the exit status stays 0: attache check explains the fault.
@@ -32,7 +32,7 @@ struct ListCommand: Command {
     return .done
   }
 
-  /// What is known of one pipeline.
+  /// One row of the list.
   private struct Line {
     let name: String
     var file = ""
@@ -44,7 +44,7 @@ struct ListCommand: Command {
     var cells: [String] {
       guard let status else { return [name, fault ?? "", "-", "-"] }
       guard let run = status.runs.first else { return [name, "never run", "-", String(open)] }
-      let end = run.exitStatus.map { String($0) } ?? "not ended"
+      let end = run.exitStatus.map { String($0) } ?? "not finished"
       return [name, Dates.utcSeconds(run.started), end, String(open)]
     }
 

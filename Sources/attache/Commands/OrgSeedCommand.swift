@@ -8,10 +8,10 @@ struct OrgSeedCommand: Command {
   static let name = "org seed"
   static let summary = "fill the embedded org with related records"
   static let discussion = """
-    Accounts, contacts, cases, work orders, service appointments, products and site visits, dated over the \
-    30 days before the org's clock, technicians who see different, overlapping sets, and briefcases \
-    for them. The same scale and seed make the same records. A setup file describes what an \
-    administrator sets up in an org besides records: docs/local-org.md.
+    Creates accounts, contacts, cases, work orders, service appointments, products and site visits, dated in the \
+    30 days before the org's clock. Technicians see different, overlapping sets of them, through briefcases. \
+    The same scale and seed create the same records. A setup file describes what an \
+    administrator sets up in an org in addition to records: docs/local-org.md.
     """
   static let examples = [
     Note("attache org seed --data .org --scale 1", "a small org, as in the demo"),

@@ -35,7 +35,7 @@ struct OrgServeCommand: Command {
       .option(
         "tls-name", "NAME", "another host name for the certificate", \.tlsNames),
       .option(
-        "session", "MINUTES", "the lifetime of a session without requests", \.session),
+        "session", "MINUTES", "how long a session without requests lasts", \.session),
       .flag(
         "passwords", "let every user log in with the password in $ATTACHE_USER_PASSWORD",
         \.passwords),

@@ -5,18 +5,18 @@ import System
 /// `attache prune`: removes what the pipeline's `keep` no longer covers.
 struct PruneCommand: Command {
   static let name = "prune"
-  static let summary = "remove expired files, as the pipeline's keep says"
+  static let summary = "remove expired files, according to the pipeline's keep"
   static let discussion = """
-    If the pipeline has keep, every successful run does the same at its end. Files that are still needed stay \
+    If the pipeline has keep, every successful run also prunes at its end. Files that are still needed stay \
     even if they are old: the issued records of a valid bundle, the source of an open edit, the generation that \
     redelivers it, and the last generation that a device returned. The plan lists each with the reason. \
-    Quarantined returns never expire. The org is not contacted; ages are measured to \
+    Quarantined returns never expire. The org is not contacted; ages are relative to \
     the time of the last run.
     """
   static let examples = [
     Note(
       "attache prune field-service --dry-run",
-      "what would be removed, and what stays for which reason"),
+      "what would be removed, and why the rest stays"),
     Note("attache prune field-service", "remove it"),
   ]
   static var parameters: [Parameter<Self>] {

@@ -7,9 +7,9 @@ struct ReconcileCommand: Command {
   static let name = "reconcile"
   static let summary = "send the edits of returned stores to the org, and report each one"
   static let discussion = """
-    The syncs up that the pipeline names process all open edits, with their field lists and merge modes. \
-    The plan is in the ledger before the first request. What an interrupted run left unconfirmed is looked up, \
-    never resent blindly. The report lists the outcome of every edit.
+    The pipeline's sync ups process all open edits, with their field lists and merge modes. The plan is \
+    recorded in the ledger before the first request. A write that an interrupted run left unconfirmed is looked \
+    up in the org, never resent blindly. The report lists the outcome of every edit.
     """
   static let examples = [
     Note("attache reconcile field-service --dry-run", "the plan with the verdicts; nothing is sent")

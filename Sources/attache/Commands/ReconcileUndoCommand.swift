@@ -10,7 +10,7 @@ struct ReconcileUndoCommand: Command {
   static let name = "reconcile undo"
   static let summary = "undo what a run changed in the org"
   static let discussion = """
-    Shows a plan first, with the digest for --confirm. Fields get back the values that the org had \
+    Shows a plan first, with the digest for --confirm. Fields are reset to the values that the org had \
     before the run, new records are deleted, and deleted ones are restored from the recycle bin. A record that \
     has been changed since the run is left as it is, and is listed with the \
     reason. An undo is a separate run with its own report. An edit that is undone is resolved: \
@@ -27,7 +27,7 @@ struct ReconcileUndoCommand: Command {
     [
       .pipeline(\.pipeline),
       .argument("run", "the run's ID, as shown by attache status and in the report", \.run),
-      .arguments("edits", "the numbers of the edits; without any, all that the run wrote", \.edits),
+      .arguments("edits", "the numbers of the edits (default: all that the run wrote)", \.edits),
       .option("confirm", "DIGEST", "apply the plan with this digest", \.confirm),
       .flag("dry-run", short: "n", "show the plan, and exit with status 0", \.dryRun),
       .option(
@@ -60,7 +60,7 @@ struct ReconcileUndoCommand: Command {
       if options.json {
         context.print(.object(["type": "undo", "run": .string(run), "edits": []]))
       } else {
-        context.print("there is nothing to undo of run \(run)")
+        context.print("run \(run) has nothing to undo")
       }
       return plan.refused.isEmpty ? .done : .needsAttention
     }
@@ -71,7 +71,7 @@ struct ReconcileUndoCommand: Command {
     }
     let status = try await call.run(
       undo.runOptions(plan, by: name, isDryRun: true), isUndoPlan: true)
-    let words = "nothing is done yet; to apply the plan: \(undo.command(plan, edits: numbers))"
+    let words = "nothing was changed; to apply the plan: \(undo.command(plan, edits: numbers))"
     if options.json {
       context.print(
         .object([

@@ -8,10 +8,10 @@ import System
 /// `attache report`: shows the report of a run, or its path.
 struct ReportCommand: Command {
   static let name = "report"
-  static let summary = "show a run's report: the last one, or a run's"
+  static let summary = "show the last report, or that of a run"
   static let discussion = """
-    The number of new verdicts, of open edits from earlier runs, and of other items that need review; then the \
-    report's files. For a run that was interrupted before its report, it shows what is known. \
+    Prints the numbers of new verdicts, of open edits from earlier runs, and of other items that need review, then \
+    the report's files. For a run that was interrupted before its report, it shows what is known. \
     --format prints the report itself: html the page, json the document, csv the table of its edits. --user \
     selects the edits of one user's devices; a part of the name is enough if it matches one user only.
     """
@@ -159,7 +159,7 @@ struct ReportCommand: Command {
     return run.hasReport
       ? "the report of run \(run.id) is missing: it was not written, or was removed; this is what the "
         + "ledger has"
-      : "run \(run.id) had nothing for a report"
+      : "run \(run.id) had nothing to report"
   }
 
   private static func lines(_ model: ReportModel) -> [String] {

@@ -7,8 +7,8 @@ struct ReturnsDiscardCommand: Command {
   static let name = "returns discard"
   static let summary = "remove refused returns, and record who removed them"
   static let discussion = """
-    The content is lost: the edits in it exist nowhere else. Who discarded which file, when, and why it was \
-    refused is kept in quarantine/.
+    The content is lost, with edits that exist nowhere else. A record of who discarded which file, when, and why \
+    it was refused stays in quarantine/.
     """
   static let examples = [
     Note("attache returns discard field-service holiday.jpg", "remove a file that is not a store")
@@ -17,7 +17,7 @@ struct ReturnsDiscardCommand: Command {
     [
       .pipeline(\.pipeline),
       .arguments(
-        "return", "file names, or beginnings of digests", required: true,
+        "return", "file names, or prefixes of digests", required: true,
         \.words),
       .option(
         "by", "NAME", "the name recorded with the removal (default: the system's user name)", \.by),

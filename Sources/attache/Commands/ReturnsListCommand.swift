@@ -7,7 +7,7 @@ struct ReturnsListCommand: Command {
   static let name = "returns list"
   static let summary = "list the returns in the inbox, in processing and in quarantine"
   static let discussion = """
-    Each with its location, age, user and reason. --all includes the processed and the \
+    Each return is listed with its location, age, user and reason. --all includes the processed and the \
     discarded returns.
     """
   static let examples = [

@@ -7,8 +7,8 @@ struct ReturnsReleaseCommand: Command {
   static let name = "returns release"
   static let summary = "release refused returns, so that the next ingest validates them again"
   static let discussion = """
-    For returns whose reason is fixed: a passphrase, a limit, a pipeline that has its stores again. A return that \
-    is refused again is quarantined again.
+    For returns whose cause of refusal is fixed: a passphrase, a limit, or a store missing from the pipeline. \
+    A return that is refused again is quarantined again.
     """
   static let examples = [
     Note("attache returns release field-service ada.sqlite", "the next run ingests it")
@@ -17,7 +17,7 @@ struct ReturnsReleaseCommand: Command {
     [
       .pipeline(\.pipeline),
       .arguments(
-        "return", "file names, or beginnings of digests", required: true,
+        "return", "file names, or prefixes of digests", required: true,
         \.words),
     ] + Options.pipeline.map { $0.within(\.options) }
   }

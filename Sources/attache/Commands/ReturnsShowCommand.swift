@@ -6,14 +6,14 @@ import System
 struct ReturnsShowCommand: Command {
   static let name = "returns show"
   static let summary = "show one return: its location, its reason, and the outcome of its edits"
-  static let discussion = "A return is named by its file name, or by the beginning of its digest."
+  static let discussion = "A return is named by its file name, or by a prefix of its digest."
   static let examples = [
     Note("attache returns show field-service ada.sqlite", "its location, and its edits")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .argument("return", "the file name, or the beginning of the digest", \.word),
+      .argument("return", "the file name, or a prefix of the digest", \.word),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 

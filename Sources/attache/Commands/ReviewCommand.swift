@@ -11,7 +11,7 @@ struct ReviewCommand: Command {
   static let discussion = """
     The page is served on the loopback interface of this machine. The printed address contains a token \
     that opens the page once, for one browser. The page reads the org's current values. Nothing \
-    is sent before its plan was shown, and decisions apply to the values that the page showed. It stops on \
+    is sent until its plan has been shown, and decisions apply to the values that the page showed. It stops on \
     ^C, or after an hour without use.
 
     To use it from another machine, forward the port: ssh -L 8417:127.0.0.1:8417 HOST, with \

@@ -17,7 +17,7 @@ struct StatusCommand: Command {
   static let examples = [
     Note("attache status field-service", "the state of one pipeline"),
     Note("attache status field-service --disk", "the disk use"),
-    Note("attache status --all", "the state of every pipeline in reach"),
+    Note("attache status --all", "the state of every pipeline"),
   ]
   static var parameters: [Parameter<Self>] {
     [
@@ -50,7 +50,7 @@ struct StatusCommand: Command {
       do {
         statuses.append(try show(name, context))
       } catch {
-        // One that cannot be read does not hide the others.
+        // A pipeline that cannot be read does not hide the others.
         let diagnostic = Diagnostic(error)
         if options.json {
           context.print(diagnostic.json)
@@ -128,7 +128,7 @@ struct StatusCommand: Command {
     lines += status.waiting.map { "  \($0)" as StyledLine }
     lines.append("quarantine: \(EventText.count(status.quarantined, "return"))")
     if !status.processing.isEmpty {
-      lines.append("taken and not finished: \(EventText.count(status.processing.count, "return"))")
+      lines.append("in processing: \(EventText.count(status.processing.count, "return"))")
     }
     if status.unjudged > 0 {
       lines.append("edits waiting for the next reconciliation: \(status.unjudged)")
@@ -144,7 +144,7 @@ struct StatusCommand: Command {
     lines += findings(status.findings).map { StyledLine($0) }
     lines.append("last runs:")
     for run in status.runs {
-      let end = run.exitStatus.map { "exit status \($0)" } ?? "not ended"
+      let end = run.exitStatus.map { "exit status \($0)" } ?? "not finished"
       lines.append("  \(run.id): \(end)")
     }
     return lines

@@ -41,7 +41,7 @@ struct StoreQueryCommand: Command {
   var deadline = Seconds(60)
 
   func validate() throws(UsageError) {
-    if limit < 1 { throw UsageError("--limit is at least 1") }
+    if limit < 1 { throw UsageError("--limit must be at least 1") }
     if [json, csv, table].filter({ $0 }).count > 1 {
       throw UsageError("--json, --csv and --table exclude each other", hint: "give one of them")
     }
@@ -65,7 +65,7 @@ struct StoreQueryCommand: Command {
       if Self.isInterrupted(error) {
         throw PipelineError(
           .tryLater, "query.deadline", "the query was stopped after \(deadline.value) seconds",
-          fix: "query less, or raise --deadline")
+          fix: "narrow the query, or raise --deadline")
       }
       throw Self.isOfQuery(error)
         ? UsageError("\(error)", hint: "correct the query", command: "attache store query") : error
@@ -130,7 +130,7 @@ extension StoreQueryCommand {
       case .notSelect, .invalidReference, .invalidQuery, .unknownSoup, .database(_, 1, _): true
       default: false
       }
-    // No statement in the text, or more than one, is a misuse.
+    // 21 is a misuse: the text has no statement, or more than one.
     case let error as SQLiteError: [1, 21].contains(error.code)
     default: false
     }

@@ -12,7 +12,7 @@ struct SyncRunCommand: Command {
   static let summary = "run named syncs of one store, as an app with the Mobile SDK does"
   static let discussion = """
     Syncs are run in the given order: everything the first time, then only changes. With \
-    --all every sync is run, syncs up first, so that fetched records do not overwrite unsent \
+    --all every sync is run, sync ups first, so that fetched records do not overwrite unsent \
     changes. Syncs of --config that the store lacks are set up; existing ones keep their definitions \
     and states, and differences are reported. A store that does not exist is created from --store-config.
 
@@ -38,7 +38,7 @@ struct SyncRunCommand: Command {
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
       .option(
         "name", "NAME", "a sync to run; several are run in this order", commas: true, \.names),
-      .flag("all", "run all named syncs, syncs up first", \.all),
+      .flag("all", "run all named syncs, sync ups first", \.all),
       .option(
         "config", "FILE", "the sync file", completes: .files, \.config),
       .option(

@@ -10,7 +10,7 @@ struct LoginOptions: Sendable {
   static var parameters: [Parameter<LoginOptions>] {
     [
       .option(
-        "target-org", "ALIAS", "log in as the sf command does under this alias", \.alias),
+        "target-org", "ALIAS", "use the sf command's login with this alias", \.alias),
       .option(
         "org-url", "URL", "the org's URL, or its login host (default: $ATTACHE_ORG_URL)", \.url),
       .option(

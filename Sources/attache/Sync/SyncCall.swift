@@ -50,7 +50,7 @@ struct SyncCall: Sendable {
     var told = PipelineError(describing: error)
     switch told.code {
     case "org.login":
-      told.fix = "check the login's options, the connected app and that the user may use it"
+      told.fix = "check the login options, and that the user may use the connected app"
     case "org.unreachable": told.fix = "check --org-url and the network, and run it again"
     default: break
     }
@@ -77,7 +77,7 @@ struct SyncCall: Sendable {
   ]
 
   private static let budgetFix =
-    "run it again later: a tenth of the org's requests of 24 hours is left for others"
+    "run it again later: a tenth of the org's daily requests is left for other clients"
 
   private func work() async throws -> Result {
     let path = program.absolute(command.store)
@@ -181,7 +181,7 @@ struct SyncCall: Sendable {
       fix: "name the file with the soup with --store-config FILE")
   }
 
-  /// Returns all named syncs, or those of the file if there is one: syncs up before syncs down.
+  /// Returns all named syncs, or those of the file if there is one: sync ups before sync downs.
   private func order(_ known: [SyncState]) -> [String] {
     let listed = plan.syncs?.syncs.map(\.syncName)
     let named = known.filter { state in
@@ -217,7 +217,7 @@ struct SyncCall: Sendable {
       if result.failure == nil, command.cleanGhosts, outcome.state.type == .syncDown {
         await clean(name, manager, &outcome, &result)
       }
-      // Both may have asked the org the same.
+      // The sync and the removal of ghosts may have the same warnings.
       let told = outcome.report.warnings
       outcome.warnings = told + outcome.warnings.filter { !told.contains($0) }
       for text in outcome.warnings {

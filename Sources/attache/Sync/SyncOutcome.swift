@@ -87,7 +87,7 @@ extension SyncReport.Record {
     }
   }
 
-  /// The reason, in the org's words if it refused.
+  /// The reason; if the org refused the change, the org's message.
   var reason: String {
     switch outcome {
     case .sent, .recreated, .removed: ""

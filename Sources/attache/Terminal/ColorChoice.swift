@@ -1,6 +1,6 @@
 import Arguments
 
-/// When messages have colour.
+/// When messages have color.
 enum ColorChoice: String, ArgumentValue, CaseIterable {
   case auto, always, never
 }

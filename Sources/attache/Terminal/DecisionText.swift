@@ -33,7 +33,7 @@ enum DecisionText {
     for field in edit.detail.fields {
       func text(_ value: JSONValue?) -> String {
         let shown = options.shown(value, of: field.name)
-        // A text in quotes cannot be taken for a word of ours.
+        // Quoted, so that a text is not mistaken for a label such as "none".
         if case .value(.string(let text)) = shown, !text.isEmpty { return JSONText.quoted(text) }
         return shown.words
       }

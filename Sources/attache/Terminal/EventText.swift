@@ -14,9 +14,9 @@ enum EventText {
     case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
       return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
-        + (known > 0 ? ", \(known) known before" : "")
+        + (known > 0 ? ", \(known) already known" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
-    case .returnKnown(let name, _): return "ingest: \(name) was ingested before; nothing to do"
+    case .returnKnown(let name, _): return "ingest: \(name) was already ingested; nothing to do"
     case .returnQuarantined(let name, let code, let reason):
       return "ingest: \(name) was refused: \(reason)   [\(code)]"
     case .returnLeft(let name, let code, let reason):
@@ -37,10 +37,10 @@ enum EventText {
   /// Log files have more events than a terminal.
   static func logLine(for event: RunEvent) -> String? {
     switch event {
-    case .runStarted(_, _, let resumed): resumed ? "begins, where it stopped before" : "begins"
-    case .stageStarted(let stage): "\(stage.rawValue): begins"
+    case .runStarted(_, _, let resumed): resumed ? "resumed" : "started"
+    case .stageStarted(let stage): "\(stage.rawValue): started"
     case .stageFinished(let cost):
-      "\(cost.stage.rawValue): ended: "
+      "\(cost.stage.rawValue): finished: "
         + (cost.stage == .pack ? "" : cost.words + ", ") + cost.duration
     case .reportWritten(let path): "report: \(path)"
     case .retrying(let request, let reason, let attempt, let most, let milliseconds):
@@ -65,7 +65,7 @@ enum EventText {
     }
   }
 
-  /// That a request is repeated: "org unreachable, retry 2 of 6 in 4 s".
+  /// Returns the line for a repeated request: "org unreachable, retry 2 of 6 in 4 s".
   static func retrying(
     _ reason: String, _ attempt: Int, of most: Int, _ milliseconds: Int
   ) -> String {

@@ -1,6 +1,7 @@
 /// The one line of a terminal that is rewritten in place.
 package enum StatusLine {
-  /// The text in so many columns: whole parts between commas and semicolons as long as one fits, else whole words.
+  /// Shortens a text to a number of columns: to whole parts between commas and semicolons or, if
+  /// not even one fits, to whole words.
   package static func cut(_ text: String, columns: Int) -> String {
     guard text.count > columns else { return text }
     let room = text.prefix(max(0, columns))

@@ -1,8 +1,8 @@
 import System
 
-/// A line of which parts stand out on a terminal with colour.
+/// A line with parts that are highlighted on a color terminal.
 struct StyledLine: ExpressibleByStringInterpolation, Sendable {
-  /// How a part looks.
+  /// The style of a part.
   enum Style: String, Sendable {
     case bold = "1"
     case red = "1;31"
@@ -32,7 +32,7 @@ struct StyledLine: ExpressibleByStringInterpolation, Sendable {
   /// A line without a style.
   init(_ text: String) { parts = [(text, nil)] }
 
-  /// The line as a terminal takes it: what a text from outside would do to it is made visible.
+  /// Returns the line for a terminal, with the control characters of untrusted text made visible.
   func rendered(isColored: Bool) -> String {
     parts.map { part in
       let text = VisibleText.line(part.text)

@@ -2,7 +2,9 @@ import System
 
 /// Formats rows in columns.
 enum TextTable {
-  /// The lines of a table whose columns are as wide as their widest value; with `isCut`, for a terminal, 60 at most.
+  /// Returns the lines of a table whose columns are as wide as their widest value.
+  ///
+  /// With `isCut`, for a terminal, a column has at most 60 characters.
   static func lines(header: [String], rows: [[String]], isCut: Bool) -> [String] {
     let all = ([header] + rows).map { $0.map { oneLine($0, isCut: isCut) } }
     let columns = all.map(\.count).max() ?? 0
