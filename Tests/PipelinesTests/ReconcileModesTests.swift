@@ -203,7 +203,7 @@ import Testing
       run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
     let page = String(
       decoding: try Files.read(world.data.report(run.run) + "/report.html"), as: UTF8.self)
-    let place = try #require(page.firstRange(of: command)?.lowerBound)
+    let place = try #require(page.firstRange(of: command.suffix(16))?.lowerBound)
     #expect(place < (try #require(page.firstRange(of: "id=\"edit-")?.lowerBound ?? page.endIndex)))
     let named = command.replacing(called, with: world.called)
     let held = try await world.program(["reconcile"], [])
